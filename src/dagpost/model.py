@@ -20,6 +20,7 @@ from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
 from dagpost.data.recipe import Recipe
 from dagpost.data.regimes import Regimes
+from dagpost.data.survey_weights import refuse_other_arguments
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting
 from dagpost.features import resolve
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.sensitivity import Sensitivity
     from dagpost.posterior.summaries import GraphStanding
     from dagpost.posterior.summaries.given import GivenGraph
-    from dagpost.prediction.network import BayesianNetwork, GaussianNetwork
+    from dagpost.prediction.network import AnyNetwork
 
 Edges = str | Iterable[str | tuple[str, str]]
 
@@ -181,6 +182,7 @@ class DagPosterior(Estimator):
         counts: Any = None,
         interventions: Any = None,
         checkpoint: Checkpoint | None = None,
+        **others: Any,
     ) -> Self:
         """Compute the posterior of a table.
 
@@ -188,8 +190,9 @@ class DagPosterior(Estimator):
         `Table`. `counts` names the column that says how many times each row was seen; `interventions` the one that says
         which variable was set from outside in each row, whose score leaves that row out (Cooper & Yoo 1999). Both may
         be arrays. `checkpoint` is where a long fit keeps what it has finished: killed at any moment, the same call
-        resumes from there. Evidence and edges are then computed at once, whatever the method.
+        resumes from there. Evidence and edges are then computed at once. Weights of rows are refused.
         """
+        refuse_other_arguments(others)
         table = fitting.table_of(self, X, counts, interventions)
         self._forget(checkpoint)
         return self._adopt(completed_tables.with_row_labels(fitting.fit_table(self, table, checkpoint), X))
@@ -258,10 +261,7 @@ class DagPosterior(Estimator):
     def expectation(
         self, function: NumberFunction, given: Statement | None = None, *, confidence: float = 0.95
     ) -> Expectation:
-        """The expected value of a function that returns a number for a networkx graph, from the model's own sample.
-
-        It is called once for each distinct graph. `given` restricts to the graphs in which a statement holds.
-        """
+        """The mean of a function that makes a number of a networkx graph; `given`: of graphs where a statement holds."""
         return self.own_sample().expectation(function, given, confidence=confidence)
 
     def probability_matrix(self, relation: str = "~>") -> pd.DataFrame:
@@ -409,7 +409,7 @@ class DagPosterior(Estimator):
 
     set_predict_proba_request = requests_of("predict_proba")
 
-    def to_bayesian_network(self, graph: GivenGraph | None = None) -> BayesianNetwork | GaussianNetwork:
+    def to_bayesian_network(self, graph: GivenGraph | None = None) -> AnyNetwork:
         """One graph with the posterior means of its parameters: that given, or else the most probable that is found."""
         from dagpost.prediction.fitted import network_of
 

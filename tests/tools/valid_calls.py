@@ -201,6 +201,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.probability_matrix": (made.model.probability_matrix, {}),
         "DagPosterior.directions": (made.model.directions, {}),
         "Regimes": (lambda **settings: made.fit(**bdeu, regimes=dagpost.Regimes(**settings)), {"column": "C"}),
+        "prior_edges": (dagpost.prior_edges, {"model": new, "data": ["A", "B", "C"]}),
         "compare_targets": (dagpost.compare_targets, {"model": made.regimes, "targets": {"1": "A"}}),
         "DagPosterior.sample": (made.model.sample, {"count": 20, "seed": 1}),
         "DagPosterior.best": (made.model.best, {}),

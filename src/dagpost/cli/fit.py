@@ -241,8 +241,9 @@ def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json
     typer.echo(assumptions(model))
     if model_file is not None:
         typer.echo(f"Model: {model_file}")
-        if model.fitted_.gaps:
-            typer.echo("The model file holds the rows of the table: it completes their gaps. Share it like the data.")
+        if model.fitted_.completes:
+            why = "it draws their latent numbers" if model.fitted_.unknown.latent else "it completes their gaps"
+            typer.echo(f"The model file holds the rows of the table: {why}. Share it like the data.")
     if not quiet:
         _hint(_question(model, pairs[0].source, pairs[0].target, folded), model_file)
 

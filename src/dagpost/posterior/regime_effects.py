@@ -23,7 +23,7 @@ from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_sums
 from dagpost.posterior.directions import FOUND
 from dagpost.posterior.summaries.display import html_of
-from dagpost.scores import resolve_score
+from dagpost.scores import class_of, resolve_score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,7 +152,7 @@ def regime_effects_of(fitted: Fitted) -> RegimeEffects:
     numbers = not isinstance(fitted.score, str) and resolve_score(fitted.score).columns == "continuous"
     note = ONLY_MEANS if numbers else ""
     tables = fitted.results.tables
-    how = {"estimated": f"averaged over {tables:,} completed tables"} if tables else {}
+    how = {"estimated": f"averaged over {tables:,} {class_of(fitted.score).tables}"} if tables else {}
     return RegimeEffects(step.name, reference, tuple(others), variables, edges, fitted.results.exact, note, **how)
 
 

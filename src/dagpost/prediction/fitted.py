@@ -33,8 +33,8 @@ from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.prediction.averaging import as_shares, log_predictive, log_predictive_of_target, refuse_exogenous
 from dagpost.prediction.completed_parts import Part, completed_given, completed_statistics, parts_of
-from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network, mixed_network
-from dagpost.prediction.statistics import DiscreteStatistics, Statistics, sufficient_statistics
+from dagpost.prediction.network import AnyNetwork, bayesian_network, mixed_network
+from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.prediction.time_rows import encode_new_rows
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import resolve_score, scores_within
@@ -85,11 +85,11 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     chances = as_shares(
         _mixed(log_predictive_of_target(part.sample, own, part.score, rows, target, **where) for part, own in counted)
     )
-    assert isinstance(statistics, DiscreteStatistics)
-    return pd.DataFrame(chances, columns=pd.Index(statistics.levels[fitted.names.index(target)], name=target))
+    levels = statistics.levels[fitted.names.index(target)]
+    return pd.DataFrame(chances, columns=pd.Index(levels or (), name=target))
 
 
-def network_of(fitted: Fitted, graph: GivenGraph | None) -> BayesianNetwork | GaussianNetwork:
+def network_of(fitted: Fitted, graph: GivenGraph | None) -> AnyNetwork:
     """One graph with the posterior means of its parameters; the most probable one unless another is given."""
     workspace = fitted.workspace
     limit = workspace.max_parents if isinstance(workspace, MixedWorkspace | AugmentedWorkspace) else None
@@ -112,7 +112,7 @@ def network_of(fitted: Fitted, graph: GivenGraph | None) -> BayesianNetwork | Ga
     return mixed_network(networks, workspace.shares_given(masks[None, :])[:, 0].tolist())
 
 
-def _averaged_network(fitted: Fitted, masks: Masks) -> BayesianNetwork | GaussianNetwork:
+def _averaged_network(fitted: Fitted, masks: Masks) -> AnyNetwork:
     """The means over completed tables given the graph of the posterior means of its parameters."""
     refuse_wide(len(fitted.names), "Networks are made")
     networks = [

@@ -53,6 +53,9 @@ class LatentGaussian(BGe):
         "Statistics, 1."
     )
 
+    drawn: ClassVar[str] = "latent numbers"
+    tables: ClassVar[str] = "tables of latent numbers"
+
     prior_mean: float | tuple[float, ...] | None = 0.0
     prior_scale: float | tuple[float, ...] | None = 1.0
     margins: Margins = "normal-scores"
@@ -65,6 +68,18 @@ class LatentGaussian(BGe):
     def in_words(self) -> str:
         """Its name, and what it is for."""
         return "latent Gaussian (ordered levels and numbers)"
+
+    def assumes(self) -> str:
+        """That latent numbers are normal, with linear effects, and how numbers enter."""
+        numbers = (
+            "Columns of numbers enter by their ranks, so that no rising transformation of them changes anything."
+            if self.margins == "normal-scores"
+            else "Columns of numbers enter as they are."
+        )
+        return (
+            "Every column is taken for a rising image of latent numbers, which are normal and have linear effects on "
+            f"each other; a level in an order stands for a stretch of them. {numbers}"
+        )
 
     def modelled(self, table: Table, exogenous: Collection[str] = ()) -> Table:
         """The table of the latent numbers, with gaps where they are not known."""
