@@ -261,7 +261,7 @@ class DagPosterior(Estimator):
     def expectation(
         self, function: NumberFunction, given: Statement | None = None, *, confidence: float = 0.95
     ) -> Expectation:
-        """The mean of a function that makes a number of a networkx graph; `given`: of graphs where a statement holds."""
+        """The mean of a function from networkx graphs to numbers; `given`: over the graphs where a statement holds."""
         return self.own_sample().expectation(function, given, confidence=confidence)
 
     def probability_matrix(self, relation: str = "~>") -> pd.DataFrame:
