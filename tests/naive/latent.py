@@ -136,17 +136,19 @@ def tables_from_prior(
 def exact_tables(
     count: int, table: Table, families: np.ndarray, score: BGe, generator: np.random.Generator
 ) -> np.ndarray:
-    """Independent tables from the target given a graph: those from the prior that agree with all ranks."""
+    """Independent tables from the target given a graph: those from the prior that agree with all ranks.
+
+    Rows may be exchanged, so those of a table are put in the order of the first column, and by chance within a level.
+    """
     found: list[np.ndarray] = []
     while sum(map(len, found)) < count:
-        tables = tables_from_prior(100_000, table.rows, families, score, generator)
+        tables = tables_from_prior(50_000, table.rows, families, score, generator)
+        every = np.arange(len(tables))[:, np.newaxis]
+        places = np.argsort(table.ranks[0] + generator.random(tables.shape[:2]), axis=1)
+        tables[every, places] = tables[every, np.argsort(tables[:, :, 0], axis=1)]
         for column, ranks in enumerate(table.ranks):
-            if ranks is not None:
-                levels = [tables[:, ranks == rank, column] for rank in sorted(set(ranks[ranks >= 0].tolist()))]
-                for below, above in zip(levels[:-1], levels[1:], strict=True):
-                    agree = below.max(axis=1) < above.min(axis=1)
-                    tables, levels = tables[agree], [level[agree] for level in levels]
-                    break_levels = levels
-                    del break_levels
+            own = [] if ranks is None else [ranks == rank for rank in sorted(set(ranks[ranks >= 0].tolist()))]
+            for below, above in zip(own[:-1], own[1:], strict=True):
+                tables = tables[tables[:, below, column].max(axis=1) < tables[:, above, column].min(axis=1)]
         found.append(tables)
     return np.concatenate(found)[:count]

@@ -159,7 +159,7 @@ def table_of(
     regimes: Regimes | None = None,
 ) -> Table:
     """The table of cells; errors name the file that they came from."""
-    from dagpost.data.conversion import checked_table, warn_of_many_levels
+    from dagpost.data.conversion import checked_table, warn_of_columns
     from dagpost.data.regimes import reading_regimes, with_indicators
     from dagpost.scores import table_for
 
@@ -167,7 +167,7 @@ def table_of(
         done = reading_regimes(recipe, regimes, counts, interventions)
         read = checked_table(frame, counts, interventions, done)
     if not recipe.fitted:
-        warn_of_many_levels(read)
+        warn_of_columns(read)
     read = read if regimes is None else with_indicators(read, regimes)
     with collected_warnings():  # of cuts, which the recipe shows
         return table_for(score, read, regimes=regimes)

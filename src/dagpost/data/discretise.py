@@ -45,7 +45,8 @@ def discretise(
     >>> discretise(heights, bins=2, strategy="uniform").levels[0]
     ('<1.72', '>=1.72')
     """
-    from dagpost.data.recipe import Recipe, cut_columns
+    from dagpost.data.cut_tables import cut_columns
+    from dagpost.data.recipe import Recipe
     from dagpost.data.recipe_steps import Rule
 
     bins = whole_number(bins, "bins", "discretise", least=2, most=LARGEST_BINS)

@@ -95,7 +95,7 @@ def weights_among_candidates(
 
     def score_node(node: int, cancel: Integers) -> int:  # noqa: ARG001
         columns = [*candidates[node].tolist(), node]
-        own_score = score.of_columns(columns, nodes)
+        own_score = score.of_columns(columns, table)
         part = local_scores(_part_of(table, columns), own_score, max_parents, engine=ThreadEngine(1))
         masks = as_sets_of_nodes(sets, candidates[node])
         inner[node] = part.values[-1] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])

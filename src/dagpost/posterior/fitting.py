@@ -89,7 +89,7 @@ def rules_of(model: Any, table: Table | None = None) -> Constraints:
         return own
     if table.recipe is not None and table.recipe.exogenous:
         own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
-    _refuse_left_out(own, table)
+    _refuse_left_out(own, resolve_prior(model.prior).columns, table)
     refuse_set_gaps(table)
     _refuse_set_exogenous(own, table)
     if table.time is not None:
@@ -220,14 +220,15 @@ def notify_of_gaps(model: Any, table: Table) -> None:
         warn(notice_of_gaps(table))
 
 
-def _refuse_left_out(constraints: Constraints, table: Table) -> None:
-    """Refuse rules about columns that are in the data and not in the table, and say why they are not."""
+def _refuse_left_out(constraints: Constraints, in_prior: tuple[str, ...], table: Table) -> None:
+    """Refuse rules and priors about columns that are in the data and not in the table, and say why they are not."""
     left_out = {} if table.recipe is None else {s.name: s.why for s in table.recipe.steps_ if not s.used}
     named = {
         "required": [name for edge in constraints.required for name in edge],
         "forbidden": [name for edge in constraints.forbidden for name in edge],
         "tiers": [name for tier in constraints.tiers or () for name in tier],
         "exogenous": list(constraints.exogenous),
+        "prior": list(in_prior),
     }
     regimes = [] if table.recipe is None else [step.name for step in table.recipe.steps_ if step.use == "regimes"]
     for where, names in named.items():
@@ -235,12 +236,12 @@ def _refuse_left_out(constraints: Constraints, table: Table) -> None:
             if name in regimes:
                 raise InputError(
                     f"{quoted(where)} names the column {name!r}, which names the regimes: each has an indicator, "
-                    f"such as {table.regimes[0]!r}, and these are exogenous already. Take it out of the rules."
+                    f"such as {table.regimes[0]!r}, and these are exogenous already. Take it out of {bare(where)}."
                 )
             if name in left_out:
                 raise InputError(
                     f"{quoted(where)} names the column {name!r}, which was left out ({left_out[name]}). Keep it, "
-                    f"{either(f'recipe=Recipe(keep=[{name!r}])', f'--keep {name}')}, or take it out of the rules."
+                    f"{either(f'recipe=Recipe(keep=[{name!r}])', f'--keep {name}')}, or take it out of {bare(where)}."
                 )
 
 

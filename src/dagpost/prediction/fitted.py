@@ -28,12 +28,13 @@ from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.latent_numbers import modelled_table
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.prediction.averaging import as_shares, log_predictive, log_predictive_of_target, refuse_exogenous
 from dagpost.prediction.completed_parts import Part, completed_given, completed_statistics, parts_of
-from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network, mixed_network
-from dagpost.prediction.statistics import DiscreteStatistics, Statistics, sufficient_statistics
+from dagpost.prediction.network import AnyNetwork, bayesian_network, mixed_network
+from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.prediction.time_rows import encode_new_rows
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import resolve_score, scores_within
@@ -48,13 +49,13 @@ _STATISTICS = "statistics"
 
 def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: Any) -> Floats:
     """Log p(row | data) of new rows, averaged over graphs; of the modelled columns given the exogenous ones."""
-    counted = _counted_parts(fitted)
+    counted = counted_parts(fitted)
     rows = encode_new_rows(fitted, X, counted[0][1], unseen=unseen, interventions=interventions)
     where = _where(fitted)
     return _mixed(log_predictive(part.sample, own, part.score, rows, **where) for part, own in counted)
 
 
-def _counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]]:
+def counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]]:
     """What predictions are averaged over, and what was counted for it."""
     parts = parts_of(fitted)
     if isinstance(fitted.workspace, AugmentedWorkspace):
@@ -78,17 +79,17 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     import pandas as pd
 
     refuse_exogenous(target, fitted.exogenous)
-    counted = _counted_parts(fitted)
+    counted = counted_parts(fitted)
     statistics, where = counted[0][1], _where(fitted)
     rows = encode_new_rows(fitted, X, statistics, target=target, unseen=unseen, interventions=interventions)
     chances = as_shares(
         _mixed(log_predictive_of_target(part.sample, own, part.score, rows, target, **where) for part, own in counted)
     )
-    assert isinstance(statistics, DiscreteStatistics)
-    return pd.DataFrame(chances, columns=pd.Index(statistics.levels[fitted.names.index(target)], name=target))
+    levels = statistics.levels[fitted.names.index(target)]
+    return pd.DataFrame(chances, columns=pd.Index(levels or (), name=target))
 
 
-def network_of(fitted: Fitted, graph: GivenGraph | None) -> BayesianNetwork | GaussianNetwork:
+def network_of(fitted: Fitted, graph: GivenGraph | None) -> AnyNetwork:
     """One graph with the posterior means of its parameters; the most probable one unless another is given."""
     workspace = fitted.workspace
     limit = workspace.max_parents if isinstance(workspace, MixedWorkspace | AugmentedWorkspace) else None
@@ -111,7 +112,7 @@ def network_of(fitted: Fitted, graph: GivenGraph | None) -> BayesianNetwork | Ga
     return mixed_network(networks, workspace.shares_given(masks[None, :])[:, 0].tolist())
 
 
-def _averaged_network(fitted: Fitted, masks: Masks) -> BayesianNetwork | GaussianNetwork:
+def _averaged_network(fitted: Fitted, masks: Masks) -> AnyNetwork:
     """The means over completed tables given the graph of the posterior means of its parameters."""
     refuse_wide(len(fitted.names), "Networks are made")
     networks = [
@@ -122,10 +123,14 @@ def _averaged_network(fitted: Fitted, masks: Masks) -> BayesianNetwork | Gaussia
     return replace(network, exogenous=fitted.exogenous)
 
 
+def has_rows(fitted: Fitted) -> bool:
+    """Whether a model has its rows, or what was counted in them."""
+    return fitted.table is not None or fitted.recall(_STATISTICS) is not None
+
+
 def statistics_to_keep(fitted: Fitted) -> Statistics | None:
     """What a file needs to predict from the model's own sample, where that is available."""
-    there = fitted.table is not None or fitted.recall(_STATISTICS) is not None
-    if not there or isinstance(fitted.score, str) or len(fitted.names) > MAX_NODES:
+    if not has_rows(fitted) or isinstance(fitted.score, str) or len(fitted.names) > MAX_NODES:
         return None
     if any(score.parameter_prior() is None for score in scores_within(resolve_score(fitted.score))):
         return None
@@ -145,7 +150,7 @@ def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:
         )
     # What is counted is the same for all scores that are averaged over.
     score = fitted.score if isinstance(fitted.score, str) else scores_within(resolve_score(fitted.score))[0]
-    counted = sufficient_statistics(fitted.table, parents, score, **_where(fitted))
+    counted = sufficient_statistics(modelled_table(fitted), parents, score, **_where(fitted))
     if len(parents) > 1:
         fitted.remember(_STATISTICS, counted)
     return counted

@@ -15,6 +15,7 @@ from dagpost.scores.k2 import K2 as K2
 from dagpost.scores.latent_gaussian import LatentGaussian as LatentGaussian
 from dagpost.scores.local_scores import LocalScores as LocalScores
 from dagpost.scores.local_scores import local_scores as local_scores
+from dagpost.scores.parameter_priors import ConditionalGaussianPrior as ConditionalGaussianPrior
 from dagpost.scores.parameter_priors import DirichletPrior as DirichletPrior
 from dagpost.scores.parameter_priors import NormalWishartPrior as NormalWishartPrior
 from dagpost.scores.parameter_priors import ParameterPrior as ParameterPrior

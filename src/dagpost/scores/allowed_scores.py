@@ -92,7 +92,7 @@ def score_allowed(
         for number in saved:
             group = groups[number]
             part = Reporter(partial(_Share, stage, work[number]))
-            chosen = score.of_columns(list(group.columns), lists.nodes)
+            chosen = score.of_columns(list(group.columns), table)
             limit = min(lists.max_parents, group.candidates)
             kept = CheckpointPart(checkpoint, f"group {number}")
             rows = part_of(table, group.columns)

@@ -282,8 +282,8 @@ class Score:
         del max_parents, workers
         return _OneByOne(self, table)
 
-    def of_columns(self, columns: list[int], nodes: int) -> Score:
-        """The score that gives some of `nodes` columns, taken by themselves, the scores they have in the whole table.
+    def of_columns(self, columns: list[int], table: Table) -> Score:
+        """The score that gives some columns of a table, taken by themselves, the scores they have in the whole of it.
 
         The score itself, unless its prior depends on the number of columns or on which they are.
         """
@@ -308,10 +308,12 @@ class Score:
         numbers, so that hardly any set drops out, and in proportion to all combinations of levels among levels. A set
         drops out where these costs exceed `NEGLIGIBLE`.
         """
-        typical = 2.0 if self.columns == "continuous" else sum(levels) / len(levels) if levels else 2.0
+        # Where there are numbers beside levels, sets of numbers are the largest in play.
+        numbers = self.columns != "discrete"
+        typical = sum(levels) / len(levels) if levels else 2.0
         price, spent, extra = math.log(max(rows, 2)) / 2.0, 0.0, 0
         while extra < max_parents and spent <= NEGLIGIBLE:
-            spent += price * (1.0 if self.columns == "continuous" else (typical - 1.0) ** 2 * typical**extra)
+            spent += price * (1.0 if numbers else (typical - 1.0) ** 2 * typical**extra)
             extra += 1
         # The last one was too dear; one parent that says something is there beside them.
         return extra if spent > NEGLIGIBLE else max_parents
@@ -363,7 +365,7 @@ def fill_all(
 def score_of_family(score: Score, table: Table, columns: list[int]) -> float:
     """The score of the last of some columns with the others for its parents."""
     values = np.empty((1, 1 << len(columns) - 1))
-    own, part = score.of_columns(columns, len(table.names)), part_of(table, columns)
+    own, part = score.of_columns(columns, table), part_of(table, columns)
     own.fill_nodes(part, (len(columns) - 1,), len(columns) - 1, values, ThreadEngine(1), NO_PROGRESS)
     return float(values[0, -1])
 

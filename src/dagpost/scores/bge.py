@@ -89,12 +89,7 @@ class BGe(Score):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        object.__setattr__(self, "mean_weight", strength(self.mean_weight, "mean_weight", "BGe"))
-        if self.degrees_of_freedom is not None:
-            checked = strength(self.degrees_of_freedom, "degrees_of_freedom", "BGe")
-            object.__setattr__(self, "degrees_of_freedom", checked)
-        object.__setattr__(self, "prior_mean", _by_column(self.prior_mean, _finite))
-        object.__setattr__(self, "prior_scale", _by_column(self.prior_scale, _positive))
+        check_gaussian_prior(self)
 
     def parameter_prior(self) -> NormalWishartPrior:
         """Normal and Wishart, with the parameters of the score."""
@@ -112,11 +107,11 @@ class BGe(Score):
         """Its name, and that it is for continuous columns."""
         return "BGe (continuous columns, Gaussian)"
 
-    def of_columns(self, columns: list[int], nodes: int) -> BGe:
-        """The prior that this one means for some of `nodes` columns: a Wishart matrix loses degrees with columns."""
+    def of_columns(self, columns: list[int], table: Table) -> BGe:
+        """The prior that this one means for some of the columns: a Wishart matrix loses degrees with columns."""
         degrees = self.degrees_of_freedom
         if degrees is not None:
-            degrees -= nodes - len(columns)
+            degrees -= len(table.names) - len(columns)
         mean, scale = (
             tuple(chosen[column] for column in columns) if isinstance(chosen, tuple) else chosen
             for chosen in (self.prior_mean, self.prior_scale)
@@ -264,16 +259,26 @@ class BGe(Score):
         return constants, factors
 
 
+def check_gaussian_prior(score: Any) -> None:
+    """Check the parameters of a score with a normal-Wishart prior, and make them floats."""
+    owner = type(score).__name__
+
+    def positive(value: object) -> float:
+        return strength(value, "prior_scale", owner)
+
+    def finite(value: object) -> float:
+        return number(value, "prior_mean", owner, allowed="a finite float, or one for each column")
+
+    object.__setattr__(score, "mean_weight", strength(score.mean_weight, "mean_weight", owner))
+    if score.degrees_of_freedom is not None:
+        checked = strength(score.degrees_of_freedom, "degrees_of_freedom", owner)
+        object.__setattr__(score, "degrees_of_freedom", checked)
+    object.__setattr__(score, "prior_mean", _by_column(score.prior_mean, finite))
+    object.__setattr__(score, "prior_scale", _by_column(score.prior_scale, positive))
+
+
 def _by_column(chosen: object, check: Callable[[object], float]) -> float | tuple[float, ...] | None:
     """A number, or one for each column, as floats."""
     if isinstance(chosen, Iterable) and not isinstance(chosen, str) and getattr(chosen, "ndim", 1) == 1:
         return tuple(check(value) for value in chosen)
     return None if chosen is None else check(chosen)
-
-
-def _positive(value: object) -> float:
-    return strength(value, "prior_scale", "BGe")
-
-
-def _finite(value: object) -> float:
-    return number(value, "prior_mean", "BGe", allowed="a finite float, or one for each column")

@@ -19,18 +19,23 @@ from typing import ClassVar
 
 import numpy as np
 
+from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
-from dagpost.families.masks import members_of
-from dagpost.families.numbering import parent_sets
-from dagpost.scores.base import Completer, Score, score_of_family
+from dagpost.scores.base import Completer, Score
 from dagpost.scores.bdeu import BDeu
-from dagpost.scores.bge import BGe
+from dagpost.scores.bge import BGe, check_gaussian_prior
 from dagpost.scores.columns import part_of
-from dagpost.scores.parameter_priors import NormalWishartPrior, standard_deviations, strength
+from dagpost.scores.parameter_priors import (
+    ConditionalGaussianPrior,
+    DirichletPrior,
+    NormalWishartPrior,
+    standard_deviations,
+    strength,
+)
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,25 @@ class ConditionalGaussian(Score):
         """Check the parameters."""
         checked = strength(self.equivalent_sample_size, "equivalent_sample_size", "ConditionalGaussian")
         object.__setattr__(self, "equivalent_sample_size", checked)
+        check_gaussian_prior(self)
+
+    @property
+    def dirichlet(self) -> BDeu:
+        """The score of the columns of levels."""
+        return BDeu(self.equivalent_sample_size)
+
+    def gaussian(self, table: Table) -> BGe:
+        """The score of the columns of numbers in each combination of levels, its prior settled by all rows."""
+        mean, scale = self.prior_mean, self.prior_scale
+        numbers = [column for column, levels in enumerate(table.levels) if levels is None]
+        if numbers and (mean is None or scale is None):
+            part = part_of(table, numbers)
+            data, weights = part.values(), part.weights.astype(np.float64)
+            if mean is None:
+                mean = tuple(np.average(data, axis=0, weights=weights).tolist())
+            if scale is None:
+                scale = tuple(standard_deviations(data, weights).tolist())
+        return BGe(self.mean_weight, self.degrees_of_freedom, mean, scale)
 
     def sinks(self, table: Table) -> tuple[str, ...]:
         """Columns of numbers lead to columns of numbers only."""
@@ -79,7 +103,7 @@ class ConditionalGaussian(Score):
             return self
         part = part_of(table, numbers)
         means, found = observed_moments(part)
-        deviations = self._number_prior().deviations(part.names, found)
+        deviations = self.parameter_prior().gaussian.deviations(part.names, found)
         return replace(
             self,
             prior_mean=tuple(means.tolist()) if self.prior_mean is None else self.prior_mean,
@@ -91,11 +115,26 @@ class ConditionalGaussian(Score):
         from dagpost.scores.conditional_completion import ConditionalCompleter
 
         del max_parents
-        return ConditionalCompleter(self.equivalent_sample_size, self.settled(table)._number_prior(), table)
+        return ConditionalCompleter(self.equivalent_sample_size, self.settled(table).parameter_prior().gaussian, table)
 
-    def _number_prior(self) -> NormalWishartPrior:
-        """The prior of the columns of numbers in each combination of levels."""
-        return NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
+    def alternatives(self) -> list[Alternative[Score]]:
+        """Weaker and stronger priors, of the columns of levels and of those of numbers."""
+        sizes: list[Alternative[Score]] = [
+            Alternative("equivalent sample size", f"{size:g}", replace(self, equivalent_sample_size=size))
+            for size in (1.0, 5.0, 10.0)
+            if size != self.equivalent_sample_size
+        ]
+        weights: list[Alternative[Score]] = [
+            Alternative("weight of the prior", f"{weight:g}", replace(self, mean_weight=weight))
+            for weight in (0.5, 1.0, 5.0)
+            if weight != self.mean_weight
+        ]
+        return sizes + weights
+
+    def parameter_prior(self) -> ConditionalGaussianPrior:
+        """A Dirichlet prior of levels, and a normal and Wishart prior of numbers in each combination of levels."""
+        gaussian = NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
+        return ConditionalGaussianPrior(DirichletPrior(self.equivalent_sample_size, shared=True), gaussian)
 
     def in_words(self) -> str:
         """Its name, and what it is for."""
@@ -109,6 +148,19 @@ class ConditionalGaussian(Score):
             "ruled out by the model: that there are none is not a finding."
         )
 
+    def of_columns(self, columns: list[int], table: Table) -> ConditionalGaussian:
+        """The prior that this one means for some of the columns: that of the columns of numbers among them."""
+        numbers = [column for column, levels in enumerate(table.levels) if levels is None]
+        kept = [numbers.index(column) for column in columns if table.levels[column] is None]
+        degrees = self.degrees_of_freedom
+        if degrees is not None:
+            degrees -= len(numbers) - len(kept)
+        mean, scale = (
+            tuple(chosen[place] for place in kept) if isinstance(chosen, tuple) else chosen
+            for chosen in (self.prior_mean, self.prior_scale)
+        )
+        return replace(self, degrees_of_freedom=degrees, prior_mean=mean, prior_scale=scale)
+
     def fill(
         self,
         table: Table,
@@ -119,41 +171,29 @@ class ConditionalGaussian(Score):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
-        del engine, reporter, checkpoint
-        values[:] = -np.inf
-        nodes, numeric = len(table.names), [levels is None for levels in table.levels]
-        numbers = [column for column in range(nodes) if numeric[column]]
-        gaussian, dirichlet = self._gaussian(table, numbers), BDeu(self.equivalent_sample_size)
-        for node in range(nodes):
-            others = [other for other in range(nodes) if other != node]
-            for place, mask in enumerate(parent_sets(nodes - 1, min(max_parents, nodes - 1)).tolist()):
-                parents = [others[bit] for bit in members_of(mask)]
-                continuous = [numbers.index(parent) for parent in parents if numeric[parent]]
-                discrete = [parent for parent in parents if not numeric[parent]]
-                if numeric[node]:
-                    rows = [*continuous, numbers.index(node)]
-                    values[node, place] = sum(
-                        score_of_family(gaussian, part_of(own, numbers), rows) for own in _by_levels(table, discrete)
-                    )
-                elif not continuous:
-                    values[node, place] = score_of_family(dirichlet, table, [*discrete, node])
+        # Not through the method of the object: a class of others may come here from its own.
+        everyone = tuple(range(len(table.names)))
+        ConditionalGaussian.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
 
-    def _gaussian(self, table: Table, numbers: list[int]) -> BGe:
-        """The prior of the columns of numbers, with what all rows say of it."""
-        if not numbers:
-            return BGe()
-        gaussian = BGe(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
-        part = part_of(table, numbers)
-        prior, weights, data = gaussian.parameter_prior(), part.weights.astype(np.float64), part.values()
-        mean = prior.mean(part.names, data, weights)
-        scale = prior.deviations(part.names, standard_deviations(data, weights))
-        return BGe(self.mean_weight, self.degrees_of_freedom, tuple(mean.tolist()), tuple(scale.tolist()))
+    def fill_nodes(
+        self,
+        table: Table,
+        nodes: tuple[int, ...],
+        max_parents: int,
+        values: Floats,
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+        apart: bool = False,
+    ) -> None:
+        """The same for some of the columns, a row of `values` for each; sets that none of them needs are left out."""
+        from dagpost.scores.conditional_runs import fill_levels, fill_numbers
 
-
-def _by_levels(table: Table, columns: list[int]) -> list[Table]:
-    """The rows of each combination of levels that occurs."""
-    if not columns:
-        return [table]
-    codes = np.stack([table.columns[column] for column in columns], axis=1)
-    _, which = np.unique(codes, axis=0, return_inverse=True)
-    return [table.of_rows(np.flatnonzero(which.ravel() == own)) for own in range(int(which.max()) + 1)]
+        arguments = table, nodes, max_parents, values, engine, reporter, checkpoint, apart
+        if None not in table.levels:
+            self.dirichlet.fill_nodes(*arguments)
+        elif all(levels is None for levels in table.levels):
+            self.gaussian(table).fill_nodes(*arguments)
+        else:
+            fill_levels(self, *arguments)
+            fill_numbers(self, *arguments)

@@ -79,7 +79,8 @@ def table_for(
     An object of the user's that does not say which columns it takes gets them as they are. Where a column names the
     `regimes`, indicators take its place.
     """
-    from dagpost.data.recipe import cut_numbers, resolve_recipe
+    from dagpost.data.cut_tables import cut_numbers
+    from dagpost.data.recipe import resolve_recipe
     from dagpost.data.regimes import reading_regimes, with_indicators
 
     if regimes is not None and not isinstance(data, Table):

@@ -119,7 +119,7 @@ def test_beyond_64_columns_families_have_the_scores_that_they_have_alone(score: 
         assert len(found[node]) == lists.counts[node] == 1 + 129 + 129 * 128 // 2
         for number in [0, 1, 129, 130, len(found[node]) - 1, *generator.integers(0, len(found[node]), 40)]:
             family = [*lists.parents(node, int(number)), node]
-            alone = local_scores(part_of(table, family), score.of_columns(family, columns), 2)
+            alone = local_scores(part_of(table, family), score.of_columns(family, table), 2)
             expected = alone.score(len(family) - 1, range(len(family) - 1))
             assert found[node][number] == pytest.approx(expected, abs=1e-9, rel=1e-11)
 

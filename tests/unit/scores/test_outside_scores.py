@@ -67,7 +67,7 @@ def test_a_bare_object_shows_itself_and_has_no_prior() -> None:
     assert repr(resolved) == resolved.in_words() == to_json(resolved) == "a bare score"
     assert resolved.parameter_prior() is None
     assert resolved.columns == "discrete"
-    assert resolved.of_columns([0], 3) is resolved
+    assert resolved.of_columns([0], datasets.load("coronary")) is resolved
 
 
 def test_a_score_that_fills_in_its_own_way_does_not_inherit_a_prior() -> None:

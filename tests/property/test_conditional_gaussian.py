@@ -1,0 +1,130 @@
+"""The conditional Gaussian score against predictive densities row by row, and what must hold for any data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from tests.naive import conditional_gaussian as naive
+from tests.naive.summaries import essential_graph_of_every_dag
+from tests.tools.mixed_tables import mixed_table, mixed_tables
+
+from dagpost.data.table import Table
+from dagpost.engines import ThreadEngine
+from dagpost.families.masks import members_of
+from dagpost.families.parent_lists import ParentLists
+from dagpost.scores import BDeu, BGe, ConditionalGaussian, conditional_tasks, local_scores
+from dagpost.scores.allowed_scores import score_allowed
+
+ONE = ThreadEngine(1)
+
+
+def families(table: Table, max_parents: int) -> Any:
+    for child in range(len(table.names)):
+        others = [node for node in range(len(table.names)) if node != child]
+        for size in range(min(max_parents, len(others)) + 1):
+            for parents in combinations(others, size):
+                yield child, list(parents)
+
+
+@given(
+    mixed_tables(),
+    st.integers(0, 4),
+    st.sampled_from([0.5, 5.0]),
+    st.sampled_from([0.5, 1.0, 4.0]),
+    st.sampled_from([None, 1.5]),
+    st.sampled_from([None, 2.0]),
+    st.sampled_from([None, 0.2]),
+)
+@hypothesis_settings(max_examples=30)
+def test_scores_are_products_of_predictive_densities(
+    table: Table, limit: int, size: float, weight: float, more: float | None, mean: float | None, scale: float | None
+) -> None:
+    degrees = None if more is None else table.levels.count(None) + 1 + more
+    score = ConditionalGaussian(size, weight, degrees, mean, scale)
+    prior = naive.prior_of(table, size, weight, degrees, mean, scale)
+    scores = local_scores(table, score, limit, engine=ONE)
+    assert not np.isnan(scores.values).any()
+    for child, parents in families(table, limit):
+        expected = naive.family_score(table, child, parents, prior)
+        assert scores.score(child, parents) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 4])
+def test_equivalent_graphs_have_the_same_score(nodes: int) -> None:
+    """All graphs that the model allows, for all ways to mix kinds of columns."""
+    classes = essential_graph_of_every_dag(nodes)
+    compared = 0
+    for seed, arities in enumerate(product((0, 3), repeat=nodes)):
+        scores = local_scores(mixed_table(arities, 60, seed), ConditionalGaussian(), nodes - 1, engine=ONE)
+        found: dict[Any, float] = {}
+        for graph, pattern in classes.items():
+            total = sum(scores.score(node, members_of(mask)) for node, mask in enumerate(graph))
+            if any(arities[node] and not arities[tail] for node, mask in enumerate(graph) for tail in members_of(mask)):
+                assert total == -np.inf
+                continue
+            compared += pattern in found
+            assert found.setdefault(pattern, total) == pytest.approx(total, rel=1e-11, abs=1e-9)
+        # One graph of each class and no more would say nothing.
+        assert len(set(found.values())) > 1
+    assert compared > {2: 1, 3: 30, 4: 1500}[nodes]
+
+
+@given(mixed_tables(), st.floats(1e-6, 1e6), st.floats(-1e3, 1e3))
+@hypothesis_settings(max_examples=25)
+def test_units_of_numbers_change_no_comparison(table: Table, unit: float, shift: float) -> None:
+    moved = replace(
+        table,
+        columns=tuple(
+            column * unit + shift * unit if levels is None else column
+            for column, levels in zip(table.columns, table.levels, strict=True)
+        ),
+    )
+    before, after = (local_scores(own, ConditionalGaussian(), 3, engine=ONE).values for own in (table, moved))
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_array_equal(np.isfinite(one), np.isfinite(other))
+        found = np.isfinite(one)
+        np.testing.assert_allclose(one[found] - one[0], other[found] - other[0], rtol=1e-7, atol=1e-6)
+
+
+@pytest.mark.parametrize("extra", [False, True])
+def test_columns_of_one_kind_have_the_scores_of_their_own_kind(extra: bool) -> None:
+    levels, numbers = (mixed_table(arities, 50, 3, extra=extra) for arities in ((2, 3, 4, 2), (0, 0, 0, 0)))
+    score = ConditionalGaussian(2.0, 3.0)
+    np.testing.assert_array_equal(local_scores(levels, score, 3).values, local_scores(levels, BDeu(2.0), 3).values)
+    np.testing.assert_array_equal(local_scores(numbers, score, 3).values, local_scores(numbers, BGe(3.0), 3).values)
+
+
+@given(st.integers(0, 2**16), st.integers(0, 4), st.booleans())
+@hypothesis_settings(max_examples=25)
+def test_parts_of_a_table_have_the_scores_of_the_whole(seed: int, limit: int, extra: bool) -> None:
+    """Groups of columns with the same candidates, apart from each other or not, as rules leave them."""
+    generator = np.random.default_rng(seed)
+    table = mixed_table(tuple(generator.choice([0, 2, 3], 6)), 40, seed, extra=extra)
+    tier = generator.integers(0, 3, 6)
+    allowed = [tier[None, :] <= tier[:, None], tier[None, :] < tier[:, None], generator.random((6, 6)) < 0.6][seed % 3]
+    matrix = allowed.astype(np.bool_)
+    np.fill_diagonal(matrix, False)
+    numbers = table.levels.count(None)
+    own = tuple(generator.normal(size=numbers).tolist()) if seed % 2 else None
+    score = ConditionalGaussian(degrees_of_freedom=numbers + 2.5, prior_mean=own)
+    lists = ParentLists.of_matrix(matrix, limit)
+    expected = local_scores(table, score, limit, engine=ONE)
+    for node, values in enumerate(score_allowed(table, score, lists, engine=ONE)):
+        for number, value in enumerate(values):
+            assert value == pytest.approx(expected.score(node, lists.parents(node, number)), abs=1e-9, rel=1e-11)
+
+
+@pytest.mark.parametrize("shares", [1, 128, 10**9])
+def test_scores_are_the_same_for_any_number_of_threads_and_tasks(monkeypatch: pytest.MonkeyPatch, shares: int) -> None:
+    table = mixed_table((2, 0, 3, 0, 0, 2, 0, 0), 90, 4, extra=True)
+    expected = local_scores(table, ConditionalGaussian(), 4, engine=ONE).values
+    monkeypatch.setattr(conditional_tasks, "SHARES", shares)
+    found = local_scores(table, ConditionalGaussian(), 4, engine=ThreadEngine(3)).values
+    np.testing.assert_array_equal(found, expected)
