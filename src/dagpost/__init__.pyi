@@ -67,6 +67,7 @@ from dagpost.posterior.expectation import Expectation as Expectation
 from dagpost.posterior.known_targets import TargetComparison as TargetComparison
 from dagpost.posterior.known_targets import compare_targets as compare_targets
 from dagpost.posterior.plan import Plan as Plan
+from dagpost.posterior.prior_edges import prior_edges as prior_edges
 from dagpost.posterior.regime_effects import RegimeEffects as RegimeEffects
 from dagpost.posterior.sample import DagSample as DagSample
 from dagpost.posterior.summaries import adjacency_table as adjacency_table

@@ -20,6 +20,7 @@ from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
 from dagpost.data.recipe import Recipe
 from dagpost.data.regimes import Regimes
+from dagpost.data.survey_weights import refuse_other_arguments
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting
 from dagpost.features import resolve
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.sensitivity import Sensitivity
     from dagpost.posterior.summaries import GraphStanding
     from dagpost.posterior.summaries.given import GivenGraph
-    from dagpost.prediction.network import BayesianNetwork, GaussianNetwork
+    from dagpost.prediction.network import AnyNetwork
 
 Edges = str | Iterable[str | tuple[str, str]]
 
@@ -181,6 +182,7 @@ class DagPosterior(Estimator):
         counts: Any = None,
         interventions: Any = None,
         checkpoint: Checkpoint | None = None,
+        **others: Any,
     ) -> Self:
         """Compute the posterior of a table.
 
@@ -188,8 +190,9 @@ class DagPosterior(Estimator):
         `Table`. `counts` names the column that says how many times each row was seen; `interventions` the one that says
         which variable was set from outside in each row, whose score leaves that row out (Cooper & Yoo 1999). Both may
         be arrays. `checkpoint` is where a long fit keeps what it has finished: killed at any moment, the same call
-        resumes from there. Evidence and edges are then computed at once, whatever the method.
+        resumes from there. Evidence and edges are then computed at once. Weights of rows are refused.
         """
+        refuse_other_arguments(others)
         table = fitting.table_of(self, X, counts, interventions)
         self._forget(checkpoint)
         return self._adopt(completed_tables.with_row_labels(fitting.fit_table(self, table, checkpoint), X))
@@ -258,10 +261,7 @@ class DagPosterior(Estimator):
     def expectation(
         self, function: NumberFunction, given: Statement | None = None, *, confidence: float = 0.95
     ) -> Expectation:
-        """The expected value of a function that returns a number for a networkx graph, from the model's own sample.
-
-        It is called once for each distinct graph. `given` restricts to the graphs in which a statement holds.
-        """
+        """The mean of a function from networkx graphs to numbers; `given`: over the graphs where a statement holds."""
         return self.own_sample().expectation(function, given, confidence=confidence)
 
     def probability_matrix(self, relation: str = "~>") -> pd.DataFrame:
@@ -274,8 +274,7 @@ class DagPosterior(Estimator):
     def lagged_edges(self) -> pd.DataFrame:
         """The edges of a model fitted to `unroll(...)`, folded back to its series, most probable first.
 
-        Columns: `from` and `to` are series, `lag` is how many steps ago the parent was (0: now; missing: a static
-        column), `probability`, and `edge` says it in words: ``"X -> Y at lag 1"``. Exact where the edges are.
+        Columns: `from`, `to`, `lag` (how many steps ago the parent was; missing: static), `probability`, `edge`.
         """
         from dagpost.posterior.time_edges import lagged_edges
 
@@ -336,10 +335,6 @@ class DagPosterior(Estimator):
 
         `covered` is the posterior mass of all of them together; `provenance["tied"]` says that the next graph would be
         as good as the last one listed.
-
-        >>> from dagpost import DagPosterior, datasets
-        >>> round(DagPosterior().fit(datasets.load("coronary")).best(10).covered, 3)
-        0.122
         """
         return self._fitted().best(whole_number(count, "count"))
 
@@ -386,9 +381,7 @@ class DagPosterior(Estimator):
         return completed_tables.cells(self._fitted())
 
     def score_samples(self, X: Any, *, unseen: str | None = None, interventions: Any = None) -> Floats:
-        """Log p(row | data) of new rows, averaged over graphs, with all parameters integrated out.
-
-        Where columns are exogenous, it is log p(the others | these, data).
+        """Log p(row | data) of new rows, given exogenous columns; over all graphs, with parameters integrated out.
 
         The rows are raw: they pass through the recipe of the model, which needs the columns of its variables, by name
         and in any order, or an array with all columns of the training table. `unseen` says what to do about a level
@@ -416,7 +409,7 @@ class DagPosterior(Estimator):
 
     set_predict_proba_request = requests_of("predict_proba")
 
-    def to_bayesian_network(self, graph: GivenGraph | None = None) -> BayesianNetwork | GaussianNetwork:
+    def to_bayesian_network(self, graph: GivenGraph | None = None) -> AnyNetwork:
         """One graph with the posterior means of its parameters: that given, or else the most probable that is found."""
         from dagpost.prediction.fitted import network_of
 
@@ -435,13 +428,25 @@ class DagPosterior(Estimator):
     ) -> CausalEffect:
         """The posterior of the total causal effect of setting one column on another, averaged over graphs.
 
-        An effect only if no common cause is missing from the table, rows were not selected by what is in them, and
-        nothing feeds back: `dagpost.causal.causal_effect` says more, and what the parameters are.
+        An effect only if no common cause is missing, rows were not selected and nothing feeds back:
+        `dagpost.causal.causal_effect` says more. With latent numbers, `do` may be two numbers (docs/results.md).
         """
         from dagpost.causal.effects import effect_of_fitted
 
         seed = self.seed if seed is None else seed
         return effect_of_fitted(self._fitted(), treatment, outcome, do, outcome_level, draws, confidence, seed)
+
+    def direct_effects(self, confidence: float = 0.95) -> pd.DataFrame:
+        """The coefficient of each edge given that it is there, in standard deviations (latent ones), with its sign."""
+        from dagpost.prediction.gaussian_answers import direct_effects
+
+        return direct_effects(self._fitted(), confidence)
+
+    def latent_correlations(self, pairs: bool = False, confidence: float = 0.95) -> pd.DataFrame:
+        """Posterior means of the correlations of (latent) numbers; `pairs`: one row each, with sd and interval."""
+        from dagpost.prediction.gaussian_answers import correlation_table
+
+        return correlation_table(self._fitted(), pairs, confidence)
 
     def save(self, path: str | os.PathLike[str], *, rows: bool = False) -> None:
         """Write the fitted model to one file; an older one is replaced whole.
@@ -471,10 +476,7 @@ class DagPosterior(Estimator):
         return cls(**settings, engine=engine, threads=threads, progress=progress)._adopt(fitted)
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
-        """Write one HTML file that opens in any browser, offline: a graph to explore, tables, how far to trust them.
-
-        What would take longer than the fit itself is left out, and the report says so.
-        """
+        """Write one HTML file that opens in any browser, offline; what takes longer than the fit is left out."""
         from dagpost.report.page import write_report
 
         return write_report(self._fitted(), path, title)

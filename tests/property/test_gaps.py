@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from tests.naive import gaps as naive
 
 from dagpost.data import as_table
+from dagpost.data.cut_tables import cut_numbers
 from dagpost.data.gaps import without_gaps
-from dagpost.data.recipe import Recipe, cut_numbers
+from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
 from dagpost.data.written_out import written_out
 from dagpost.scores.columns import part_of
 
 ROWS = 12
-LEVELS = ["low", "middle", "high"]
+LEVELS = ["oak", "middle", "ash"]
 CELLS = {
     "word": st.sampled_from(LEVELS),
     "truth": st.booleans(),
@@ -31,7 +32,7 @@ CELLS = {
 @st.composite
 def frames(draw: st.DrawFn) -> pd.DataFrame:
     """Four columns of levels, truth values, categories and numbers, with any gaps but in the first two rows."""
-    first = {"word": ["low", "high"], "truth": [True, False], "kind": ["high", "low"], "number": [0.5, 2.25]}
+    first = {"word": ["oak", "ash"], "truth": [True, False], "kind": ["ash", "oak"], "number": [0.5, 2.25]}
     columns: dict[str, Any] = {}
     for name, cells in CELLS.items():
         found = first[name] + draw(st.lists(st.none() | cells, min_size=ROWS - 2, max_size=ROWS - 2))

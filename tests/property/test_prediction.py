@@ -30,8 +30,8 @@ from dagpost.prediction import (
     statistics_from,
     sufficient_statistics,
 )
+from dagpost.prediction.family_lists import families_in
 from dagpost.prediction.rows import NewRows
-from dagpost.prediction.statistics import families_in
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe, local_scores
 
 DISCRETE_SCORES = [BDeu(1.0), BDeu(7.5), BDe(0.5), BDe(1e-3), K2(), BIC()]

@@ -23,8 +23,8 @@ from tests.property.test_prediction import (
 from dagpost.data.table import Table
 from dagpost.prediction import (
     averaging,
+    gap_kinds,
     log_predictive,
-    pattern_sums,
     predictive_of_target,
     sufficient_statistics,
 )
@@ -126,7 +126,7 @@ def test_integrals_agree_with_the_closed_form_of_a_complete_graph(missing: int, 
         result[...] = parents
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pattern_sums, "turn_covered_edges", leave)
+        patch.setattr(gap_kinds, "turn_covered_edges", leave)
         integrated = log_predictive(sample, statistics, "bge", rows)
     assert not np.array_equal(closed, integrated)
     np.testing.assert_allclose(integrated, closed, atol=error)

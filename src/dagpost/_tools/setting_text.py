@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from dagpost._tools.text import printable, shown
+from dagpost._tools.text import printable, shortened, shown
 
 #: Names of earlier values in a table with time (data/time_columns.py).
 _EARLIER = re.compile(r"\[t-[1-9]\d*\]$")
@@ -24,6 +24,8 @@ def readable_setting(described: Any) -> str:
 
     >>> readable_setting({"kind": "EdgePrior", "probability": 0.2}), readable_setting(None)
     ('edge (probability 0.2)', 'none')
+    >>> readable_setting({"kind": "EdgePrior", "probability": [["A", "->", "B", 0.2], ["B", "--", "C", 0.5]]})
+    'edge (probability A -> B 0.2, B -- C 0.5)'
     """
     if isinstance(described, dict) and "kind" not in described:
         return shown(described)
@@ -40,11 +42,20 @@ def readable_setting(described: Any) -> str:
         return f"{kind} ({', '.join(values)})" if values else kind
     if isinstance(described, bool):
         return "yes" if described else "no"
+    if isinstance(described, list) and described and all(isinstance(value, list) for value in described):
+        return _readable_rows(described)
     if isinstance(described, list) and all(isinstance(value, int | float) for value in described):
         return ", ".join(f"{value:g}" for value in described)
     if isinstance(described, list):
         return " > ".join(printable(name) for name in described)
     return "none" if described is None else printable(described)
+
+
+def _readable_rows(rows: list[list[Any]]) -> str:
+    """A table: its rows where they speak of something by name, otherwise its size."""
+    if not isinstance(rows[0][0], str):
+        return f"of {len(rows)} x {len(rows[0])}"
+    return shortened([" ".join(readable_setting(cell) for cell in row) for row in rows])
 
 
 def readable_shares(values: Sequence[float], shares: Sequence[float]) -> str:

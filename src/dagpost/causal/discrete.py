@@ -224,12 +224,21 @@ def _draw(elements: Elements, starts: Integers, sizes: Integers, generator: np.r
     begins = np.cumsum(sizes) - sizes
     chosen = np.arange(int(sizes.sum())) + np.repeat(starts - begins, sizes)
     outer = elements.outer[chosen]
-    # In logs, as a gamma variate of a small parameter is often less than any double.
-    logs = np.log(generator.standard_gamma(outer + 1.0)) - generator.standard_exponential(len(outer)) / outer
-    weights = np.exp(logs - np.repeat(np.maximum.reduceat(logs, begins), sizes))
+    weights = dirichlet_weights(outer, begins, generator)
     change = _betas(elements.first, chosen, generator) - _betas(elements.second, chosen, generator)
-    result: Floats = np.add.reduceat(weights * change, begins) / np.add.reduceat(weights, begins)
+    result: Floats = np.add.reduceat(weights * change, begins)
     return result
+
+
+def dirichlet_weights(parameters: Floats, begins: Integers, generator: np.random.Generator) -> Floats:
+    """Draws from Dirichlet distributions that stand one after the other, each from its place in `begins` on."""
+    sizes = np.diff(np.append(begins, len(parameters)))
+    # In logs, as a gamma variate of a small parameter is often less than any double.
+    logs = np.log(generator.standard_gamma(parameters + 1.0))
+    logs -= generator.standard_exponential(len(parameters)) / parameters
+    weights: Floats = np.exp(logs - np.repeat(np.maximum.reduceat(logs, begins), sizes))
+    weights /= np.repeat(np.add.reduceat(weights, begins), sizes)
+    return weights
 
 
 def _betas(shape: tuple[Floats, Floats], chosen: Integers, generator: np.random.Generator) -> Floats:

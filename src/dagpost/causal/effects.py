@@ -6,13 +6,12 @@ Averaging the effects over a posterior of graphs gives a posterior of the effect
 each adjustment set. Each distinct set is worked out once, with the weight of all its graphs.
 
 Given a set, the distribution is that of the columns of the set, treatment and outcome alone, with the prior behind the
-score; the rest of the graph could make it narrower, and does not make it wrong. Time: see groups.py, discrete.py and
-gaussian.py; 30,000 graphs of 20 variables take about a second.
+score; the rest of the graph could make it narrower, and does not make it wrong. Time: see groups.py, discrete.py,
+gaussian.py and mixed.py; 30,000 graphs of 20 variables take about a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +22,10 @@ from dagpost._tools.arrays import labelled
 from dagpost._tools.checks import kind, seed_number, whole_number
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import names_in, position_of, shortened, shown
-from dagpost.causal import discrete, gaussian, latent
+from dagpost.causal import discrete, gaussian, latent, mixed
 from dagpost.causal.groups import groups_of, share_out
-from dagpost.causal.levels import code_of, levels_of, only_two
+from dagpost.causal.kinds import KINDS, Question
+from dagpost.causal.levels import levels_of
 from dagpost.causal.mixture import mixed_effect
 from dagpost.causal.results import CausalEffect
 from dagpost.data.table import Table
@@ -39,7 +39,7 @@ from dagpost.posterior.latent_numbers import images_of
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.completed_parts import parts_of
 from dagpost.scores import (
-    DirichletPrior,
+    ConditionalGaussianPrior,
     NormalWishartPrior,
     ParameterPrior,
     Score,
@@ -84,26 +84,28 @@ def causal_effect(
     treatment, outcome
         What is set, and what is looked at.
     do
-        Discrete columns only: two levels of the treatment. The effect of `do=("yes", "no")` is the change when the
+        Treatments of levels only: two of them. The effect of `do=("yes", "no")` is the change when the
         treatment is set to "yes" rather than to "no". May be left out where there are two levels: then the second one
         rather than the first. Of a column of numbers that was cut, any number stands for its bin: ``do=(150, 120)``.
     outcome_level
-        Discrete columns only: the level of the outcome whose probability changes. May be left out where there are two:
+        Outcomes of levels only: the one whose probability changes. May be left out where there are two:
         then the second one.
     draws
         How many draws from the posterior of the effect to make.
     confidence
         Of the interval that is shown.
 
-    For continuous columns the effect is the change in the mean of the outcome for one unit more of the treatment; for
-    discrete ones, the change in the probability of one level of the outcome.
+    What changes is the probability of one level of the outcome, or the mean of an outcome of numbers: when the
+    treatment is set to one level rather than another, or for one unit more of a treatment of numbers. In a conditional
+    Gaussian network numbers never lead to levels: such an effect is zero by the model, which a notice says.
 
     What this assumes:
 
     - Nothing outside the table is a common cause of two of its variables.
     - How rows came into the table does not depend on the values in them.
     - The causes form a graph without cycles, and a graph of the sample is that of the causes.
-    - Discrete variables follow any table of probabilities; continuous ones linear equations with normal noise.
+    - Discrete variables follow any table of probabilities; continuous ones linear equations with normal noise, beside
+      columns of levels (conditional Gaussian) other equations in each combination of levels.
     - One variable is set, at a time, and the rest of the mechanism stays as it was.
     - Exogenous columns are not caused by other columns, nor by each other.
 
@@ -136,15 +138,8 @@ def causal_effect(
     generator = np.random.default_rng(seed_number(seed))
     groups = groups_of(sample, x, y)
     set_of = share_out(groups, int(draws), generator)
-    if isinstance(prior, NormalWishartPrior):
-        _check_no_levels(table, score, do, outcome_level)
-        effects = gaussian.continuous_effects(table, prior, x, y, groups, set_of, generator)
-    else:
-        do, outcome_level = _check_levels(table, x, y, do, outcome_level)
-        codes = (code_of(table, x, do[0]), code_of(table, x, do[1]))
-        contrast = discrete.Contrast(x, y, codes, code_of(table, y, outcome_level))
-        engine = engine_or_threads(engine)
-        effects = discrete.discrete_effects(table, prior, contrast, groups, set_of, generator, engine)
+    asked = Question(table, prior, x, y, do, outcome_level, groups, set_of, generator, engine_or_threads(engine))
+    effects, do, outcome_level = KINDS[type(prior)](asked)
     # In any order, so that the first few are draws as good as all.
     order = generator.permutation(draws)
     return CausalEffect(
@@ -189,8 +184,9 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
     _refuse_latent(score, table)
     _check_names(sample, table)
     if not isinstance(prior, NormalWishartPrior):
+        columns = "mixed" if isinstance(prior, ConditionalGaussianPrior) else "discrete"
         raise InputError(
-            f"A matrix of effects is for continuous columns, and the score {shown(score)} is for discrete ones. "
+            f"A matrix of effects is for continuous columns, and the score {shown(score)} is for {columns} ones. "
             "Ask for one effect at a time: causal_effect(..., treatment, outcome)."
         )
     nodes = len(sample.names)
@@ -233,14 +229,19 @@ def interventional_probabilities(
 
     prior, table = _prior_of(score), table_for(score, table)
     x, y = _check_pair(sample, table, treatment, outcome)
-    if not isinstance(prior, DirichletPrior):
+    continuous = [table.names[node] for node in (x, y) if table.levels[node] is None]
+    if isinstance(prior, NormalWishartPrior) or continuous:
+        which = f"{continuous[0]!r} is not one" if continuous else f"the score {shown(score)} is for continuous ones"
         raise InputError(
-            f"Probabilities of levels are for discrete columns, and the score {shown(score)} is for continuous ones. "
-            "Ask for the effect of one unit: causal_effect(..., treatment, outcome)."
+            f"Probabilities of levels are for discrete columns, and {which}. Ask for the effect on its mean, or of one "
+            "unit: causal_effect(..., treatment, outcome)."
         )
-    result = discrete.mean_table(table, prior, x, y, groups_of(sample, x, y), engine_or_threads(engine))
-    levels = [pd.Index(levels_of(table, node), name=table.names[node]) for node in (x, y)]
-    return pd.DataFrame(result, index=levels[0], columns=levels[1])
+    groups = groups_of(sample, x, y)
+    rows = [pd.Index(levels_of(table, node), name=table.names[node]) for node in (x, y)]
+    if isinstance(prior, ConditionalGaussianPrior):
+        table, prior, x, y, groups = mixed.among_levels(table, prior, x, y, groups)
+    result = discrete.mean_table(table, prior, x, y, groups, engine_or_threads(engine))
+    return pd.DataFrame(result, index=rows[0], columns=rows[1])
 
 
 def effect_of_fitted(
@@ -274,9 +275,9 @@ def effect_of_fitted(
     if len(parts) == 1:
         return effect_of(0, draws, seed)
     weights = [part.sample.weights.sum() for part in parts]
-    mixed = mixed_effect(weights, effect_of, whole_number(draws, "draws"), seed_number(seed))
+    averaged = mixed_effect(weights, effect_of, whole_number(draws, "draws"), seed_number(seed))
     # Each completed table has graphs of its own; the values of a setting share them.
-    return replace(mixed, graphs=sum(len(part.sample) for part in parts)) if fitted.completes else mixed
+    return replace(averaged, graphs=sum(len(part.sample) for part in parts)) if fitted.completes else averaged
 
 
 def _prior_of(score: str | Score) -> ParameterPrior:
@@ -316,44 +317,3 @@ def _check_pair(sample: DagSample, table: Table, treatment: str, outcome: str) -
             f"outcome that is modelled, or take it out of {bare('exogenous')} and fit again."
         )
     return x, y
-
-
-def _check_no_levels(table: Table, score: str | Score, do: object, outcome_level: object) -> None:
-    given = [name for name, value in (("do", do), ("outcome_level", outcome_level)) if value is not None]
-    if given:
-        raise InputError(
-            f"'{given[0]}' is about levels, and the score {shown(score)} is for continuous columns, "
-            "whose effect is that of one unit more. Leave it out; for more units, multiply."
-        )
-    table.values()
-
-
-def _check_levels(
-    table: Table, x: int, y: int, do: object, outcome_level: object
-) -> tuple[tuple[object, object], object]:
-    """The two levels of the treatment and that of the outcome that are meant."""
-    table.codes()
-    for node in (x, y):
-        if len(levels_of(table, node)) < 2:
-            raise InputError(
-                f"The variable {table.names[node]!r} has only one level, so there is nothing to change. Choose another."
-            )
-    if do is None:
-        first, second = only_two(table, x, "do", "do=(level, other level)")
-        do = (second, first)
-    if isinstance(do, str) or not isinstance(do, Sequence) or len(do) != 2:
-        raise InputError(
-            f"'do' must be two levels of {table.names[x]!r}, such as {levels_of(table, x)[:2]!r}. "
-            f"Got {shown(do)} instead."
-        )
-    codes = code_of(table, x, do[0]), code_of(table, x, do[1])
-    if codes[0] == codes[1]:
-        raise InputError(
-            f"'do' must be two different levels of {table.names[x]!r}. "
-            f"Got {shown(do[0])} and {do[1]!r}, which are both "
-            f"{levels_of(table, x)[codes[0]]!r}: nothing would change."
-        )
-    if outcome_level is None:
-        _, outcome_level = only_two(table, y, "outcome_level", "outcome_level=level")
-    first, second = (levels_of(table, x)[code] for code in codes)
-    return (first, second), levels_of(table, y)[code_of(table, y, outcome_level)]

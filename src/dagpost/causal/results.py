@@ -99,6 +99,7 @@ class CausalEffect:
     @property
     def quantity(self) -> str:
         """What is measured, in words."""
+<<<<<<< HEAD
         treatment, measured = printable(self.treatment), self._measured
         if self.in_deviations:
             measured += ", in latent standard deviations,"
@@ -120,6 +121,29 @@ class CausalEffect:
         if self.do is not None:
             first, second = (printable(part) for part in self.do)
             deed = f"Setting {treatment} to {first} rather than {second}"
+=======
+        unit = ", in latent standard deviations," if self.in_deviations else ""
+        deed = self._deed("with {} set to {} rather than {}", "for one {} more of {}")
+        return f"change of {self._measured}{unit} {deed}"
+
+    @property
+    def _measured(self) -> str:
+        """What changes: a probability, or a mean."""
+        outcome = printable(self.outcome)
+        if self.outcome_level is not None:
+            return f"P({outcome} = {printable(self.outcome_level)})"
+        return outcome if self.do is None or self.in_deviations else f"the mean of {outcome}"
+
+    def _deed(self, levels: str, unit: str) -> str:
+        """What is done to the treatment."""
+        treatment = printable(self.treatment)
+        if self.do is None:
+            return unit.format("latent standard deviation" if self.in_deviations else "unit", treatment)
+        return levels.format(treatment, *map(printable, self.do))
+
+    def __repr__(self) -> str:
+        deed = self._deed("Setting {} to {} rather than {}", "One {} more of {}")
+>>>>>>> main
         lower, upper = self.interval()
         words = "; ".join(filter(None, (target_named(self.modularity).words, given_columns(self.exogenous))))
         unit = " latent standard deviations" if self.in_deviations else ""

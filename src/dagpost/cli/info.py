@@ -31,8 +31,10 @@ from dagpost.cli.options import (
     KeepOption,
     MaxParentsOption,
     MissingOption,
+    OrderOption,
     QuietOption,
     ThreadsOption,
+    UnorderedOption,
     argument,
     option,
     refuse_options_of_tables,
@@ -42,6 +44,7 @@ from dagpost.cli.recipe import parse_recipe
 from dagpost.errors import InputError
 from dagpost.mcmc.checks import checked_words
 from dagpost.methods.choice import target_named
+from dagpost.scores import class_of
 
 if TYPE_CHECKING:
     from dagpost.methods.targets import Target
@@ -65,6 +68,8 @@ def info(
     drop: DropOption = None,
     keep: KeepOption = None,
     cut: CutOption = None,
+    order: OrderOption = None,
+    unordered: UnorderedOption = None,
     missing: MissingOption = None,
     recipe: Annotated[
         Path | None, option("FILE", "Write what is done with each column to this file, for `dagpost fit --recipe`.")
@@ -96,7 +101,7 @@ def info(
             _print(_lines_of_model(about) if kind == "model" else _lines_of_sample(about), about)
         return
     options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
-    options["exogenous"] = exogenous
+    options |= {"exogenous": exogenous, "order": order, "unordered": unordered}
     done = parse_recipe(**options, missing=missing, bins=bins)
     about_table = look_at(source, done, counts, interventions, max_parents=max_parents, threads=threads)
     if recipe is not None:
@@ -134,7 +139,8 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     settings, (method, reason) = about["settings"], about["method"]
     target = _target(method, settings["modularity"])
     given = "".join(f"; {words}" for words in [given_columns(settings.get("exogenous", ()))] if words)
-    estimated = "averaged over completed tables" if about.get("gaps") else "estimated from graphs"
+    completes = about.get("gaps") or about.get("latent")
+    estimated = f"averaged over {class_of(settings['score']).tables}" if completes else "estimated from graphs"
     how = "exact" if about.get("exact", about["error_bound"] is not None) else estimated
     evidence = "" if about["log_evidence"] is None else f"; log evidence {about['log_evidence']:.4f}"
     observations = "unknown" if about["observations"] is None else f"{about['observations']:,}"
@@ -142,6 +148,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         ("data", f"{len(about['names'])} variables, {observations} observations"),
         ("fingerprint", about["data_fingerprint"]),
         *([("gaps", _gaps(about["gaps"]))] if about.get("gaps") else []),
+        *([("latent numbers", _latent(about["latent"]))] if about.get("latent") else []),
         *([("interventions", "in some rows variables were set from outside")] if about.get("interventions") else []),
         *_in_time(about.get("time")),
         ("score", readable_setting(settings["score"])),
@@ -161,6 +168,10 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         lines.append(("sensitivity", about["sensitivity"]["summary"]))
     kept = [words for key, words in _PARTS.items() if about.get(key) is not None]
     return [*lines, ("kept along", ", ".join(kept) or "nothing")]
+
+
+def _latent(count: int) -> str:
+    return f"{count:,} that chains drew, within what the cells say of them; the rows of the table are in this file"
 
 
 def _gaps(count: int) -> str:

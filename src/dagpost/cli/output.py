@@ -123,7 +123,7 @@ def summary(model: DagPosterior) -> list[str]:
     if model.fitted_.results.tables:
         from dagpost.plots.sources import averaged_words
 
-        how = f"{averaged_words(model.fitted_.results)} ({words})"
+        how = f"{averaged_words(model.fitted_)} ({words})"
         return [f"{how}: {model.method_reason_}.", *_averaged(model), model.verdict_ or ""]
     reason = "" if model.method_reason_.startswith(AS_ASKED) else f": {model.method_reason_}"
     lines = [f"Estimated from graphs by {model.method_} ({words}){reason}.", *_averaged(model)]

@@ -6,7 +6,7 @@ The words and marks are those of posterior/directions.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
 if TYPE_CHECKING:
     from dagpost._tools.arrays import Floats
     from dagpost.data.recipe import Recipe
+    from dagpost.prediction.gaussian_answers import DirectEffect
 
 _BAR = 20
 _BLOCK = ("█", "#")
@@ -33,15 +34,17 @@ def print_pairs(
     *,
     tried: Sensitivity | None = None,
     errors: Floats | None = None,
+    effects: Mapping[tuple[int, int], DirectEffect] | None = None,
 ) -> None:
     """One pair a line: with a bar, or with the probabilities of the two edges where these are given.
 
-    Beside the latter stand the standard errors of being joined, where there are `errors`. Clear directions that do not
-    survive other choices are marked so, where these were tried.
+    Beside the latter stand the standard errors of being joined, where there are `errors`, and the signs of direct
+    `effects`. Clear directions that do not survive other choices are marked so, where these were tried.
     """
     plain = _plain()
     numbers = ("",) if edges is None else ("->", "<-") if errors is None else ("error", "->", "<-")
-    heading = ("pair", "", "", "joined", *numbers, "direction")
+    signs = ("sign",) if effects else ()
+    heading = ("pair", "", "", "joined", *numbers, *signs, "direction")
     rows = []
     for pair in shown:
         ends = [printable(found.names[node]) for node in (pair.source, pair.target)]
@@ -51,6 +54,8 @@ def print_pairs(
             ways = (edges[pair.source, pair.target], edges[pair.target, pair.source])
             own = () if errors is None else (errors[pair.source, pair.target],)
             cells = [f"{number:.4f}" for number in (pair.joined, *own, *ways)]
+        if effects:
+            cells.append(_sign(effects, pair))
         rows.append((ends[0], pair.mark(plain=plain), ends[1], *cells, label_under_choices(pair, tried)))
     print_columns([heading, *rows], right=(3,) if edges is None else tuple(range(3, len(heading) - 1)))
 
@@ -90,6 +95,23 @@ def pairs_content(found: Directions, least: float = 0.0) -> dict[str, Any]:
         "pairs_confidence": None if math.isnan(found.confidence) else found.confidence,
         "pairs_note": found.note or None,
     }
+
+
+def _sign(effects: Mapping[tuple[int, int], DirectEffect], pair: PairDirection) -> str:
+    """The sign of the edge onward, or where no graph has it, of the one back."""
+    ways = ((pair.source, pair.target), (pair.target, pair.source))
+    return next((effects[way].sign for way in ways if way in effects), "")
+
+
+def effects_content(found: Directions, effects: Mapping[tuple[int, int], DirectEffect] | None) -> dict[str, Any]:
+    """The direct effects of edges given that they are there, as JSON can hold them."""
+    if not effects:
+        return {}
+    listed = [
+        {"parent": found.names[parent], "child": found.names[child], "sign": own.sign, **own._asdict()}
+        for (parent, child), own in sorted(effects.items())
+    ]
+    return {"direct_effects": listed}
 
 
 def _plain() -> bool:

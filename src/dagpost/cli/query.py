@@ -38,22 +38,24 @@ def edges(
     \b
     Example: dagpost edges coronary.dagpost --minimum 0.1
     """
-    from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs, print_pairs_left_out
+    from dagpost.cli.pairs import effects_content, pairs_content, print_about_pairs, print_pairs, print_pairs_left_out
     from dagpost.cli.regimes import print_regimes, regimes_content
     from dagpost.cli.time import folded_content, folded_edges, print_folded
     from dagpost.families.numbering import MAX_NODES
     from dagpost.posterior.directions import directions_of_sample, quick_directions
     from dagpost.posterior.sample import DagSample
     from dagpost.posterior.variations import known_sensitivity
+    from dagpost.prediction.gaussian_answers import quick_effects
 
     origin = load_source(source, quiet=quiet)
     folded = folded_edges(origin, minimum)
     if isinstance(origin, DagSample):
         table, found, about = origin.edge_frequencies(), directions_of_sample(origin), about_sample(origin)
-        tried = recipe = errors = None
+        tried = recipe = errors = effects = None
     else:
         table, found, about = origin.edge_probabilities_, quick_directions(origin.fitted_), summary(origin)
         tried, recipe = known_sensitivity(origin.fitted_), origin.fitted_.data.recipe
+        effects = quick_effects(origin.fitted_)
         errors = None if origin.fitted_.augmented is None else origin.fitted_.augmented.joined_errors
     if as_json:
         likely = [edge for edge in edge_list(table) if edge[2] >= minimum]
@@ -61,7 +63,8 @@ def edges(
             sample_content(origin, likely) if isinstance(origin, DagSample) else as_content(origin, likely, source)
         )
         regimes = {} if isinstance(origin, DagSample) else regimes_content(origin.fitted_)
-        print_json({**content, **pairs_content(found, minimum), **folded_content(folded), **regimes})
+        more = effects_content(found, effects)
+        print_json({**content, **pairs_content(found, minimum), **more, **folded_content(folded), **regimes})
         return
     if folded is not None:
         print_folded(folded)
@@ -71,7 +74,7 @@ def edges(
     # Of very many columns, improbable pairs would fill thousands of lines; a smaller --minimum, and --json, have them.
     least = minimum or (_LEAST_OF_MANY if len(found.names) > MAX_NODES else 0.0)
     shown = found.pairs(least)
-    print_pairs(found, shown, table.to_numpy(), tried=tried, errors=errors)
+    print_pairs(found, shown, table.to_numpy(), tried=tried, errors=errors, effects=effects)
     print_pairs_left_out(found, shown, least)
     if not isinstance(origin, DagSample):
         print_regimes(origin.fitted_)

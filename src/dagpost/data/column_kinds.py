@@ -11,8 +11,8 @@ Decided from the values and the name, whatever the type and the order of the row
    a name that can mean nothing else (id, uuid), 5 rows are enough.
 5. free text, more than half of it different and most of it with blanks: left out.
 6. truth values and other text: levels.
-7. numbers: levels if there are at most 10 different ones (and, for fractions, each occurs twice on average); a number
-   otherwise.
+7. numbers, some of which may be censored ("<0.05"): levels if there are at most 10 different ones (and, for
+   fractions, each occurs twice on average); a number otherwise.
 
 In a table that is coded throughout, each used column with the whole numbers from 0 up to the number of its levels, as
 repositories and scikit-learn's encoders have them, all columns are levels.
@@ -28,13 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.text import shortened
-from dagpost.data.encoding import Cells, reads_as_number
+from dagpost.data.encoding import MOST_LEVELS, Cells
 from dagpost.data.frames import ROW_NUMBERS
+from dagpost.data.number_words import reads_as_number
 
 Use = Literal["levels", "number", "regimes", "left out"]
 
-#: Numbers with at most this many different values are levels.
-MOST_LEVELS = 10
 #: A coded table has codes below this.
 MOST_CODES = 100
 _NEARLY_ALL = 0.95
@@ -98,7 +97,7 @@ def verdict(name: str, cells: Cells, counts: NDArray[np.int64] | None, *, keep: 
         but = f"; all but {shortened([repr(level) for level in stray])} are numbers" if stray else ""
         return Verdict("levels", f"{cells.kind}, {_times(different, 'value')}{but}")
     kind = "whole numbers" if cells.kind == "whole" else "numbers"
-    why = f"{kind}, {_times(different, 'value')}"
+    why = f"{kind}, {_times(different, 'value')}{_limits_in_words(cells)}"
     repeated = cells.kind == "whole" or 2 * different <= observations
     return Verdict("levels" if different <= MOST_LEVELS and repeated else "number", why)
 
@@ -119,6 +118,7 @@ def is_coded(columns: Iterable[Cells]) -> bool:
     """Whether each column holds the whole numbers from 0 up to the number of its levels, each twice on average."""
     return all(
         cells.kind == "whole"
+        and cells.bounds is None
         and cells.values[0] == 0
         and cells.values[-1] == len(cells.values) - 1 < MOST_CODES
         and 2 * len(cells.values) <= len(cells.places)
@@ -145,6 +145,16 @@ def _left_out(name: str, cells: Cells, different: int, observations: int) -> Ver
     if blanks and 2 * different > observations >= _ROWS_OF_IDENTIFIERS:
         return Verdict("left out", f"free text: {counted}")
     return None
+
+
+def _limits_in_words(cells: Cells) -> str:
+    """How many cells are censored, and on which side."""
+    if cells.bounds is None:
+        return ""
+    below, above = np.isfinite(cells.bounds[cells.censored]).T[::-1]
+    counts = {"below": below & ~above, "above": above & ~below, "between": below & above}
+    said = [f"{int(own.sum()):,} {side}" for side, own in counts.items() if own.any()]
+    return f"; {', '.join(said)} {'limits' if counts['between'].any() else 'a limit'}" if said else ""
 
 
 def _identifies(name: str, cells: Cells, different: int, observations: int) -> bool:

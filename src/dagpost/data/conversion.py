@@ -20,7 +20,9 @@ from dagpost._tools.text import shortened
 from dagpost.data.column_kinds import stray_levels
 from dagpost.data.files import MISSING_LEVEL, source_name
 from dagpost.data.frames import frame_of
-from dagpost.data.table import Table, columns_are
+from dagpost.data.suitable import columns_are
+from dagpost.data.survey_weights import warn_of_weights
+from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
@@ -97,11 +99,12 @@ def warn_about(table: Table, *, decided: bool = True) -> None:
         if said:
             warn(said)
     if decided:
-        warn_of_many_levels(table)
+        warn_of_columns(table)
 
 
-def warn_of_many_levels(table: Table) -> None:
-    """Warn of columns that would be numbers but for a few cells, and of columns that look like identifiers."""
+def warn_of_columns(table: Table) -> None:
+    """Warn of columns that would be numbers but for a few cells, or look like identifiers or survey weights."""
+    warn_of_weights(table)
     kept = () if table.recipe is None else table.recipe.keep
     kept = (*kept, *_warn_of_stray_cells(table, kept))
     many = [

@@ -11,26 +11,22 @@ series, which stands for a series of pandas, polars or pyarrow.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.data.files import MISSING, MISSING_LEVEL
+from dagpost.data.number_words import parsed, parsed_limits
 from dagpost.errors import InputError
 
 Kind = Literal["text", "truth", "whole", "decimal", "declared", "dates", "empty"]
 
 _UNSIGNED: tuple[type[np.unsignedinteger[Any]], ...] = (np.uint8, np.uint16, np.uint32)
-#: What is longer is text: no number that means something has as many digits.
-_LONGEST_NUMBER = 300
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
-_COMMA_NUMBER = re.compile(r"[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?")
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
-_TRUTH = {"true": True, "false": False}
+#: A column with at most this many different numbers is levels (column_kinds.py).
+MOST_LEVELS = 10
 #: Larger whole numbers are not exact in a float.
 _EXACT = 2.0**53
 
@@ -43,11 +39,27 @@ class Cells:
     places: NDArray[np.intp]
     #: Python values; an array for numbers.
     values: Any
+    #: Whether the values are in an order, lowest first; None: nobody has said.
+    ordered: bool | None = field(default=None, repr=False)
+    #: Between which numbers (rows, 2) missing cells lie, infinite where nothing is known; None: nothing is of any.
+    bounds: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """True where there is no value."""
+        """True where the value is not known."""
         return self.places < 0
+
+    @property
+    def censored(self) -> NDArray[np.bool_]:
+        """True where all that is known of a number is that it lies below or above a limit."""
+        if self.bounds is None:
+            return np.zeros(len(self.places), dtype=bool)
+        return self.missing & np.isfinite(self.bounds).any(axis=1)
+
+    @property
+    def gaps(self) -> NDArray[np.bool_]:
+        """True where nothing is known."""
+        return self.missing & ~self.censored
 
     @property
     def numeric(self) -> bool:
@@ -63,18 +75,29 @@ class Cells:
         values = np.append(np.asarray(self.values, dtype=np.float64), np.nan)
         return np.asarray(values[self.places])
 
-    def occurring(self, rows: NDArray[np.bool_]) -> Cells:
+    def of_rows(self, rows: NDArray[Any]) -> Cells:
+        """The cells of some rows, by a mask or by their positions."""
+        return replace(self, places=self.places[rows], bounds=None if self.bounds is None else self.bounds[rows])
+
+    def occurring(self, rows: NDArray[Any]) -> Cells:
         """The cells of some rows, with the values that occur there; declared levels stay."""
-        places = self.places[rows]
+        own = self.of_rows(rows)
         if self.kind == "declared":
-            return Cells(self.kind, places, self.values)
+            return own
+        places = own.places
         present = np.zeros(len(self.values) + 1, dtype=bool)
         present[places] = True
         kept = np.flatnonzero(present[:-1])
         moved = np.full(len(self.values) + 1, -1, dtype=np.intp)
         moved[kept] = np.arange(len(kept))
         values = self.values[kept] if isinstance(self.values, np.ndarray) else [self.values[place] for place in kept]
-        return Cells(self.kind, moved[places], values)
+        return replace(own, places=moved[places], values=values)
+
+    def rearranged(self, order: Sequence[int], values: Any) -> Cells:
+        """The cells with values in another order: the first of them is the one at `order[0]`, and so on."""
+        moved = np.full(len(self.values) + 1, -1, dtype=np.intp)
+        moved[list(order)] = np.arange(len(order))
+        return replace(self, places=moved[self.places], values=values)
 
 
 def code_type(largest_arity: int) -> type[np.unsignedinteger[Any]]:
@@ -225,49 +248,43 @@ def _of_text(name: str, values: Any, as_text: bool) -> Cells:
     words = [str(word) for word in distinct]
     if not words:
         return Cells("empty", np.full(len(raw), -1, dtype=np.intp), [])
-    parsed = None if as_text else _parsed(words)
-    if parsed is None:
-        return Cells("text", np.append(places, -1)[raw], words)
+    found_values = None if as_text else parsed(words)
+    if found_values is None:
+        text = Cells("text", np.append(places, -1)[raw], words)
+        numbers = None if as_text else with_limits(text)
+        # A few numbers among limits are levels, such as the age groups "<40", "40" and ">40".
+        return text if numbers is None or len(numbers.values) <= MOST_LEVELS else numbers
     values_of_words = np.append(places, -1)[raw]
-    if isinstance(parsed[0], bool):
-        own, levels = _factorised(np.array(parsed, dtype=np.uint8))
+    if isinstance(found_values[0], bool):
+        own, levels = _factorised(np.array(found_values, dtype=np.uint8))
         return Cells("truth", np.append(own, -1)[values_of_words], [bool(level) for level in levels])
-    if all(isinstance(number, int) for number in parsed):
-        big = max(abs(number) for number in parsed) > np.iinfo(np.int64).max
-        own, numbers = _factorised(np.array(parsed, dtype=object if big else np.int64))
+    if all(isinstance(number, int) for number in found_values):
+        big = max(abs(number) for number in found_values) > np.iinfo(np.int64).max
+        own, numbers = _factorised(np.array(found_values, dtype=object if big else np.int64))
         return Cells("whole", np.append(own, -1)[values_of_words], numbers)
-    floats = np.array(parsed, dtype=np.float64)
+    floats = np.array(found_values, dtype=np.float64)
     return _of_floats(name, np.append(floats, np.nan)[values_of_words], values_of_words < 0)
 
 
-def _parsed(words: list[str]) -> list[Any] | None:
-    """The words as numbers, or as truth values, if all of them are; else None."""
-    if any(len(word) > _LONGEST_NUMBER for word in words):
+def with_limits(cells: Cells) -> Cells | None:
+    """Cells of text as numbers, where all are numbers or censored numbers such as "<0.05" and some are; else None.
+
+    >>> with_limits(cells_of("crp", np.array(["0.3", "<0.05", ""]))).bounds.tolist()
+    [[-inf, inf], [-inf, 0.05], [-inf, inf]]
+    """
+    found = parsed_limits(cells.values) if cells.kind in ("text", "declared") and cells.levels() else None
+    if found is None or not all(isinstance(value, str) for value in cells.values):
         return None
-    if all(_NUMBER.fullmatch(word) for word in words):
-        return [_number(word) for word in words]
-    if all(word.lower() in _TRUTH for word in words):
-        return [_TRUTH[word.lower()] for word in words]
-    if all(_COMMA_NUMBER.fullmatch(word) for word in words):
-        # "1,234" may mean a thousand or a fraction: if all could, none is decided.
-        with_comma = [word for word in words if "," in word]
-        if not all(_THOUSANDS.fullmatch(word) for word in with_comma):
-            return [_number(word.replace(",", ".")) for word in words]
-    return None
+    numbers = np.array([*(np.nan if own is None else own for own in found.numbers), np.nan])[cells.places]
+    bounds = np.array([*found.bounds, (-np.inf, np.inf)])[cells.places]
+    if np.isnan(numbers).all():
+        return replace(cells, kind="decimal", places=np.full(len(numbers), -1), values=np.empty(0), bounds=bounds)
+    return replace(_of_floats("", numbers, np.isnan(numbers)), bounds=bounds)
 
 
 def is_number(level: object) -> bool:
     """Whether a level is a number; truth values are not."""
     return isinstance(level, int | float) and not isinstance(level, bool)
-
-
-def reads_as_number(text: str) -> bool:
-    """Whether text is a number, with a decimal point or comma."""
-    return len(text) <= _LONGEST_NUMBER and bool(_NUMBER.fullmatch(text) or _COMMA_NUMBER.fullmatch(text))
-
-
-def _number(word: str) -> int | float:
-    return int(word) if word.lstrip("+-").isdecimal() else float(word)
 
 
 def _blanked(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
@@ -332,11 +349,21 @@ def _declared(name: str, series: Any, as_text: bool) -> Cells:
     if any(level is None for level in levels):
         raise InputError(f"Column {name!r} has a missing value among its levels {levels!r}: give that level a name.")
     places, values = np.asarray(codes, dtype=np.intp), [_plain_level(level) for level in levels]
+    # Levels that were declared without an order may be in one nevertheless; nobody has said.
+    ordered = _is_ordered(series) or None
     if MISSING_LEVEL not in values:
-        return Cells("declared", places, values)
+        return Cells("declared", places, values, ordered)
     gap = values.index(MISSING_LEVEL)
     places = np.where(places == gap, -1, places - (places > gap))
-    return Cells("declared" if (places >= 0).any() else "empty", places, [*values[:gap], *values[gap + 1 :]])
+    return Cells("declared" if (places >= 0).any() else "empty", places, [*values[:gap], *values[gap + 1 :]], ordered)
+
+
+def _is_ordered(series: Any) -> bool:
+    """Whether categories were declared to be in an order; the Enum of polars is the one that is."""
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        return bool(native.cat.ordered)
+    return bool(native.type.ordered) if series.implementation.is_pyarrow() else True
 
 
 def _plain_level(level: Any) -> object:

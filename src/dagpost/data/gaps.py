@@ -1,6 +1,8 @@
 """What becomes of cells without a value: they stay gaps, or their rows are dropped, or they are a level, or an error.
 
-A gap that stays is completed when a `DagPosterior` is fitted. That rests on gaps being missing at random: whether a
+Censored cells, of which a limit is known ("<0.05"), are not gaps in this sense, and stay whatever is done about gaps:
+without them, what is left would not stand for all. A gap that stays is completed when a `DagPosterior` is fitted. That
+rests on gaps being missing at random: whether a
 cell is empty may depend on the cells that are there, not on the value that it would have had. Linear in the cells.
 """
 
@@ -65,12 +67,14 @@ def without_gaps(table: Table, missing: Missing) -> Table:
     """
     if table.gaps is None or missing == "augment":
         return table
+    # Of a censored cell much is known: it is not a gap, and stays.
+    gaps = table.gaps & ~table.censored
     if missing == "level":
-        return _with_level(table, table.gaps)
-    kept = complete_rows(list(zip(table.names, table.gaps, strict=True)), table.rows, missing, least=2)
+        return _with_level(table, gaps)
+    kept = complete_rows(list(zip(table.names, gaps, strict=True)), table.rows, missing, least=2)
     if table.counts is not None and not table.counts[kept].any():
         raise no_observation()
-    return _settled(replace(table.of_rows(np.flatnonzero(kept)), gaps=None), missing, int((~kept).sum()))
+    return _settled(table.of_rows(np.flatnonzero(kept)), missing, int((~kept).sum()))
 
 
 def no_observation() -> InputError:
@@ -87,7 +91,9 @@ def _with_level(table: Table, gaps: Gaps) -> Table:
             levels[place] = (*own, MISSING_LEVEL)
             codes = columns[place].astype(code_type(len(own) + 1))
             columns[place] = np.where(gaps[place], codes.dtype.type(len(own)), codes)
-    return _settled(replace(table, columns=tuple(columns), levels=tuple(levels), gaps=None), "level", 0)
+    left = table.censored
+    table = replace(table, columns=tuple(columns), levels=tuple(levels), gaps=left if left.any() else None)
+    return _settled(table, "level", 0)
 
 
 def _settled(table: Table, missing: Missing, dropped: int) -> Table:

@@ -21,21 +21,23 @@ from dagpost._tools.checks import different_texts, kind, members, one_of, refusa
 from dagpost._tools.estimator import Transformer
 from dagpost._tools.text import nearest, shown
 from dagpost.data import recipe_words as words
+from dagpost.data.cut_tables import apply_cuts, cut_numbers
 from dagpost.data.cutting import LARGEST_BINS, Strategy
-from dagpost.data.encoding import code_type
 from dagpost.data.recipe_file import read_description, write_description
-from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow, source_of
-from dagpost.data.recipe_settings import names_of, plain, rule_of
+from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow
+from dagpost.data.recipe_settings import names_of, orders_of, plain, rule_of
+from dagpost.data.recipe_source import source_of
 from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen, variable_steps
-from dagpost.data.slices import cut_alike
 from dagpost.data.table import Table
 from dagpost.data.time_columns import series_and_lag
-from dagpost.errors import InputError, warn
+from dagpost.errors import InputError
 
 #: What a column is cut by: one point, several, or a number of bins with a strategy.
 Cut = float | Sequence[float] | tuple[int, str]
 
-_SETTINGS = ("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen", "exogenous")
+_SETTINGS = (
+    *("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen", "exogenous", "order", "unordered"),
+)
 
 
 class Recipe(Transformer):
@@ -63,11 +65,17 @@ class Recipe(Transformer):
         as a gap; "prior", with which predictions go by the prior, and which is a gap where a table is made.
     exogenous
         Columns that models do not model: they may be parents, and have none. So are those that a model names itself.
+    order
+        The levels of columns from the lowest to the highest: ``{"smoking": ["never", "former", "current"]}``. Ordered
+        categories, well-known scales (docs/tables.md), two levels and numbers need not be named.
+    unordered
+        Columns of levels that are in no order, although they are numbers or look like a scale.
 
     Attributes
     ----------
     steps_
-        One `Step` a column: its name, use ("levels", "number", "regimes", "left out"), why, levels, cuts, rule, gaps.
+        One `Step` a column: its name, use ("levels", "number", "regimes", "left out"), why, levels, cuts, rule, gaps,
+        and whether levels are in an order.
     dropped_rows_, rows_
         How many rows were dropped for gaps, and how many there were.
 
@@ -102,7 +110,10 @@ class Recipe(Transformer):
         missing: Missing = "augment",
         unseen: Unseen = "error",
         exogenous: Sequence[str] = (),
+        order: Mapping[str, Sequence[object]] | None = None,
+        unordered: Sequence[str] = (),
     ) -> None:
+        self.order, self.unordered = order, unordered
         self.columns, self.drop, self.keep, self.cut, self.exogenous = columns, drop, keep, cut, exogenous
         self.bins, self.strategy, self.missing, self.unseen = bins, strategy, missing, unseen
 
@@ -153,7 +164,7 @@ class Recipe(Transformer):
     def transform(self, X: Any, *, counts: Any = None, interventions: Any = None) -> Table:
         """The table of some rows, with numbers cut where the recipe has cuts."""
         self._decided()
-        return _apply_cuts(self.read(X, counts=counts, interventions=interventions))
+        return apply_cuts(self.read(X, counts=counts, interventions=interventions))
 
     def uncut(self) -> Recipe:
         """The recipe without cuts: numbers stay numbers."""
@@ -163,7 +174,10 @@ class Recipe(Transformer):
     def of_table(cls, table: Table) -> Recipe:
         """The recipe of a table that was made without one: columns are what they are."""
         kind(table, "table", Table, "a Table, as as_table gives it")
-        return cls.of_levels(table.names, table.levels, table.rows)
+        recipe = cls.of_levels(table.names, table.levels, table.rows)
+        said = {**dict.fromkeys(table.in_order, True), **dict.fromkeys(table.unordered, False)}
+        steps = [replace(step, ordered=said.get(step.name)) if step.levels else step for step in recipe.steps_]
+        return recipe.with_steps(tuple(steps))
 
     @classmethod
     def of_levels(cls, names: Sequence[str], levels: Sequence[Sequence[object] | None], rows: int = 0) -> Recipe:
@@ -246,9 +260,13 @@ class Recipe(Transformer):
 
     def rule_of(self, name: str) -> Rule:
         """How a column of numbers is cut."""
-        given, cut = text(name, "name", "rule_of"), self._choices().cut
+        given, cut = text(name, "name", "rule_of"), self.cut_rules()
         own = cut.get(given, cut.get(series_and_lag(given)[0]))
         return Rule(bins=self.bins, strategy=self.strategy) if own is None else own
+
+    def cut_rules(self) -> Mapping[str, Rule]:
+        """How columns are cut that have a rule of their own, by name."""
+        return self._choices().cut
 
     def step(self, name: str) -> Step:
         """What is done with a column."""
@@ -312,6 +330,8 @@ class Recipe(Transformer):
             self.unseen,
             names_of("exogenous", self.exogenous),
             () if self.regimes_column is None else (self.regimes_column,),
+            orders_of(self.order),
+            names_of("unordered", self.unordered),
         )
 
 
@@ -338,62 +358,6 @@ def resolve_recipe(recipe: Recipe | str | os.PathLike[str] | None, missing: str 
     return found
 
 
-def cut_numbers(table: Table, *, notify: bool = False) -> Table:
-    """A table in which every column has levels: numbers are cut as its recipe says, and the recipe keeps the cuts.
-
-    With `notify`, a notice says how columns were cut that nobody had decided about.
-    """
-    if table.discrete:
-        return table
-    recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
-    own, decided = recipe._choices().cut, []
-    usual = Rule(bins=recipe.bins, strategy=recipe.strategy)
-    steps = {step.name: step for step in recipe.steps_}
-    for name, column, levels in zip(table.names, table.columns, table.levels, strict=True):
-        if levels is None and steps[name].cuts is None:
-            alike = None if table.time is None else cut_alike(steps[name], column, steps)
-            steps[name] = alike or steps[name].cut(column, table.counts, own.get(name, usual))
-            decided += [] if name in own or alike else [steps[name]]
-    if notify and (said := words.notice_of_cuts(decided)):
-        warn(said)
-    return _apply_cuts(replace(table, recipe=_with_steps(recipe, steps, table)))
-
-
-def cut_columns(table: Table, numbers: Mapping[str, Any], rules: Mapping[str, Rule]) -> Table:
-    """The table with some columns of numbers, or of levels that are numbers, cut by rules; both by name."""
-    recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
-    known = {step.name: step for step in recipe.steps_}
-    steps = {name: known[name].uncut().cut(numbers[name], table.counts, rule) for name, rule in rules.items()}
-    asked = {name: (own.bins, own.strategy) if own.points is None else own.points for name, own in rules.items()}
-    recipe = copy.copy(recipe)
-    recipe.cut = {**(recipe.cut or {}), **asked}
-    uncut = replace(
-        table,
-        columns=tuple(numbers.get(name, own) for name, own in zip(table.names, table.columns, strict=True)),
-        levels=tuple(None if name in rules else own for name, own in zip(table.names, table.levels, strict=True)),
-        recipe=_with_steps(recipe, steps, table),
-    )
-    return _apply_cuts(uncut)
-
-
-def _with_steps(recipe: Recipe, steps: Mapping[str, Step], table: Table) -> Recipe:
-    if table.gaps is not None:
-        steps = {name: step.with_gaps(are_level=False) for name, step in steps.items()}
-    return recipe.with_steps(tuple(steps.get(step.name, step) for step in recipe.steps_))
-
-
-def _apply_cuts(table: Table) -> Table:
-    """The table with numbers cut where its recipe has cuts."""
-    recipe = table.recipe
-    assert recipe is not None
-    columns, levels = list(table.columns), list(table.levels)
-    numbers = list(table.numbers or (None,) * len(columns))
-    steps = {step.name: step for step in recipe.steps_}
-    for place, name in enumerate(table.names):
-        step = steps.get(name)  # indicators of regimes have none of their own
-        if step is not None and levels[place] is None and step.cuts is not None:
-            assert step.levels is not None
-            numbers[place], bins = columns[place], step.bins(columns[place])
-            columns[place] = np.where(bins < 0, max(step.missing_code, 0), bins).astype(code_type(len(step.levels)))
-            levels[place] = step.levels
-    return replace(table, columns=tuple(columns), levels=tuple(levels), numbers=tuple(numbers))
+def with_recipe(table: Table) -> Table:
+    """The table with a recipe: its own, or one that says that columns are what they are."""
+    return table if table.recipe is not None else replace(table, recipe=Recipe.of_table(table))

@@ -33,7 +33,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "unseen": get_args(Unseen),
     "strategy": STRATEGIES,
 }
-_KEYS = ("use", "role", "why", "gaps", "levels", "cuts", "rule")
+_KEYS = ("use", "role", "why", "gaps", "censored", "levels", "ordered", "cuts", "rule")
 _EXOGENOUS = "exogenous"
 _AS_WRITTEN = "as the recipe says"
 _RULES = f'a number of bins with a rule ({", ".join(STRATEGIES)}), as "4:quantile"'
@@ -48,11 +48,14 @@ _HEAD = """\
 #         variable.
 # role    "exogenous": not modelled, such as age or study arm. It may be a parent of the others and has no parents.
 # levels  for "levels": the values, in the order in which they are shown. Without this key, those of the table.
+# ordered for "levels": true where they are listed from the lowest to the highest, false where they are in no order.
+#         Without this key, numbers and two levels are in an order, and others are not.
 # cuts    for "number": where it is cut, as [40, 60]; a value on a cut lies above it. Or into how many bins by which
 #         rule, as "4:quantile". Without this key, as bins and strategy say.
 # rule    by which rule the cuts were found. Take it out where you set cuts: they are then a decision of yours.
 # why     what the column is, in words.
 # gaps    how many cells have no value; missing says what is done about them.
+# censored  of how many numbers only a limit is known, as "<0.05".
 #
 # A column that is not here is not a variable.
 """
@@ -103,10 +106,11 @@ def toml_of(described: Mapping[str, Any]) -> str:
 def _column(step: Mapping[str, Any], own: Any, usual: list[Any], *, exogenous: bool) -> str:
     lines = ["", f"[columns.{toml_key(step['name'])}]", _line("use", step["use"])]
     lines += [_line("role", _EXOGENOUS), _line("why", step["why"])] if exogenous else [_line("why", step["why"])]
-    if step.get("gaps"):
-        lines.append(_line("gaps", step["gaps"]))
+    lines += [_line(key, step[key]) for key in ("gaps", "censored") if step.get(key)]
     if step["use"] in (_LEVELS, _REGIMES) and step["levels"] is not None:
         lines.append(_line("levels", [level for level in step["levels"] if level != MISSING_LEVEL]))
+    if step["use"] == _LEVELS and step.get("ordered") is not None:
+        lines.append(_line("ordered", step["ordered"]))
     if step["use"] == _NUMBER and step["cuts"] is not None:
         lines += [toml_comment(step["rule"]), _line("cuts", step["cuts"])]
         if own is None or _is_rule(own):
@@ -169,12 +173,14 @@ class _Reader:
         if "role" in column:
             self._word(column["role"], f"{where}role", (_EXOGENOUS,))
             described[_EXOGENOUS].append(name)
-        why, gaps = column.get("why", _AS_WRITTEN), column.get("gaps", 0)
+        why = column.get("why", _AS_WRITTEN)
         if not isinstance(why, str):
             raise self._error(f"{where}why must be text. Got {shown(why)} instead.")
-        if isinstance(gaps, bool) or not isinstance(gaps, int) or gaps < 0:
-            raise self._error(f"{where}gaps must be a whole number of at least 0. Got {shown(gaps)} instead.")
-        step: dict[str, Any] = {"name": name, "use": use, "why": why, "gaps": gaps}
+        step: dict[str, Any] = {"name": name, "use": use, "why": why}
+        step |= {key: self._count(column.get(key, 0), f"{where}{key}") for key in ("gaps", "censored")}
+        if "ordered" in column:
+            step["ordered"] = self._ordered(column, use, where)
+        gaps = step["gaps"]
         missing = [MISSING_LEVEL] if gaps and described.get("missing") == "level" else []
         if use == _REGIMES and "levels" not in column:
             raise self._error(f"{where}levels is missing: the regimes, the reference first.")
@@ -188,6 +194,19 @@ class _Reader:
             if cuts and cuts != [described.get("bins"), described.get("strategy")]:
                 described["cut"][name] = cuts
         return step
+
+    def _count(self, count: Any, what: str) -> int:
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise self._error(f"{what} must be a whole number of at least 0. Got {shown(count)} instead.")
+        return count
+
+    def _ordered(self, column: Mapping[str, Any], use: str, where: str) -> bool:
+        ordered = column["ordered"]
+        if not isinstance(ordered, bool) or use != _LEVELS:
+            raise self._error(f'{where}ordered must be true or false, and is for use = "levels". Got {shown(ordered)}.')
+        if ordered and "levels" not in column:
+            raise self._error(f"{where}ordered = true needs levels: all of them, from the lowest to the highest.")
+        return ordered
 
     def _levels(self, levels: Any, where: str) -> list[Any]:
         allowed = isinstance(levels, list) and all(isinstance(level, str | bool | int | float) for level in levels)

@@ -7,27 +7,27 @@ their rows are dropped, or they get a level of their own, or they are refused (g
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.spelling import either, quoted, setting
-from dagpost._tools.text import names_in, nearest, shortened
+from dagpost._tools.text import nearest, shortened
 from dagpost.data.column_kinds import is_coded, verdict
-from dagpost.data.encoding import Cells, cells_of, code_type
+from dagpost.data.encoding import Cells, code_type
 from dagpost.data.files import MISSING_LEVEL
-from dagpost.data.frames import ROW_NUMBERS, frame_of, named_cells, no_name
+from dagpost.data.frames import ROW_NUMBERS, no_name
 from dagpost.data.gaps import complete_rows, gaps_of, no_observation, refuse_gaps_in_regimes, refuse_set_gaps
+from dagpost.data.level_order import in_order, words_of_order
+from dagpost.data.recipe_source import Source
 from dagpost.data.recipe_steps import Rule, Step, with_indicators
-from dagpost.data.rows import intervention_masks, row_counts
+from dagpost.data.rows import intervention_masks
 from dagpost.data.slices import at_all_times, decided_alike
 from dagpost.data.table import Table
-from dagpost.data.time_columns import series_and_lag
-from dagpost.data.unrolled import Unrolled, Unrolling
 from dagpost.errors import InputError
 from dagpost.families.parent_lists import MOST_COLUMNS
 
@@ -43,25 +43,13 @@ class Choices(NamedTuple):
     unseen: str
     exogenous: tuple[str, ...] = ()
     regimes: tuple[str, ...] = ()
+    order: Mapping[str, tuple[object, ...]] = MappingProxyType({})
+    unordered: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True)
-class Source:
-    """Columns as they came, without those of counts and interventions, which are kept beside them."""
-
-    columns: Mapping[str, Any]
-    rows: int
-    counts: NDArray[np.int64] | None = None
-    #: One entry a row.
-    targets: Any = None
-    #: Whether it is a `Table`, whose columns are what they are.
-    is_table: bool = False
-    time: Unrolling | None = None
-
-    def cells(self, name: str, *, as_text: bool = False) -> Cells:
-        """One column."""
-        column = self.columns[name]
-        return column if isinstance(column, Cells) else cells_of(name, column, as_text=as_text)
+    @property
+    def decided(self) -> set[str]:
+        """The columns that are used whatever they look like."""
+        return {*self.keep, *self.cut, *self.regimes, *self.order, *self.unordered}
 
 
 class Reading(NamedTuple):
@@ -70,55 +58,6 @@ class Reading(NamedTuple):
     table: Table
     steps: tuple[Step, ...]
     dropped: int
-
-
-def source_of(data: Any, counts: Any, interventions: Any) -> Source:
-    """The columns of whatever the user has."""
-    if isinstance(data, Table):
-        if counts is not None or interventions is not None:
-            raise InputError(
-                "The data is a Table already, and 'counts' and 'interventions' belong to the making of one: "
-                "give them to as_table or read_table, or start again from table.to_pandas()."
-            )
-        return _source_of_table(data)
-    time = None
-    if isinstance(data, Unrolled):
-        named, rows, time = dict(data.columns), data.rows, data.record
-    else:
-        names, cells = named_cells(frame_of(data) if isinstance(data, str | os.PathLike) else data)
-        named, rows = dict(zip(names, cells, strict=True)), len(cells[0]) if cells else 0
-    if rows == 0:
-        raise InputError(f"The table is empty: {len(named)} columns and {rows} rows. At least one row is needed.")
-    if isinstance(counts, str):
-        counts = _taken_out(named, counts, "counts")
-    targets = _taken_out(named, interventions, "interventions") if isinstance(interventions, str) else interventions
-    return Source(named, rows, None if counts is None else row_counts(counts, rows), targets, time=time)
-
-
-def _source_of_table(table: Table) -> Source:
-    gaps = np.zeros((len(table.names), 1), dtype=bool) if table.gaps is None else table.gaps
-    columns = {
-        name: Cells("declared", np.where(gap, -1, column.astype(np.intp)), list(levels))
-        if levels is not None
-        else Cells("decimal", np.where(np.isnan(column), -1, np.arange(len(column))), np.nan_to_num(column))
-        for name, column, levels, gap in zip(table.names, table.columns, table.levels, gaps, strict=True)
-    }
-    masks = table.interventions
-    targets = None
-    if masks is not None:
-        different, place = np.unique(masks, return_inverse=True)
-        named = [names_in(int(mask), table.names) for mask in different]
-        targets = [named[i] for i in place]
-    return Source(columns, table.rows, table.counts, targets, is_table=True, time=table.time)
-
-
-def _taken_out(named: dict[str, Any], name: str, what: str) -> Any:
-    if name not in named:
-        raise InputError(f"{quoted(what)} names the column {name!r}, which is not there.{nearest(name, list(named))}")
-    for column in [column for column in named if column != name and series_and_lag(column)[0] == name]:
-        del named[column]
-    found = named.pop(name)
-    return np.array([*found.levels(), None], dtype=object)[found.places] if isinstance(found, Cells) else found
 
 
 def decide(source: Source, choices: Choices) -> Reading:
@@ -130,10 +69,12 @@ def decide(source: Source, choices: Choices) -> Reading:
     read = [_read(step, cells if whole else cells.occurring(complete), choices) for step, cells in used]
     finished = {step.name: step for step, _ in read}
     steps = tuple(finished.get(step.name, step) for step, _ in decided)
-    gaps = {step.name: cells.missing for step, cells in used} if choices.missing == "augment" else {}
-    for name in set(choices.regimes) & gaps.keys():
-        refuse_gaps_in_regimes(name, gaps[name])
-    return _assembled(source, steps, read, complete, gaps)
+    if choices.missing == "augment":
+        for step, cells in used:
+            if step.name in choices.regimes:
+                refuse_gaps_in_regimes(step.name, cells.missing)
+    unknown = {step.name: _unknown(cells, cells.gaps, choices) for step, cells in used}
+    return _assembled(source, steps, read, complete, unknown)
 
 
 def describe(source: Source, choices: Choices) -> tuple[tuple[Step, ...], int]:
@@ -166,21 +107,23 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
             f"The table lacks {'columns' if len(absent) > 1 else 'the column'} {shortened(absent)} of the recipe. "
             "Every column that the recipe uses is needed, under the same name."
         )
-    read = [(step, source.cells(step.name, as_text=step.as_text)) for step in used]
+    read = [(step, _in_kind(step, source.cells(step.name, as_text=step.as_text))) for step in used]
     incomplete = np.zeros(source.rows, dtype=bool)
     for _, cells in read if choices.missing == "drop" else ():
-        incomplete |= cells.missing
+        incomplete |= cells.gaps
     columns: list[tuple[Step, NDArray[Any]]] = []
     gaps: list[tuple[str, NDArray[np.bool_]]] = []
+    unknown: dict[str, _Unknown] = {}
     unlisted: dict[str, Cells] = {}
     for step, cells in read:
         if step.use == "levels" and step.levels is None:
-            unlisted[step.name] = cells
-            columns.append((replace(step, gaps=int(cells.missing.sum())), cells.places))
+            own = unlisted[step.name] = in_order(step.name, cells, None, unordered=step.ordered is False)
+            columns.append((replace(step, gaps=int(cells.missing.sum()), ordered=own.ordered), own.places))
             gaps.append((step.name, cells.missing))
+            unknown[step.name] = _unknown(cells, cells.missing, choices)
             continue
-        column: NDArray[Any] = step.numbers(cells) if step.use == "number" else step.codes(cells)
-        gap = cells.missing
+        column: NDArray[Any] = cells.numbers() if step.use == "number" else step.codes(cells)
+        gap = cells.gaps
         if step.use != "number":
             unseen = column == len(step.levels or ())
             # What stands in a row that is dropped anyway does not matter.
@@ -196,8 +139,9 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
             )
         if choices.missing == "augment" and step.use == "regimes":
             refuse_gaps_in_regimes(step.name, gap)
-        columns.append((replace(step, gaps=int(gap.sum())), column))
+        columns.append((replace(step, gaps=int(gap.sum()), censored=int(cells.censored.sum())), column))
         gaps.append((step.name, gap))
+        unknown[step.name] = _unknown(cells, gap, choices)
     complete = complete_rows(gaps, source.rows, choices.missing, least=1)
     kept = [
         _read(step, unlisted[step.name].occurring(complete), choices)
@@ -207,7 +151,23 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
     ]
     counted = {step.name: step for step, _ in kept}
     done = tuple(counted.get(step.name, step) for step in steps)
-    return _assembled(source, done, kept, complete, dict(gaps) if choices.missing == "augment" else {})
+    return _assembled(source, done, kept, complete, unknown)
+
+
+class _Unknown(NamedTuple):
+    """The cells of a column whose values are not known, and between which numbers they lie."""
+
+    gaps: NDArray[np.bool_]
+    bounds: NDArray[np.float64] | None
+
+
+def _unknown(cells: Cells, gap: NDArray[np.bool_], choices: Choices) -> _Unknown:
+    """Cells that stay without a value: gaps, where they are completed, and censored ones always."""
+    return _Unknown(gap | cells.censored if choices.missing == "augment" else cells.censored, cells.bounds)
+
+
+def _in_kind(step: Step, cells: Cells) -> Cells:
+    return step.number_cells(cells) if step.use == "number" else cells
 
 
 def _refuse_unseen(step: Step, cells: Cells, unseen: NDArray[np.bool_]) -> None:
@@ -250,7 +210,7 @@ def _settled(
     """The rows that stay, and the columns, without those that are constant in these rows."""
     while True:
         used = [(step, cells) for step, cells in decided if step.used and cells is not None]
-        gaps = [(step.name, cells.missing) for step, cells in used]
+        gaps = [(step.name, cells.gaps) for step, cells in used]
         complete = complete_rows(gaps, source.rows, choices.missing, least=2)
         seen = complete if source.counts is None else complete & (source.counts > 0)
         emptied = {
@@ -258,7 +218,7 @@ def _settled(
             for step, cells in used
             if not complete.all()
             and cells.kind != "declared"
-            and step.name not in {*choices.keep, *choices.cut, *choices.regimes}
+            and step.name not in choices.decided
             and len(np.unique(cells.places[seen])) < 2
         }
         if not emptied:
@@ -276,30 +236,46 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
     if choices.columns is not None and name not in (*choices.columns, *choices.regimes):
         return Step(name, "left out", "not among the columns asked for"), None
     cells = source.cells(name)
-    use, why = verdict(name, cells, source.counts, keep=name in (*choices.keep, *choices.cut, *choices.regimes))
+    use, why = verdict(name, cells, source.counts, keep=name in choices.decided)
     if source.is_table and not cells.missing.all():
         use, why = ("levels", "levels as given") if cells.kind == "declared" else ("number", "numbers as given")
     if name in choices.cut:
         use = "number"
-        Step(name, use, why).numbers(cells)
+    elif use != "left out" and (name in choices.order or name in choices.unordered):
+        use = "levels"
     elif not source.is_table and name == ROW_NUMBERS and use != "left out" and name not in choices.keep:
         raise no_name(list(source.columns).index(name), len(source.columns))
-    return Step(name, use, why, gaps=int(cells.missing.sum())), cells
+    if use == "levels" and name not in choices.regimes:
+        order, unordered = choices.order.get(name), name in choices.unordered
+        cells = in_order(name, cells, order, unordered=unordered, known_scales=not source.is_table)
+        why += words_of_order(cells)
+    step = Step(name, use, why)
+    cells = _in_kind(step, cells)
+    ordered = cells.ordered if use == "levels" else None
+    return replace(step, gaps=int(cells.gaps.sum()), censored=int(cells.censored.sum()), ordered=ordered), cells
 
 
 def _checked(source: Source, choices: Choices) -> Choices:
     """The choices, once each is about a column; those about a series hold at all its times."""
     named = {"columns": choices.columns or (), "drop": choices.drop, "keep": choices.keep, "cut": tuple(choices.cut)}
     named["exogenous"], named["regimes"] = choices.exogenous, choices.regimes
+    named["order"], named["unordered"] = tuple(choices.order), choices.unordered
     for what, names in named.items():
         for name in names:
             if name not in source.columns:
                 raise InputError(
                     f"{quoted(what)} names {name!r}, which is not a column.{nearest(str(name), list(source.columns))}"
                 )
-    both = [name for name in (*choices.keep, *choices.cut) if name in choices.drop]
+    both = [name for name in choices.decided if name in choices.drop]
     if both:
-        raise InputError(f"Column {both[0]!r} is both dropped and kept or cut. Take it out of one of these.")
+        raise InputError(f"Column {min(both)!r} is both dropped and kept or cut. Take it out of one of these.")
+    ways = (choices.cut, choices.order, choices.unordered)
+    twice = [name for names in ways for name in names if sum(name in way for way in ways) > 1]
+    if twice:
+        raise InputError(
+            f"Column {twice[0]!r} is named in two of {quoted('cut')}, {quoted('order')} and {quoted('unordered')}: it "
+            "is cut, or its levels are in an order, or they are in none. Take it out of the others."
+        )
     return choices if source.time is None else at_all_times(choices, list(source.columns))
 
 
@@ -325,7 +301,7 @@ def _assembled(
     steps: tuple[Step, ...],
     columns: list[tuple[Step, NDArray[Any]]],
     kept: NDArray[np.bool_],
-    gaps: Mapping[str, NDArray[np.bool_]],
+    unknown: Mapping[str, _Unknown],
 ) -> Reading:
     columns, regimes = with_indicators(columns)
     names = tuple(step.name for step, _ in columns)
@@ -346,10 +322,22 @@ def _assembled(
         interventions=masks if masks is not None and masks.any() else None,
         regimes=regimes,
         time=source.time,
-        gaps=gaps_of(names, gaps),
+        gaps=gaps_of(names, {name: own.gaps[kept] for name, own in unknown.items()}),
+        bounds=_bounds_of(names, unknown, kept),
+        in_order=tuple(step.name for step, _ in columns if step.ordered),
+        unordered=tuple(step.name for step, _ in columns if step.ordered is False),
     )
     refuse_set_gaps(table)
     return Reading(table, steps, int((~kept).sum()))
+
+
+def _bounds_of(
+    names: Sequence[str], unknown: Mapping[str, _Unknown], kept: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64] | None, ...]:
+    """Between which numbers cells lie, of every column; empty where none is censored."""
+    found = {name: own.bounds[kept] for name, own in unknown.items() if own.bounds is not None}
+    found = {name: own for name, own in found.items() if np.isfinite(own).any()}
+    return tuple(found.get(name) for name in names) if found else ()
 
 
 def _check_number(names: tuple[str, ...], left_out: Mapping[str, str], rows: int) -> None:

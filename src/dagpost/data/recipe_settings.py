@@ -11,7 +11,9 @@ import numpy as np
 
 from dagpost._tools.checks import one_of, refusal, whole_number
 from dagpost.data.cutting import LARGEST_BINS, Strategy
+from dagpost.data.encoding import number_text
 from dagpost.data.recipe_steps import Rule
+from dagpost.errors import InputError
 
 
 def names_of(setting: str, names: Any) -> tuple[str, ...]:
@@ -35,6 +37,27 @@ def rule_of(name: object, cut: Any) -> Rule:
         allowed = f"numbers in increasing order, or bins with a strategy such as (4, 'quantile'), for column {name!r}"
         raise refusal(cut, "cut", "Recipe", allowed)
     return Rule(tuple(float(point) for point in points))
+
+
+def orders_of(given: Any) -> dict[str, tuple[object, ...]]:
+    """The levels of columns from the lowest to the highest, by name."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise refusal(given, "order", "Recipe", "a mapping from names of columns to their levels, the lowest first")
+    return {str(name): _order_of(name, levels) for name, levels in given.items()}
+
+
+def _order_of(name: object, levels: Any) -> tuple[object, ...]:
+    listed = isinstance(levels, Sequence | np.ndarray) and not isinstance(levels, str)
+    own = [level.item() if isinstance(level, np.generic) else level for level in (levels if listed else ())]
+    if len(own) < 2 or not all(isinstance(level, str | bool | int | float) for level in own):
+        allowed = f"a list of two or more levels of column {name!r}, the lowest first"
+        raise refusal(levels, "order", "Recipe", allowed)
+    texts = [number_text(level) for level in own]
+    if twice := [level for level, text in zip(own, texts, strict=True) if texts.count(text) > 1]:
+        raise InputError(f"The order of column {name!r} names the level {twice[0]!r} twice. Name each level once.")
+    return tuple(own)
 
 
 def plain(value: Any) -> Any:

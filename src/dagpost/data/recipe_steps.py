@@ -10,17 +10,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.spelling import either
+from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import shown
 from dagpost.data.column_kinds import Use
 from dagpost.data.cutting import Strategy, bin_names, bin_of, cut_points
-from dagpost.data.encoding import Cells, cells_of, is_number, number_text, reads_as_number
+from dagpost.data.encoding import Cells, cells_of, is_number, number_text, with_limits
 from dagpost.data.files import MISSING_LEVEL
+from dagpost.data.number_words import limit_text, reads_as_number
 from dagpost.errors import InputError
 
 #: What is done about gaps, and about levels of new rows that are not known.
@@ -45,7 +46,9 @@ class Step:
     `use` is "levels", "number", "left out", or "regimes" for a column that names the regime of each row: the first of
     its levels is the reference, the others have an indicator each. `levels` are those of a column of levels, or the
     bins of a number that is cut; `cuts` are the points where it is cut (None: it stays a number), `rule` says where
-    they come from. `gaps` is how many cells had no value.
+    they come from. `gaps` is how many cells had no value, and `censored` of how many only a limit is known. `ordered`
+    says whether levels are in an order, lowest first, or in none; None: as their nature is, for numbers and two levels
+    are in one.
     """
 
     name: str
@@ -55,6 +58,8 @@ class Step:
     cuts: tuple[float, ...] | None = None
     rule: str = ""
     gaps: int = 0
+    censored: int = 0
+    ordered: bool | None = None
 
     @property
     def used(self) -> bool:
@@ -92,7 +97,8 @@ class Step:
         """
         levels, values = self.levels or (), cells.levels()
         if self.use == "number" and (cells.numeric or not values or any(value not in levels for value in values)):
-            return self.bins(self.numbers(cells))
+            own = self.number_cells(cells)
+            return self.bins(own.numbers(), own.bounds)
         known: dict[object, int] = {number_text(level): code for code, level in enumerate(levels)}
         known |= {level: code for code, level in enumerate(levels)}
         found = [known.get(value, known.get(number_text(value), len(levels))) for value in values]
@@ -116,8 +122,14 @@ class Step:
 
     def numbers(self, cells: Cells) -> NDArray[np.float64]:
         """The numbers of cells, NaN where there is no value."""
+        return self.number_cells(cells).numbers()
+
+    def number_cells(self, cells: Cells) -> Cells:
+        """Cells as numbers, some of which may be censored."""
         if cells.kind == "declared" and all(is_number(value) for value in cells.values):
-            return Cells("decimal", cells.places, np.array(cells.values, dtype=np.float64)).numbers()
+            return Cells("decimal", cells.places, np.array(cells.values, dtype=np.float64))
+        if not cells.numeric and (found := with_limits(cells)) is not None:
+            return found
         if cells.kind != "empty" and not cells.numeric:
             wrong = next((value for value in cells.values if not reads_as_number(str(value))), cells.values[0])
             row = int((cells.places == cells.values.index(wrong)).argmax()) + 1
@@ -125,14 +137,46 @@ class Step:
                 f"Column {self.name!r} is a column of numbers, and holds {wrong!r} in row {row} (the first row is row "
                 "1): correct that cell."
             )
-        return cells.numbers()
+        return cells
 
-    def bins(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
-        """The bins of numbers; -1 for NaN."""
-        return np.where(np.isnan(numbers), -1, bin_of(numbers, self.cuts or ()))
+    def bins(self, numbers: NDArray[np.float64], bounds: NDArray[np.float64] | None = None) -> NDArray[np.intp]:
+        """The bins of numbers; -1 for NaN, unless it lies between bounds, which must be in one bin then."""
+        cuts = self.cuts or ()
+        found = np.where(np.isnan(numbers), -1, bin_of(numbers, cuts))
+        if bounds is None:
+            return found
+        censored = np.isnan(numbers) & np.isfinite(bounds).any(axis=1)
+        # Bounds are open, and a value on a cut lies above it.
+        first = np.searchsorted(cuts, bounds[:, 0], side="right")
+        last = np.searchsorted(cuts, bounds[:, 1], side="left")
+        torn = censored & (first != last)
+        if torn.any():
+            self._refuse_torn(float(bounds[torn][0, 0]), float(bounds[torn][0, 1]), int(torn.sum()))
+        return np.where(censored, first, found)
 
-    def cut(self, numbers: NDArray[np.float64], counts: NDArray[np.int64] | None, rule: Rule) -> Step:
-        """The step with cuts that are found from numbers (NaN: no value) by a rule."""
+    def _refuse_torn(self, lower: float, upper: float, count: int) -> NoReturn:
+        limit = number_text(upper if math.isfinite(upper) else lower)
+        at = either(f"Recipe(cut={{{self.name!r}: {limit}}})", f"--cut {self.name}={limit}")
+        points = ", ".join(number_text(cut) for cut in self.cuts or ())
+        raise InputError(
+            f"Column {self.name!r} is cut at {points}, and nobody knows into which bin {limit_text(lower, upper)!r} "
+            f"falls: there {'is 1 such cell' if count == 1 else f'are {count:,} such cells'}. Cut at the limit ({at}), "
+            f"or cut nothing and use {setting('score', 'latent-gaussian')}."
+        )
+
+    def cut(
+        self,
+        numbers: NDArray[np.float64],
+        counts: NDArray[np.int64] | None,
+        rule: Rule,
+        bounds: NDArray[np.float64] | None = None,
+    ) -> Step:
+        """The step with cuts that are found from numbers (NaN: no value, or one between bounds) by a rule."""
+        if bounds is not None:
+            # Where a cut should be depends on how many lie below and above it: censored ones lie just beyond the limit.
+            limits = np.where(np.isfinite(bounds), np.nextafter(bounds, bounds[:, ::-1]), np.nan)
+            limits = np.where(np.isnan(limits[:, 1]), limits[:, 0], limits[:, 1])
+            numbers = np.where(np.isnan(numbers), limits, numbers)
         gap = np.isnan(numbers)
         if rule.points is not None:
             cuts, words = rule.points, "where asked"
@@ -211,12 +255,16 @@ def _fault(described: Any) -> str:
     known = {field.name for field in fields(Step)}
     if not isinstance(described, Mapping) or not {"name", "use", "why"} <= described.keys() <= known:
         return f"other keys than {', '.join(sorted(known))}"
-    given = {"rule": "", "gaps": 0, "levels": None, "cuts": None, **described}
+    given = {"rule": "", "gaps": 0, "levels": None, "cuts": None, "censored": 0, "ordered": None, **described}
     use, levels, cuts, gaps = given["use"], given["levels"], given["cuts"], given["gaps"]
     if not all(isinstance(given[key], str) for key in ("name", "use", "why", "rule")) or use not in get_args(Use):
         return f"the use {shown(use)}, or words that are not text"
-    if isinstance(gaps, bool) or not isinstance(gaps, int) or gaps < 0:
-        return f"{shown(gaps)} gaps"
+    for what, count in (("gaps", gaps), ("censored cells", given["censored"])):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            return f"{shown(count)} {what}"
+    ordered = given["ordered"]
+    if ordered is not None and (not isinstance(ordered, bool) or use != "levels" or (ordered and levels is None)):
+        return f"an order, {shown(ordered)}, of levels that it does not have"
     if levels is not None and not _can_be_levels(levels):
         return f"levels that cannot be: {shown(levels)}"
     if cuts is not None and (not isinstance(cuts, Sequence) or not _increase(cuts)):

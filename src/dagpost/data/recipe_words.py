@@ -119,16 +119,31 @@ def notice_of_gaps(table: Table) -> str:
     """What a fit does about the gaps of a table, in one sentence; empty if there are none."""
     if table.gaps is None or not table.gap_count:
         return ""
-    each = sorted(zip(table.gaps.sum(axis=1).tolist(), table.names, strict=True), key=lambda own: -own[0])
-    cells = "1 cell has" if table.gap_count == 1 else f"{table.gap_count:,} cells have"
-    incomplete = int(table.gaps.any(axis=0).sum())
+    said = _notice_of_limits(table)
+    gaps = table.gaps & ~table.censored
+    count, incomplete = int(gaps.sum()), int(gaps.any(axis=0).sum())
+    if not count:
+        return said
+    each = sorted(zip(gaps.sum(axis=1).tolist(), table.names, strict=True), key=lambda own: -own[0])
+    cells = "1 cell has" if count == 1 else f"{count:,} cells have"
     ways = either("missing='drop', 'level' or 'refuse'", "--missing drop, level or refuse")
     return (
         f"{cells} no value ({_few([f'{name!r}: {count:,}' for count, name in each if count])}), so that {incomplete:,} "
         f"of {table.rows:,} rows ({incomplete / table.rows:.1%}) have gaps: chains complete them again and again, "
         "given all cells that are there, which assumes that values are missing at random; other ways are "
-        f"{ways}."
+        f"{ways}.{said and f' {said}'}"
     )
+
+
+def _notice_of_limits(table: Table) -> str:
+    """What a fit does about censored cells, in one sentence; empty if there are none."""
+    each = [(int(count), name) for count, name in zip(table.censored.sum(axis=1), table.names, strict=True) if count]
+    if not each:
+        return ""
+    total = sum(count for count, _ in each)
+    cells = "Of 1 cell" if total == 1 else f"Of {total:,} cells"
+    where = _few([f"{name!r}: {count:,}" for count, name in sorted(each, reverse=True)])
+    return f"{cells} only a limit is known ({where}): chains draw numbers within the limits again and again."
 
 
 def notice_of_cuts(steps: Sequence[Step]) -> str:

@@ -5,7 +5,7 @@ Only columns that a rule cut are cut otherwise; points that a user gave are a de
 
 from __future__ import annotations
 
-from dagpost.data.recipe import cut_columns
+from dagpost.data.cut_tables import cut_columns
 from dagpost.data.table import Table
 
 

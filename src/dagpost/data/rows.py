@@ -15,6 +15,7 @@ from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either, quoted
 from dagpost._tools.text import nearest, shown
 from dagpost.data.encoding import plain_list
+from dagpost.data.survey_weights import WEIGHTS_REFUSED
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
 
@@ -38,6 +39,13 @@ def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
     wrong = is_text | ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
     if wrong.any():
         row, column = int(wrong.argmax()), either("'counts'", "the column of --counts")
+        fractions = wrong & ~is_text & (numbers >= 0) & (numbers < 2**53)
+        if fractions.any():
+            row = int(fractions.argmax())
+            raise InputError(
+                f"{column} must hold whole numbers. Got {shown(cells[row])} in row {row + 1} (the first row is row 1). "
+                f"If these are weights: {WEIGHTS_REFUSED}"
+            )
         raise InputError(
             f"{column} must hold whole numbers of at least 0. Got {shown(cells[row])} in row {row + 1} (the first "
             "row is row 1): correct it, or drop the row."

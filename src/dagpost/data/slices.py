@@ -31,11 +31,14 @@ def at_all_times(choices: Choices, names: Sequence[str]) -> Choices:
         return (*given, *(name for name in names if name not in given and series_and_lag(name)[0] in given))
 
     cut = {name: choices.cut[key] for name in names if (key := _key(name, choices.cut)) is not None}
+    order = {name: choices.order[key] for name in names if (key := _key(name, choices.order)) is not None}
     return choices._replace(
         columns=None if choices.columns is None else widened(choices.columns),
         drop=widened(choices.drop),
         keep=widened(choices.keep),
         cut={**choices.cut, **cut},
+        order={**choices.order, **order},
+        unordered=widened(choices.unordered),
     )
 
 
@@ -59,7 +62,7 @@ def _like(step: Step, present: Step | None, cells: Cells | None) -> Step:
     return replace(step, use=present.use, why=present.why)
 
 
-def cut_alike(step: Step, numbers: Floats, steps: Mapping[str, Step]) -> Step | None:
+def cut_alike(step: Step, numbers: Floats, bounds: Floats | None, steps: Mapping[str, Step]) -> Step | None:
     """The step of an earlier column with the cuts of the present one; None where that leaves all values in one bin."""
     from dagpost.data.recipe_steps import Rule
     from dagpost.errors import InputError
@@ -68,7 +71,7 @@ def cut_alike(step: Step, numbers: Floats, steps: Mapping[str, Step]) -> Step | 
     if present is None or present.name == step.name or present.cuts is None or np.isnan(numbers).all():
         return None
     try:
-        cut = step.cut(numbers, None, Rule(points=present.cuts))
+        cut = step.cut(numbers, None, Rule(points=present.cuts), bounds)
     except InputError:
         return None
     return replace(cut, rule=present.rule)

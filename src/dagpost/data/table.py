@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.checks import refusal
-from dagpost._tools.spelling import bare, either, setting
+from dagpost._tools.spelling import either
 from dagpost._tools.text import names_in, printable, shortened, shortened_rows
 from dagpost.data.encoding import code_type, is_number
 from dagpost.data.files import MISSING_LEVEL
+from dagpost.data.number_words import with_limit_texts
+from dagpost.data.suitable import refuse_other_than
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,10 +30,9 @@ if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
     from dagpost.data.unrolled import Unrolling
 
+
 #: Which columns a score takes: levels, numbers, both, or both where levels are in an order.
 Columns = Literal["discrete", "continuous", "mixed", "ordered"]
-
-_DISCRETISE = 'discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the command line'
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +69,8 @@ class Table:
     #: Which row of the data each row is, from 0 on, where some were left out or repeated; None: one after the other.
     row_numbers: NDArray[np.intp] | None = None
     #: Of gaps in columns of numbers, between which numbers (rows, 2) they lie, infinite where nothing is known:
-    #: censored cells such as "<0.05". None for a column without any; empty where no column has any.
+    #: censored cells such as "<0.05"; kept with the numbers of columns that were cut. None for a column without any;
+    #: empty where no column has any.
     bounds: tuple[NDArray[np.float64] | None, ...] = ()
     #: Of gaps in columns of numbers, ranks (-1: none): a number is larger than all in its column of a lower rank. None
     #: for a column without any; empty where no column has any.
@@ -111,7 +113,7 @@ class Table:
     @property
     def continuous(self) -> bool:
         """Whether every column holds numbers, or levels that are numbers: `values` works where there are no gaps."""
-        return not self._not_numeric() and not self._with_gaps()
+        return not self.not_numeric() and not self.with_gap_levels()
 
     @property
     def ordered(self) -> tuple[bool, ...]:
@@ -120,7 +122,8 @@ class Table:
         Levels that are numbers are not if they were declared to be codes (`unordered`).
 
         >>> from dagpost.data import as_table
-        >>> as_table(np.array([["a", 1, "x"], ["b", 2, "y"], ["c", 3, "x"]], dtype=object)).ordered
+        >>> rows = [["a", 1, "x"], ["b", 2, "y"], ["c", 3, "x"]] * 2
+        >>> as_table(np.array(rows, dtype=object)).ordered
         (False, True, True)
         """
         values = [[level for level in own or () if level != MISSING_LEVEL] for own in self.levels]
@@ -136,6 +139,15 @@ class Table:
     def gap_count(self) -> int:
         """How many cells have no value."""
         return 0 if self.gaps is None else int(self.gaps.sum())
+
+    @property
+    def censored(self) -> NDArray[np.bool_]:
+        """Where all that is known of a number is that it lies below or above a limit (columns, rows)."""
+        found = np.zeros((len(self.names), self.rows), dtype=bool)
+        for place, own in enumerate(self.bounds):
+            if own is not None and self.gaps is not None:
+                found[place] = self.gaps[place] & np.isfinite(own).any(axis=1)
+        return found
 
     def filled(self, cells: NDArray[np.float64]) -> Table:
         """The completed table: gaps filled with codes or numbers, column by column and then row by row.
@@ -175,47 +187,7 @@ class Table:
 
     def refuse_other_than(self, kind: Columns) -> None:
         """Refuse columns that a score of this kind cannot take."""
-        if kind == "mixed":
-            return
-        if kind == "ordered":
-            self._refuse_nominal()
-            return
-        continuous = [name for name, levels in zip(self.names, self.levels, strict=True) if levels is None]
-        if kind == "discrete" and continuous:
-            raise InputError(
-                f"{columns_are(continuous)} continuous, and a discrete score needs levels. "
-                f"Discretise first: {either(_DISCRETISE, '--discretise quantile')}; or, if all columns are continuous, "
-                f"use {setting('score', 'bge')}."
-            )
-        if kind == "discrete":
-            return
-        discrete, with_gaps = self._not_numeric(), self._with_gaps()
-        if discrete:
-            raise InputError(
-                f"{columns_are(discrete)} not made of numbers, and a score for continuous data needs numbers. Leave "
-                f"{'it' if len(discrete) == 1 else 'them'} out, or use a discrete score such as "
-                f"{setting('score', 'bdeu')}."
-            )
-        if with_gaps:
-            raise InputError(
-                f"{columns_are(with_gaps, 'has', 'have')} gaps, which are not numbers, and a score for continuous data "
-                f"needs numbers. Have them completed ({setting('missing', 'augment')}), drop the incomplete rows "
-                f"({setting('missing', 'drop')}), or use a discrete score such as {setting('score', 'bdeu')}."
-            )
-
-    def _refuse_nominal(self) -> None:
-        """Refuse levels in no order."""
-        found = [name for name, ordered in zip(self.names, self.ordered, strict=True) if not ordered]
-        if found:
-            order = either(
-                f"Recipe(order={{{found[0]!r}: [lowest, ..., highest]}})", f"--order {found[0]}=low<...<high"
-            )
-            raise InputError(
-                f"{columns_are(found, 'has', 'have')} three or more levels in no order, and the latent Gaussian score "
-                f"needs one. Say which it is ({order}), use {setting('score', 'conditional-gaussian')}, or put a "
-                f"column of 0 and 1 for each level but one in {'its' if len(found) == 1 else 'their'} place, and name "
-                f"those in {bare('exogenous')}."
-            )
+        refuse_other_than(self, kind)
 
     def with_number_columns(self) -> Table:
         """The table whose columns with gaps are numbers where their levels are: a gap may hold any, not only a level.
@@ -235,7 +207,10 @@ class Table:
         recipe = self.recipe
         if recipe is not None:
             now = {name for name, own in zip(self.names, levels, strict=True) if own is None}
-            steps = [replace(s, use="number", levels=None) if s.name in now else s for s in recipe.uncut().steps_]
+            steps = [
+                replace(s, use="number", levels=None, ordered=None) if s.name in now else s
+                for s in recipe.uncut().steps_
+            ]
             recipe = recipe.with_steps(tuple(steps))
         return replace(self, columns=tuple(columns), levels=tuple(levels), recipe=recipe)
 
@@ -250,14 +225,15 @@ class Table:
             f"own ({_recipe('level')}), or {either('fit a DagPosterior', 'use dagpost fit')}, which completes them."
         )
 
-    def _not_numeric(self) -> list[str]:
+    def not_numeric(self) -> list[str]:
+        """The columns that are not numbers, nor levels that are."""
         return [
             name
             for name, levels in zip(self.names, self.levels, strict=True)
             if levels is not None and not all(is_number(level) for level in levels if level != MISSING_LEVEL)
         ]
 
-    def _with_gaps(self) -> list[str]:
+    def with_gap_levels(self) -> list[str]:
         """The columns of numbers in which gaps are a level of their own."""
         return [
             name
@@ -322,15 +298,21 @@ class Table:
         )
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame of categories and floats, gaps being missing; counts and interventions come last, if any."""
+        """A DataFrame of categories and floats, gaps being missing; counts and interventions come last, if any.
+
+        Columns with censored cells hold objects: floats, and text such as "<0.05".
+        """
         import pandas
 
         gaps = np.zeros((len(self.names), 1), dtype=bool) if self.gaps is None else self.gaps
+        bounds = self.bounds or (None,) * len(self.names)
         data: dict[str, Any] = {
-            name: column
+            name: with_limit_texts(column, own)
             if levels is None
-            else pandas.Categorical.from_codes(np.where(gap, -1, column.astype(np.int64)), pandas.Index(levels))
-            for name, column, levels, gap in zip(self.names, self.columns, self.levels, gaps, strict=True)
+            else pandas.Categorical.from_codes(
+                np.where(gap, -1, column.astype(np.int64)), pandas.Index(levels), ordered=name in self.in_order
+            )
+            for name, column, levels, gap, own in zip(self.names, self.columns, self.levels, gaps, bounds, strict=True)
         }
         if self.counts is not None:
             data[self._free_name("counts")] = self.counts
@@ -394,13 +376,3 @@ def _range_of(column: NDArray[np.float64]) -> str:
 
 def _levels_in_words(levels: tuple[object, ...]) -> str:
     return f"{len(levels)} levels: {shortened([str(level) for level in levels])}"
-
-
-def columns_are(names: list[str], one: str = "is", several: str = "are") -> str:
-    """The beginning of a sentence about some columns.
-
-    >>> columns_are(["a"]), columns_are(["a", "b"], "has", "have")
-    ("Column 'a' is", "Columns 'a', 'b' have")
-    """
-    noun, verb = ("Column", one) if len(names) == 1 else ("Columns", several)
-    return f"{noun} {shortened([repr(name) for name in names])} {verb}"

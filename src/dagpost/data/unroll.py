@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -257,7 +258,7 @@ def _once(name: str, cells: Cells, subjects: Integers, whose: Sequence[object]) 
     there = ~cells.missing
     value[subjects[there]] = cells.places[there]
     places = value[subjects]
-    return Cells(cells.kind, places, cells.values), int((cells.missing & (places >= 0)).sum())
+    return replace(cells, places=places), int((cells.missing & (places >= 0)).sum())
 
 
 def _unrolled(
@@ -317,7 +318,7 @@ def _unrolled(
 
 def _taken(cells: Cells, rows: Integers) -> Cells:
     """The cells of some rows, with the values that occur there."""
-    return Cells(cells.kind, cells.places[rows], cells.values).occurring(np.ones(len(rows), dtype=bool))
+    return cells.occurring(rows)
 
 
 def _earlier_rows(ticks: Integers, subjects: Integers, lags: int, step: int) -> Integers:

@@ -16,6 +16,7 @@ import numpy as np
 from dagpost._tools.schema import anything, list_of, mapping, optional, text, truth, whole
 from dagpost._tools.text import printable, shortened
 from dagpost.data.encoding import Cells
+from dagpost.data.number_words import with_limit_texts
 from dagpost.data.time_columns import earlier
 
 if TYPE_CHECKING:
@@ -199,11 +200,11 @@ def _plain_column(cells: Cells) -> Any:
     import pandas
 
     if cells.kind == "declared":
-        return pandas.Categorical.from_codes(cells.places, pandas.Index(cells.values))
+        return pandas.Categorical.from_codes(cells.places, pandas.Index(cells.values), ordered=bool(cells.ordered))
     if cells.numeric and cells.kind == "whole" and not cells.missing.any():
         return np.asarray(cells.values)[cells.places]
     if cells.numeric:
-        return cells.numbers()
+        return with_limit_texts(cells.numbers(), cells.bounds)
     return np.array([*cells.values, None], dtype=object)[cells.places]
 
 

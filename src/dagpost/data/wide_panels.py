@@ -97,7 +97,7 @@ def long_panel(columns: Mapping[str, Any], wide: Any, subject: str | None) -> Lo
         pieces = [_as_pandas(columns[own[time]]) if time in own else _nothing(rows) for time in times]
         series[name] = pandas.concat([piece for piece in pieces if len(piece)], ignore_index=True).to_numpy()
     values = {name: cells_of(name, column) for name, column in series.items()}
-    there = ~np.logical_and.reduce([cells.missing for cells in values.values()])
+    there = ~np.logical_and.reduce([cells.gaps for cells in values.values()])
     in_series = {column for own in found.values() for column in own.values()}
     static = {name: column for name, column in columns.items() if name not in in_series and name != subject}
     subjects, moments = np.tile(np.arange(rows), len(times)), np.repeat(np.array(times, dtype=np.int64), rows)
@@ -126,4 +126,4 @@ def _nothing(rows: int) -> Any:
 
 
 def _taken(cells: Cells, rows: Integers) -> Cells:
-    return Cells(cells.kind, cells.places[rows], cells.values)
+    return cells.of_rows(rows)

@@ -41,6 +41,7 @@ LEVELS = Rule(
 STATISTICS_FIELDS: Mapping[str, Mapping[str, Rule]] = {
     "discrete": {"names": NAMES, "levels": list_of(LEVELS, "nodes")},
     "gaussian": {"names": NAMES},
+    "mixed": {"names": NAMES, "levels": list_of(optional(LEVELS), "nodes")},
 }
 STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
     "discrete": {
@@ -57,6 +58,23 @@ STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
         "observations": numbers("groups", least=0.0, most=2.0**53),
         "means": numbers("groups", "nodes"),
         "scatters": numbers("groups", "nodes", "nodes"),
+    },
+    "mixed": {
+        "levels_children": wholes("counted families"),
+        "levels_parents": masks("counted families"),
+        "levels_starts": wholes("ends of families"),
+        "levels_cells": wholes("cells", most=2**63 - 1),
+        "levels_counts": wholes("cells", least=1),
+        "numbers_centre": numbers("columns of numbers"),
+        "numbers_deviations": numbers("columns of numbers", least=1e-300),
+        "numbers_observations": numbers("groups", least=0.0, most=2.0**53),
+        "numbers_means": numbers("groups", "columns of numbers"),
+        "numbers_scatters": numbers("groups", "columns of numbers", "columns of numbers"),
+        "run_of": wholes("columns of numbers", most=MOST_COLUMNS),
+        "set_runs": wholes("sets of parents", most=MOST_COLUMNS),
+        "set_masks": masks("sets of parents"),
+        "starts": wholes("ends of sets"),
+        "configurations": wholes("combinations", most=2**63 - 1),
     },
 }
 ROWS_FIELDS: Mapping[str, Rule] = {
@@ -126,7 +144,7 @@ def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
         _check_gaps(arrays, sizes)
     for place, levels in enumerate(about["levels"]):
         if f"bounds{place}" in arrays:
-            _check_bounds(arrays, place, levels)
+            _check_bounds(arrays, place, "numbers" if levels is not None else "column")
     if "labels" in about:
         last = int(arrays["row_numbers"].max()) if "row_numbers" in arrays else sizes["rows"] - 1
         require(last < sizes["rows of the data"], f"{sizes['rows of the data']} labels of {last + 1} rows")
@@ -148,12 +166,11 @@ def _check_gaps(arrays: Arrays, sizes: Sizes) -> None:
             require(not bool(was_set[own].any()), "gaps that were set from outside")
 
 
-def _check_bounds(arrays: Arrays, place: int, levels: Any) -> None:
-    """Limits are those of gaps in a column of numbers, the lower one first."""
-    require(levels is None and "gaps" in arrays, f"bounds{place} of cells that are not gaps in a column of numbers")
-    own = arrays[f"bounds{place}"]
-    gaps = np.unpackbits(arrays["gaps"][place], count=len(own)).astype(bool)
-    require(not np.isfinite(own[~gaps]).any(), f"bounds{place} of cells with a value")
+def _check_bounds(arrays: Arrays, place: int, of: str) -> None:
+    """Limits are those of cells without a number, in a column of numbers or one that was cut, the lower one first."""
+    own, held = arrays[f"bounds{place}"], arrays.get(f"{of}{place}")
+    require(held is not None, f"bounds{place} of a column without numbers")
+    require(not np.isfinite(own[~np.isnan(np.asarray(held))]).any(), f"bounds{place} of cells with a value")
     require(not (own[:, 0] >= own[:, 1]).any(), f"bounds{place} with a lower limit above the upper one")
 
 

@@ -53,7 +53,8 @@ from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.posterior.workspace import Workspace
 from dagpost.prediction.fitted import statistics_to_keep
-from dagpost.prediction.statistics import DiscreteStatistics, Statistics, statistics_from
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
+from dagpost.prediction.statistics import Statistics, statistics_from
 from dagpost.priors.registry import PRIORS
 from dagpost.scores import resolve_score
 from dagpost.scores.registry import SCORES
@@ -207,7 +208,7 @@ def _own_settings(settings: dict[str, Any], data: DataFacts) -> dict[str, Any]:
 def _statistics(statistics: Statistics, data: DataFacts) -> Statistics:
     """What was counted, if it was for these variables: codes of new rows are those of the recipe's levels."""
     fits = statistics.names == data.names
-    if isinstance(statistics, DiscreteStatistics):
+    if not isinstance(statistics, GaussianStatistics):
         known = None if data.recipe is None else tuple(step.levels for step in variable_steps(data.recipe.steps_))
         fits = fits and statistics.levels == data.levels and known in (None, data.levels)
     if not fits:

@@ -21,7 +21,7 @@ from dagpost.mcmc.number_series import Averages, averages_of
 from dagpost.mcmc.verdict import NEAR, NEAR_ENOUGH
 
 #: What to do where chains are worth too little.
-_MORE = "Run longer, or redraw the cells more often in each sweep."
+_MORE = "Run longer, or redraw the {drawn} more often in each sweep."
 #: Series that vary by less than this have errors below it, whatever their autocorrelation.
 _NEGLIGIBLE = 1e-4
 
@@ -109,11 +109,13 @@ def diagnose_sweeps(
     acceptance: Mapping[str, float],
     *,
     exact: bool = True,
+    called: tuple[str, str] = ("cells", "completed tables"),
 ) -> ChainDiagnostics:
     """Judge chains over completed tables by their edges and, where these are known, their paths, sweep by sweep.
 
     `draws`: how many graphs each chain has kept. `exact`: whether the graphs given a table come from sums over all of
-    them; else they were moved by a chain as well, and agreement does not show that it moved everywhere.
+    them; else they were moved by a chain as well, and agreement does not show that it moved everywhere. `called`: what
+    the chains drew, and what tables are called that have it.
     """
     import pandas as pd
 
@@ -121,7 +123,7 @@ def diagnose_sweeps(
     agreement, own = sweep_agreement(series, paths), averages_of(series)
     chains, sweeps = series.shape[:2]
     child, parent = np.nonzero((own.means > 0.0).T)
-    verdict, trusted, agreed = _verdict(agreement, _worst(own, names), chains, sweeps, exact=exact)
+    verdict, trusted, agreed = _verdict(agreement, _worst(own, names), chains, sweeps, called, exact=exact)
     varies = own.spreads[parent, child] > _NEGLIGIBLE
     return ChainDiagnostics(
         edges=pd.DataFrame(
@@ -155,11 +157,15 @@ def _worst(edges: Averages, names: Sequence[str]) -> str:
     return f", most about {names[parent]} -> {names[child]}"
 
 
-def _verdict(found: SweepAgreement, worst: str, chains: int, sweeps: int, *, exact: bool) -> tuple[str, bool, bool]:
+def _verdict(
+    found: SweepAgreement, worst: str, chains: int, sweeps: int, called: tuple[str, str], *, exact: bool
+) -> tuple[str, bool, bool]:
     """The verdict in words, whether to trust the averages, and whether the chains agree."""
-    kept = f"{chains} chain{'' if chains == 1 else 's'} of {sweeps:,} completed tables"
-    several = f"{kept}, from cells drawn independently,"
-    depend = f"{found.telling} probabilit{'y that depends' if found.telling == 1 else 'ies that depend'} on the cells"
+    drawn, tables = called
+    more = _MORE.format(drawn=drawn)
+    kept = f"{chains} chain{'' if chains == 1 else 's'} of {sweeps:,} {tables}"
+    several = f"{kept}, from {drawn} drawn independently,"
+    depend = f"{found.telling} probabilit{'y that depends' if found.telling == 1 else 'ies that depend'} on the {drawn}"
     if chains < 2:
         why = "one chain alone cannot show whether it has found everything. Run at least two."
         return f"Do not trust it yet: {why}", False, False
@@ -167,14 +173,14 @@ def _verdict(found: SweepAgreement, worst: str, chains: int, sweeps: int, *, exa
         return f"Do not trust it yet: {kept} are too few to say anything. Run longer.", False, False
     if found.largest_r_hat > LARGEST_R_HAT:
         wide = f"R-hat {found.largest_r_hat:.2f}, should be below {LARGEST_R_HAT}, over {depend}"
-        return f"Do not trust it yet: {several} disagree{worst} ({wide}). {_MORE}", False, False
+        return f"Do not trust it yet: {several} disagree{worst} ({wide}). {more}", False, False
     agree = f"agree (R-hat at most {found.largest_r_hat:.3f} over {depend})" if found.telling else "agree"
     if found.smallest_effective < SMALLEST_EFFECTIVE:
         worth = f"are worth only {found.smallest_effective:.0f} independent tables for some of these"
-        return f"Do not trust it yet: {several} {agree}, but {worth}. {_MORE}", False, False
+        return f"Do not trust it yet: {several} {agree}, but {worth}. {more}", False, False
     error = f"the standard errors of the averages are at most {found.largest_error:.4f}"
     if found.within > NEAR_ENOUGH:
-        return f"Do not trust it yet: {several} {agree}, but {error}. {_MORE}", False, True
+        return f"Do not trust it yet: {several} {agree}, but {error}. {more}", False, True
     about = f"to about ±{max(found.within, 0.01):.2f}"
     if exact:
         return f"Trust it {about}: {several} {agree}; {error}.", True, True

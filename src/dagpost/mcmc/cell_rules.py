@@ -1,7 +1,7 @@
 """What can fill the gaps of a table: codes of levels, numbers, or numbers in the order of ranks and within bounds.
 
 Chains ask it of cells that come from a file, and before they make room for those that they keep. Latent numbers are
-kept with seven digits: of them there are about as many as the table has cells, and nobody reads more of one.
+kept with seven digits, and fewer tables of them: of each there are about as many as the user's table has cells.
 """
 
 from __future__ import annotations
@@ -15,19 +15,30 @@ from dagpost._tools.arrays import Flags, Integers
 from dagpost.data.encoding import code_type
 from dagpost.data.table import Table
 
-
-def type_of_cells(table: Table) -> Any:
-    """The smallest type that holds what fills the gaps of a table."""
-    if table.discrete:
-        return code_type(max(table.arities))
-    return np.float32 if table.ranks else np.float64
+#: The completed tables that a chain keeps take no more than this in a round; and those of latent numbers.
+_BYTES_A_ROUND, _LATENT_BYTES_A_ROUND = 2**20, 2**18
 
 
 class CellRules:
-    """How many gaps a table has, the type that they are kept in, and what can fill them."""
+    """How many gaps a table has, the type that they are kept in, and what can fill them.
 
-    def __init__(self, table: Table) -> None:
-        self._table, self.count, self.kept_as = table, table.gap_count, type_of_cells(table)
+    `count`: how many there are once the table is written out, where it is not yet.
+    """
+
+    def __init__(self, table: Table, count: int | None = None) -> None:
+        self._table, self.count = table, table.gap_count if count is None else count
+        numbers = np.float32 if table.ranks else np.float64
+        self.kept_as: Any = code_type(max(table.arities)) if table.discrete else numbers
+
+    @property
+    def size(self) -> int:
+        """Bytes of what is kept of one completed table."""
+        return max(self.count * np.dtype(self.kept_as).itemsize, 1)
+
+    def kept_every(self, sweeps: int) -> int:
+        """Of a round of sweeps, whether every table is kept, every second, every fifth, or the first."""
+        most = _LATENT_BYTES_A_ROUND if self._table.ranks else _BYTES_A_ROUND
+        return next((every for every in (1, 2, 5, sweeps) if sweeps // every * self.size <= most), sweeps)
 
     def hold(self, cells: NDArray[Any]) -> bool:
         """Whether these, or each row of them, can fill the gaps; as `Table.filled` takes them.

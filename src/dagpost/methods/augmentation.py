@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dagpost._tools import schema
+from dagpost._tools import memory, schema
 from dagpost._tools.checks import number, one_of, refusal, whole_number
 from dagpost._tools.schema import ArrayRule
+from dagpost._tools.spelling import setting
 from dagpost.families.parent_lists import MOST_COLUMNS
 from dagpost.mcmc.records import ROUND_GRAPHS
-from dagpost.methods.base import Cost
+from dagpost.methods.base import Cost, Draws, Wanted
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.chain import ChainMethod
 from dagpost.methods.dds import DDS
@@ -22,12 +23,11 @@ from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.targets import MODULARITIES, Target
 
 if TYPE_CHECKING:
+    from dagpost.mcmc.cell_rules import CellRules
     from dagpost.mcmc.checks import ChainChecks
     from dagpost.mcmc.records import Beside, ChainRun
     from dagpost.posterior.workspace import Workspace
 
-#: The completed tables that a chain keeps take no more than this in a round.
-_CELL_BYTES_A_ROUND = 2**20
 _MOST_GRAPHS = 100
 #: Seconds of a sweep on one core, for itself and, where graphs are moved by blocks, for each variable; and how many
 #: times as long, or as short, it may take.
@@ -156,11 +156,7 @@ class Augmentation(ChainMethod):
     def empty_series(self, context: Any, nodes: int, length: int) -> Beside:
         """The completed cells, exact edges and paths, and the value of the score's setting, sweep by sweep."""
         sweeps = math.ceil(length / self.graphs)
-        cells = context.cell_rules
-        size = max(cells.count * np.dtype(cells.kept_as).itemsize, 1)
-        # All tables of a whole round, or every second, every fifth, or the first of each round.
-        whole = self.steps_a_round
-        every = next((e for e in (1, 2, 5, whole) if whole // e * size <= _CELL_BYTES_A_ROUND), whole)
+        cells, every = context.cell_rules, context.cell_rules.kept_every(self.steps_a_round)
         pairs = (sweeps, nodes, nodes) if context.keeps_pairs else (0, nodes, nodes)
         return {
             "cells": np.zeros((math.ceil(sweeps / every), cells.count), dtype=cells.kept_as),
@@ -168,6 +164,22 @@ class Augmentation(ChainMethod):
             "paths": np.zeros(pairs, dtype=np.float32),
             "values": np.zeros(sweeps, dtype=np.uint8),
         }
+
+    def bytes_kept(self, cells: CellRules, nodes: int, count: int) -> int:
+        """What all chains together keep beside `count` graphs."""
+        sweeps = self.sweeps_of(count)
+        tables = math.ceil(sweeps / cells.kept_every(self.steps_a_round))
+        return int(self.chains * (tables * cells.size + sweeps * 8 * nodes**2))
+
+    def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
+        """Run the chains, if there is room for what they keep: round by round, and joined."""
+        kept = self.bytes_kept(self.prepare(workspace).cell_rules, workspace.nodes, wanted.number)
+        memory.require(
+            2 * kept,
+            f"What {self.chains} chains keep of the tables that they complete, for {wanted.number:,} graphs,",
+            f"Draw fewer graphs ({setting('samples', max(wanted.number // 10, 1))}).",
+        )
+        return super().draw(workspace, wanted)
 
     def empty_sums(self, context: Any, nodes: int) -> Beside:
         """The probabilities of all families, and of the values of the score's setting."""

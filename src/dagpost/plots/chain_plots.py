@@ -14,6 +14,7 @@ from dagpost.errors import InputError
 from dagpost.methods.augmentation import Augmentation
 from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, edge_text, escaped, one_a_row, say
 from dagpost.posterior.sources import sample_of
+from dagpost.scores import class_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,8 +53,9 @@ def traces(source: GraphSource, *, statement: Any = None, ax: Axes | None = None
     from dagpost.mcmc.diagnostics import by_chain
 
     if statement is None:
-        completed = sample.method == Augmentation.name
-        values, label = sample.log_joint, f"log p(graph, {'completed table' if completed else 'data'})"
+        tables = class_of(sample.provenance.get("score")).tables.replace("tables", "table")
+        values = sample.log_joint
+        label = f"log p(graph, {tables if sample.method == Augmentation.name else 'data'})"
     else:
         query = resolve(statement, sample.names, None)
         if query.given is not None:

@@ -32,7 +32,7 @@ def model_html(fitted: Fitted, title: str) -> str:
         return f"<p>{html.escape(title)}</p><p>{html.escape(f'{fitted.method.name} ({words})')}. {later}</p>"
     how = "Exact" if results.exact else f"Estimated from graphs by {fitted.method.name}"
     if results.tables:
-        how = averaged_words(results)
+        how = averaged_words(fitted)
     sentence = f"{how} ({words}). {results.verdict or ''}"
     directions = quick_directions(fitted)
     if not directions.computed:

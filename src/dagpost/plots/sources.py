@@ -17,13 +17,14 @@ from dagpost._tools.setting_text import given_columns
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_matrix
 from dagpost.posterior.directions import Directions, directions_of_sample, quick_directions
+from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
+from dagpost.scores import class_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.model import DagPosterior
-    from dagpost.posterior.results import Results
 
     Source: TypeAlias = DagPosterior | DagSample | pd.DataFrame
 
@@ -83,10 +84,11 @@ def probabilities_of(source: Any, relation: str = "->") -> Probabilities:
     return Probabilities(names, matrix, "Probabilities as given.", "probability")
 
 
-def averaged_words(results: Results) -> str:
-    """What the edges of a table with gaps are: averages, and how well they are known."""
+def averaged_words(fitted: Fitted) -> str:
+    """What edges are that chains over completed tables found: averages, and how well they are known."""
+    results, tables = fitted.results, class_of(fitted.score).tables
     error = 0.0 if results.edge_errors is None else float(results.edge_errors.max())
-    return f"Averaged over {results.tables:,} completed tables, with standard errors of at most {error:.4f}"
+    return f"Averaged over {results.tables:,} {tables}, with standard errors of at most {error:.4f}"
 
 
 def directions_at_hand(source: Any, shown: Probabilities) -> tuple[Directions, str]:
@@ -160,7 +162,7 @@ def _sentence(source: Any, relation: str) -> str:
         return f"Exact ({words})."
     if fitted.results.tables and relation in ("->", "--", "~>"):
         trust = "to be trusted" if fitted.own_sample().diagnostics().trusted else "not to be trusted yet"
-        return f"{averaged_words(fitted.results)}, {trust} ({words})."
+        return f"{averaged_words(fitted)}, {trust} ({words})."
     if fitted.drawn is not None:
         return _of_sample(fitted.drawn)
     # A model from a file may have no sample yet, and drawing one takes its time.

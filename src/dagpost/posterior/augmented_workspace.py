@@ -19,6 +19,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import either, setting
+from dagpost.data.unknown_cells import UnknownCells
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
@@ -107,7 +108,8 @@ class AugmentedWorkspace(Workspace):
         """The weights of one completed table, under one value of the score's setting."""
         if not isinstance(self.passes, ExactPasses):
             raise InputError(
-                f"Tables with gaps of {self.nodes} variables have no exact sums: graphs are moved by blocks."
+                f"The {self.study.score.tables} of {self.nodes} variables have no exact sums: graphs are moved by "
+                "blocks."
             )
         return self.passes.weighed(np.asarray(cells, dtype=np.float64), value, self.engine)
 
@@ -120,8 +122,9 @@ class AugmentedWorkspace(Workspace):
         """There is none: the probability of what was observed is a sum over all completed tables."""
         del parents
         raise InputError(
-            "With gaps there is no log p(graph, data): it would be a sum over all ways to fill them. How often a graph "
-            f"was drawn says how probable it is: {either('standing(graph), or top_graphs(model)', 'dagpost report')}."
+            f"There is no log p(graph, data) here: {UnknownCells.of(self.table).done}, and it would be a sum over all "
+            "ways to do so. How often a graph was drawn says how probable it is: "
+            f"{either('standing(graph), or top_graphs(model)', 'dagpost report')}."
         )
 
     def _all_weights(self) -> Sequence[Floats]:

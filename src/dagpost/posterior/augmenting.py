@@ -12,6 +12,7 @@ from dagpost._tools import memory
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
 from dagpost.data.table import Table
+from dagpost.data.unknown_cells import UnknownCells
 from dagpost.data.written_out import size_written_out, written_out
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
@@ -19,6 +20,7 @@ from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError, ResourceError
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import ParentLists
+from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.chains import FIRST_LOOK
 from dagpost.mcmc.records import ROUND_GRAPHS
 from dagpost.methods.augmentation import AUTO, Augmentation
@@ -50,7 +52,7 @@ _LOOKS, _SMALL_SETS, _AMONG_CANDIDATES = 12, 400_000, 6_000
 _BYTES_A_PLACE, _BYTES_A_COPY, _BYTES_A_CELL, _BYTES_A_STATE = 32, 4, 48, 16
 
 
-def as_augmentation(method: Method | None, gaps: int) -> Augmentation:
+def as_augmentation(method: Method | None, table: Table) -> Augmentation:
     """The chains that a method asks for where there are gaps: it says how graphs are found given a table."""
     if method is None:
         return Augmentation()
@@ -60,10 +62,12 @@ def as_augmentation(method: Method | None, gaps: int) -> Augmentation:
         return Augmentation(given_table=method.name)
     if isinstance(method, BlockGibbs):
         return Augmentation(chains=method.chains, given_table=method.name)
+    unknown = UnknownCells.of(table)
+    needs = f"needs {unknown.words}" if unknown.ranked else f"has {unknown.words}"
+    cannot = "draw" if unknown.ranked else "complete"
     raise InputError(
-        f"The table has {gaps:,} gaps, and the method {method.name!r} cannot complete them. Use "
-        f"{setting('method', AUTO)}, or drop the incomplete rows ({setting('missing', 'drop')}), or give gaps a level "
-        f"of their own ({setting('missing', 'level')})."
+        f"The {'score' if unknown.ranked else 'table'} {needs}, and the method {method.name!r} cannot {cannot} them. "
+        f"Use {setting('method', AUTO)}, or {unknown.ways_out}."
     )
 
 
@@ -88,24 +92,26 @@ def settled(method: Augmentation, modularity: str, study: Study) -> Augmentation
     return replace(method, given_table=ExactLayers.name if exact else BlockGibbs.name)
 
 
-def refuse_slow_orders(asked: Augmentation, method: Augmentation, nodes: int) -> None:
+def refuse_slow_orders(asked: Augmentation, method: Augmentation, study: Study) -> None:
     """Refuse sums over all orders that would take minutes for every completed table, unless they were asked for."""
     if asked.given_table != AUTO or method.given_table != DDS.name:
         return
+    nodes, unknown = len(study.table.names), UnknownCells.of(study.table)
     if backend_of(InlineEngine()).order_seconds(nodes) <= _MOST_SECONDS_A_PASS:
         return
     raise ResourceError(
-        f"Gaps are completed, and the sums over all orders of {nodes} variables would be made anew for every completed "
-        f"table: that takes too long. Let every graph count once ({setting('modularity', 'structure')}), where graphs "
-        f"are moved by blocks, drop the incomplete rows ({setting('missing', 'drop')}), or give gaps a level of their "
-        f"own ({setting('missing', 'level')})."
+        f"Chains draw {unknown.words}, and the sums over all orders of {nodes} variables would be made anew for each "
+        f"of the {study.score.tables}: that takes too long. Let every graph count once "
+        f"({setting('modularity', 'structure')}), where graphs are moved by blocks, or {unknown.ways_out}."
     )
 
 
 def reason_for(method: Augmentation, study: Study) -> str:
     """Why there are such chains, in a few words."""
     how = "graphs are moved by blocks" if method.given_table == BlockGibbs.name else "graphs are exact given each table"
-    return f"{study.table.gap_count:,} gaps are completed; {how}"
+    unknown = UnknownCells.of(study.table)
+    done = "drawn" if unknown.latent else "completed"
+    return f"{unknown.brief} {'is' if unknown.brief == '1 gap' else 'are'} {done}; {how}"
 
 
 def augmented(
@@ -127,12 +133,13 @@ def _require_memory(method: Augmentation, table: Table, engine: Engine) -> None:
     rows, cells = size_written_out(table)
     workers = min(method.chains, engine.workers)
     needed = rows * len(table.names) * (_BYTES_A_PLACE + workers * _BYTES_A_COPY)
+    remedy = UnknownCells.of(table).ways_out
     needed += cells * (_BYTES_A_CELL + method.chains * _BYTES_A_STATE)
     memory.require(
         needed,
-        f"Completing {cells:,} cells in {rows:,} rows, each row with gaps written out as often as it counts,",
-        f"Drop the incomplete rows ({setting('missing', 'drop')}), or give gaps a level of their own "
-        f"({setting('missing', 'level')}).",
+        f"{'Drawing' if table.ranks else 'Completing'} {cells:,} {'latent numbers' if table.ranks else 'cells'} in "
+        f"{rows:,} rows, each row with gaps written out as often as it counts,",
+        f"{remedy[0].upper()}{remedy[1:]}.",
     )
 
 
@@ -152,8 +159,8 @@ def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, e
     least, most = (method.sweeps_of(count) for count in (FIRST_LOOK * ROUND_GRAPHS * method.chains, samples))
     turns = math.ceil(method.chains / engine.workers)
     low, high = (before + turns * (method.burn_in + sweeps) * sweep for sweeps in (min(least, most), most))
-    size = most * method.chains * (cells + 8 * nodes**2) + 16 * families
-    what = f"up to {most * method.chains:,} completed tables in {method.chains} chains"
+    size = 2 * method.bytes_kept(CellRules(table, cells), nodes, samples) + 16 * families
+    what = f"up to {most * method.chains:,} {study.score.tables} in {method.chains} chains"
     return Cost("chains", what, math.sqrt(low * high), size, math.sqrt(high / low))
 
 

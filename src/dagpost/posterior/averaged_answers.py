@@ -36,6 +36,7 @@ from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.averaged_estimate import averaged_estimate, ratio_estimate, summed_estimate
 from dagpost.posterior.estimate import Estimate
 from dagpost.posterior.results import exact_results
+from dagpost.scores import class_of
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
@@ -87,7 +88,7 @@ def _from_series(asked: _Asked, augmented: Augmented, fitted: Fitted, confidence
     series = None if asked.condition is not None else _series(asked.feature, augmented, fitted.names)
     if series is None:
         return None
-    return averaged_estimate(series, confidence, fitted.target, augmented.tables)
+    return averaged_estimate(series, confidence, fitted.target, augmented.tables, class_of(fitted.score).tables)
 
 
 def _series(feature: Feature, augmented: Augmented, names: Sequence[str]) -> Floats | None:
@@ -159,19 +160,19 @@ class _Asked:
         """The average, or the ratio of averages; None where too little is known for one."""
         if not self.answerable or not self.both.size:
             return None
-        target, tables = fitted.target, self.both.size
+        target, tables, called = fitted.target, self.both.size, class_of(fitted.score).tables
         if self.condition is None:
             total = _family_sum(self.feature, augmented, fitted)
             if total is None:
-                return averaged_estimate(self.both, confidence, target, tables)
+                return averaged_estimate(self.both, confidence, target, tables, called)
             value, worth = total
-            return summed_estimate(value, self.both, worth, confidence, target, augmented.tables)
+            return summed_estimate(value, self.both, worth, confidence, target, augmented.tables, called)
         weight = float(self.weight.mean())
         if weight == 0.0:
             return Estimate(math.nan, 0.0, 1.0, 1.0, "the condition is impossible", 0, 0.0, target)
         if weight <= self.error or 2.0 * self.error / weight > LARGEST_ERROR:
             return None
-        return ratio_estimate(self.both, self.weight, confidence, target, tables)
+        return ratio_estimate(self.both, self.weight, confidence, target, tables, called)
 
 
 def _family_sum(feature: Feature, augmented: Augmented, fitted: Fitted) -> tuple[float, float] | None:

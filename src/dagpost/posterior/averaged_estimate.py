@@ -15,9 +15,15 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost.mcmc.number_series import averages_of
 from dagpost.posterior.estimate import AVERAGED, Estimate
+from dagpost.scores import Score
+
+#: What tables are called, unless a score has another name for them.
+COMPLETED = Score.tables
 
 
-def averaged_estimate(series: Floats, confidence: float, modularity: str, tables: int) -> Estimate:
+def averaged_estimate(
+    series: Floats, confidence: float, modularity: str, tables: int, called: str = COMPLETED
+) -> Estimate:
     """The estimate from a probability given each of as many completed tables, as (chains, sweeps).
 
     >>> series = np.random.default_rng(1).beta(2.0, 2.0, size=(4, 250))
@@ -26,21 +32,29 @@ def averaged_estimate(series: Floats, confidence: float, modularity: str, tables
     """
     found = averages_of(series[:, :, None])
     worth = float(np.nan_to_num(found.effective[0], nan=float(tables)))
-    return _estimate(float(found.means[0]), float(found.errors[0]), worth, confidence, modularity, tables)
+    return _estimate(float(found.means[0]), float(found.errors[0]), worth, confidence, modularity, tables, called)
 
 
 def summed_estimate(
-    value: float, series: Floats, worth: float, confidence: float, modularity: str, tables: int
+    value: float,
+    series: Floats,
+    worth: float,
+    confidence: float,
+    modularity: str,
+    tables: int,
+    called: str = COMPLETED,
 ) -> Estimate:
     """The estimate where an average over all tables is known and `series` shows, for some, how much they differ.
 
     `worth`: how many independent tables all of them are worth.
     """
     spread = float(averages_of(series[:, :, None]).spreads[0])
-    return _estimate(value, spread / math.sqrt(worth), worth, confidence, modularity, tables)
+    return _estimate(value, spread / math.sqrt(worth), worth, confidence, modularity, tables, called)
 
 
-def ratio_estimate(both: Floats, condition: Floats, confidence: float, modularity: str, tables: int) -> Estimate:
+def ratio_estimate(
+    both: Floats, condition: Floats, confidence: float, modularity: str, tables: int, called: str = COMPLETED
+) -> Estimate:
     """The estimate of a conditional probability, from `P(f, g)` and `P(g)` given each completed table.
 
     >>> condition = np.random.default_rng(1).beta(2.0, 2.0, size=(4, 250))
@@ -53,14 +67,16 @@ def ratio_estimate(both: Floats, condition: Floats, confidence: float, modularit
     # A condition that holds in a few tables only leaves no more than these.
     heavy = float(condition.sum() ** 2 / (condition**2).sum())
     worth = min(float(np.nan_to_num(found.effective[0], nan=heavy)), heavy)
-    return _estimate(value, float(found.errors[0]), worth, confidence, modularity, tables)
+    return _estimate(value, float(found.errors[0]), worth, confidence, modularity, tables, called)
 
 
-def _estimate(value: float, error: float, worth: float, confidence: float, modularity: str, tables: int) -> Estimate:
+def _estimate(
+    value: float, error: float, worth: float, confidence: float, modularity: str, tables: int, called: str
+) -> Estimate:
     from scipy.special import stdtrit
 
     clipped = min(max(value, 0.0), 1.0)
     reach = float(stdtrit(max(worth - 1.0, 1.0), 0.5 + confidence / 2.0)) * error
-    rule = f"{AVERAGED} {tables:,} completed table{'' if tables == 1 else 's'}"
+    rule = f"{AVERAGED} {tables:,} {called if tables != 1 else called.replace('tables', 'table')}"
     lower, upper = max(clipped - reach, 0.0), min(clipped + reach, 1.0)
     return Estimate(clipped, lower, upper, confidence, rule, tables, worth, modularity)

@@ -17,6 +17,7 @@ from dagpost._tools.json_settings import from_json
 from dagpost._tools.setting_text import readable_setting
 from dagpost._tools.spelling import either
 from dagpost._tools.text import names_in, readable_level, shown
+from dagpost.data.unknown_cells import UnknownCells
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.masks import mask_type
 from dagpost.families.parent_lists import words_of
@@ -32,6 +33,7 @@ from dagpost.posterior.results import Results, compute
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors.registry import PRIORS
+from dagpost.scores import class_of
 from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
@@ -120,6 +122,15 @@ class Fitted:
     def gaps(self) -> int:
         """How many cells of the table have no value and were completed."""
         return 0 if self.table is None else self.table.gap_count
+
+    @property
+    def unknown(self) -> UnknownCells:
+        """What of the table is not known and was drawn in chains."""
+        if self.table is None or not self.completes:
+            return UnknownCells()
+        found, own = UnknownCells.of(self.workspace.table), UnknownCells.of(self.table)  # type: ignore[attr-defined]
+        # Rows that count more than once are written out for the chains.
+        return found._replace(censored=own.censored, missing=own.missing)
 
     @property
     def completes(self) -> bool:
@@ -270,8 +281,9 @@ class Fitted:
             drawn = either("top_graphs(model)", "dagpost report")
             if self.completes:
                 raise InputError(
-                    "The most probable graphs of a table with gaps cannot be searched for: given every completed table "
-                    f"they are others. The most probable of the graphs that were drawn are in {drawn}."
+                    f"The most probable graphs cannot be searched for: {self.unknown.done}, and given "
+                    f"each of the {class_of(self.score).tables} they are others. The most probable of the graphs that "
+                    f"were drawn are in {drawn}."
                 )
             raise InputError(
                 f"{KBest.name!r} needs tables over all sets of variables; {len(self.names)} are too many. The most "

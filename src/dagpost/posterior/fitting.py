@@ -89,7 +89,7 @@ def rules_of(model: Any, table: Table | None = None) -> Constraints:
         return own
     if table.recipe is not None and table.recipe.exogenous:
         own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
-    _refuse_left_out(own, table)
+    _refuse_left_out(own, resolve_prior(model.prior).columns, table)
     refuse_set_gaps(table)
     _refuse_set_exogenous(own, table)
     if table.time is not None:
@@ -140,7 +140,13 @@ def settled_engine(
 
 
 def study_of(model: Any, method: Method | None, table: Table) -> tuple[Study, Engine]:
-    """What a fit knows beside the weights of the families, and where it runs.
+    """What a fit knows beside the weights of the families, and where it runs."""
+    study = study_of_table(model, method, table)
+    return study, settled_engine(model, method, study.constraints, table.names, study.max_parents)
+
+
+def study_of_table(model: Any, method: Method | None, table: Table) -> Study:
+    """What a fit knows beside the weights of the families.
 
     A score that is left to us is the one for this method and the work that it has. The table is the one that the score
     is about (`Score.modelled`).
@@ -151,8 +157,7 @@ def study_of(model: Any, method: Method | None, table: Table) -> tuple[Study, En
         work = work_of(method, model.modularity, study.constraints, table.names, study.max_parents)
         score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
         study = study._replace(score=score)
-    study = modelled(study)
-    return study, settled_engine(model, method, study.constraints, table.names, study.max_parents)
+    return modelled(study)
 
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
@@ -160,13 +165,14 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     method = checked_method(model)
     if method is not None:
         method.check_names(table.names)
-    if table.gap_count:
-        method = as_augmentation(method, table.gap_count)
+    auto = isinstance(model.score, str) and model.score == AUTO
+    # A score that is left to us depends on the method; one that is given says what it makes of the table.
+    method = as_augmentation(method, table) if table.gap_count and auto else method
     study, engine = study_of(model, method, table)
     if isinstance(method, Augmentation):
         require_gaps(method, study.table)
     if study.table.gap_count:
-        chains = as_augmentation(method, study.table.gap_count)
+        chains = as_augmentation(method, study.table)
         return _fit_with_gaps(model, chains, table, study, engine, checkpoint)
     data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
@@ -188,7 +194,7 @@ def _fit_with_gaps(
     """Complete a table with gaps in chains, and average the posteriors of the completed ones."""
     table.refuse_other_than(study.score.columns)
     asked, method = method, settled(method, model.modularity, study)
-    refuse_slow_orders(asked, method, len(table.names))
+    refuse_slow_orders(asked, method, study)
     if table.gap_count:
         notify_of_gaps(model, table)
     if not method.exact_given_table and isinstance(model.score, str) and model.score == AUTO:
@@ -214,14 +220,15 @@ def notify_of_gaps(model: Any, table: Table) -> None:
         warn(notice_of_gaps(table))
 
 
-def _refuse_left_out(constraints: Constraints, table: Table) -> None:
-    """Refuse rules about columns that are in the data and not in the table, and say why they are not."""
+def _refuse_left_out(constraints: Constraints, in_prior: tuple[str, ...], table: Table) -> None:
+    """Refuse rules and priors about columns that are in the data and not in the table, and say why they are not."""
     left_out = {} if table.recipe is None else {s.name: s.why for s in table.recipe.steps_ if not s.used}
     named = {
         "required": [name for edge in constraints.required for name in edge],
         "forbidden": [name for edge in constraints.forbidden for name in edge],
         "tiers": [name for tier in constraints.tiers or () for name in tier],
         "exogenous": list(constraints.exogenous),
+        "prior": list(in_prior),
     }
     regimes = [] if table.recipe is None else [step.name for step in table.recipe.steps_ if step.use == "regimes"]
     for where, names in named.items():
@@ -229,12 +236,12 @@ def _refuse_left_out(constraints: Constraints, table: Table) -> None:
             if name in regimes:
                 raise InputError(
                     f"{quoted(where)} names the column {name!r}, which names the regimes: each has an indicator, "
-                    f"such as {table.regimes[0]!r}, and these are exogenous already. Take it out of the rules."
+                    f"such as {table.regimes[0]!r}, and these are exogenous already. Take it out of {bare(where)}."
                 )
             if name in left_out:
                 raise InputError(
                     f"{quoted(where)} names the column {name!r}, which was left out ({left_out[name]}). Keep it, "
-                    f"{either(f'recipe=Recipe(keep=[{name!r}])', f'--keep {name}')}, or take it out of the rules."
+                    f"{either(f'recipe=Recipe(keep=[{name!r}])', f'--keep {name}')}, or take it out of {bare(where)}."
                 )
 
 

@@ -173,7 +173,8 @@ def _evidence(model: Any, known_model: Any) -> str:
         return ""
     own, other = model.fitted_, known_model.fitted_
     if own.completes or other.completes:
-        return "With gaps there is no evidence, so that the two cannot be compared by it."
+        unknown = (own if own.completes else other).unknown
+        return f"There is no evidence where {unknown.done}, so that the two cannot be compared by it."
     if own.data.observations != other.data.observations:
         why = f"they have {own.data.observations:,} and {other.data.observations:,} observations"
     elif own.score != other.score:

@@ -18,6 +18,7 @@ from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.averaged_answers import families_listed
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.wide_workspace import WideWorkspace
+from dagpost.scores import class_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +37,7 @@ def error_table(fitted: Fitted) -> pd.DataFrame:
     """The Monte Carlo standard error of every edge probability, where these are averages over completed tables."""
     errors = fitted.results.edge_errors
     if errors is None:
-        raise AttributeError("edge_errors_ are those of averages over completed tables, and this table has no gaps.")
+        raise AttributeError("edge_errors_ are those of averages over completed tables; here nothing was completed.")
     return labelled(errors, fitted.names, "parent", "child")
 
 
@@ -58,12 +59,13 @@ def in_one_line(fitted: Fitted) -> str:
     if data.observations is not None:
         size += f", {data.observations:,} observation{'' if data.observations == 1 else 's'}"
     if fitted.completes:
-        size += f", {gaps_words(fitted)} completed"
+        unknown = fitted.unknown
+        size += f", {unknown.brief} {'drawn' if unknown.latent else 'completed'}"
     if results is None:
         return f"{size}; {fitted.method.name} ({target.words}); edges are not computed yet"
     how = "exact" if results.exact else f"estimated by {fitted.method.name}"
     if results.tables:
-        how = f"averaged over {results.tables:,} completed tables"
+        how = f"averaged over {results.tables:,} {class_of(fitted.score).tables}"
     modelled = np.array([name not in fitted.exogenous for name in data.names])
     asked = np.triu(modelled[:, None] | modelled[None, :], 1)
     joined = (results.edges + results.edges.T)[asked]
@@ -130,8 +132,8 @@ def parents_considered(fitted: Fitted) -> pd.DataFrame:
     """For each variable, how many parents and sets chains over graphs consider, and what the other sets may hold."""
     if fitted.completes:
         raise InputError(
-            f"Which parent sets matter hangs on the cells, and here {gaps_words(fitted)} were completed anew in every "
-            f"sweep. Fit one completed table, as {either('completed(1)', 'dagpost complete')} gives it, and ask that."
+            f"Which parent sets matter hangs on the {class_of(fitted.score).drawn}, and here "
+            f"{fitted.unknown.done} anew in every sweep. {_one_table(fitted)}"
         )
     if isinstance(fitted.workspace, MixedWorkspace):
         raise InputError(
@@ -160,16 +162,23 @@ def log_evidence(fitted: Fitted) -> float:
     """Log evidence of the data; nan where it is not known, and not there at all where the table has gaps."""
     if fitted.completes:
         raise AttributeError(
-            f"There is no log_evidence_ with gaps: the evidence of what was observed is a sum over all ways to fill "
-            f"the {gaps_words(fitted)}, and a mean over some of them is not that sum. To compare models, fit them with "
-            "missing='drop', or see score_samples(rows) on rows that were kept apart."
+            f"There is no log_evidence_ here: {fitted.unknown.done}. The evidence of what was observed is "
+            "a sum over all ways to do so, and a mean over some of them is not that sum. To compare models, see "
+            f"score_samples(rows) on rows that were kept apart{_evidence_without(fitted)}."
         )
     return fitted.results.log_evidence
 
 
-def gaps_words(fitted: Fitted) -> str:
-    """How many cells have no value."""
-    return f"{fitted.gaps:,} gap{'' if fitted.completes == 1 else 's'}"
+def _one_table(fitted: Fitted) -> str:
+    """How to ask the same of one completed table."""
+    if fitted.unknown.latent:
+        return "A model of numbers alone, without gaps, has parent sets that stay."
+    return f"Fit one completed table, as {either('completed(1)', 'dagpost complete')} gives it, and ask that."
+
+
+def _evidence_without(fitted: Fitted) -> str:
+    """Where there is evidence, instead."""
+    return "" if fitted.unknown.ranked else ", or fit them with missing='drop'"
 
 
 def _require_considered(workspace: WideWorkspace, masks: Masks, names: Sequence[str]) -> None:

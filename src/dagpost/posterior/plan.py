@@ -120,7 +120,7 @@ def plan_fit(method: Method | None, modularity: str, study: Study, samples: int,
 
 def _plan_with_gaps(method: Method | None, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
     """Chains that complete the table."""
-    chosen = settled(as_augmentation(method, study.table.gap_count), modularity, study)
+    chosen = settled(as_augmentation(method, study.table), modularity, study)
     count = usual_count(chosen, samples, len(study.table.names))
     stages = (cost_of(chosen, modularity, study, count, engine),)
     return Plan(chosen.name, reason_for(chosen, study), False, True, stages)

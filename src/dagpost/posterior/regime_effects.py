@@ -23,7 +23,7 @@ from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_sums
 from dagpost.posterior.directions import FOUND
 from dagpost.posterior.summaries.display import html_of
-from dagpost.scores import resolve_score
+from dagpost.scores import class_of, resolve_score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,10 +149,10 @@ def regime_effects_of(fitted: Fitted) -> RegimeEffects:
     children = [place for place, name in enumerate(names) if name not in outside]
     edges = np.clip(fitted.results.edges[np.ix_(parents, children)], 0.0, 1.0)
     variables = tuple(names[child] for child in children)
-    numbers = not isinstance(fitted.score, str) and resolve_score(fitted.score).columns == "continuous"
+    numbers = not isinstance(fitted.score, str) and resolve_score(fitted.score).columns in ("continuous", "ordered")
     note = ONLY_MEANS if numbers else ""
     tables = fitted.results.tables
-    how = {"estimated": f"averaged over {tables:,} completed tables"} if tables else {}
+    how = {"estimated": f"averaged over {tables:,} {class_of(fitted.score).tables}"} if tables else {}
     return RegimeEffects(step.name, reference, tuple(others), variables, edges, fitted.results.exact, note, **how)
 
 

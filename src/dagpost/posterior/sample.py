@@ -40,6 +40,7 @@ from dagpost.posterior.expectation import Expectation, expected
 from dagpost.posterior.joining import joined_provenance
 from dagpost.posterior.shares import GIVEN, check_estimator, estimate_share, weigh_sample
 from dagpost.posterior.weights import ESTIMATORS, WeightedSample
+from dagpost.scores import class_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -303,7 +304,10 @@ class DagSample:
         if found is not None and found.has_series:
             edges, paths = (found.series(name) for name in (EDGES, PATHS))
             exact = found.exact_given_table
-            return diagnose_sweeps(edges, paths, self.names, min(self.chain_lengths), acceptance, exact=exact)
+            score = class_of(self.provenance.get("score"))
+            called = score.drawn, score.tables
+            length = min(self.chain_lengths)
+            return diagnose_sweeps(edges, paths, self.names, length, acceptance, exact=exact, called=called)
         checks = None if self.chains is None else self.chains.checks
         return diagnose(self.parents, self.names, self.chain_lengths, acceptance, checks)
 

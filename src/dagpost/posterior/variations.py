@@ -119,9 +119,9 @@ def expected_seconds(fitted: Fitted, refits: list[Refit]) -> float:
 def _check(fitted: Fitted, prior: Any) -> None:
     if fitted.completes:
         raise InputError(
-            "Other choices are tried with exact sums only, and the gaps of this table are completed in chains: every "
-            f"other choice would take as long as this one. Fit it with {setting('missing', 'drop')} or "
-            f"{setting('missing', 'level')}, or compare models of your own ({either('compare', 'dagpost edges')})."
+            f"Other choices are tried with exact sums only, and here {fitted.unknown.done}: every other "
+            f"choice would take as long as this one. Compare models of your own ({either('compare', 'dagpost edges')})"
+            f", or, for exact sums, {fitted.unknown.ways_out}."
         )
     if not fitted.results.exact:
         raise InputError(

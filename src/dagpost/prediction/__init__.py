@@ -6,10 +6,11 @@ from dagpost.prediction.averaging import log_predictive as log_predictive
 from dagpost.prediction.averaging import predictive_of_target as predictive_of_target
 from dagpost.prediction.cross_validation import CrossValidation as CrossValidation
 from dagpost.prediction.cross_validation import cross_validate as cross_validate
+from dagpost.prediction.discrete_statistics import DiscreteStatistics as DiscreteStatistics
+from dagpost.prediction.gaussian_statistics import GaussianStatistics as GaussianStatistics
+from dagpost.prediction.mixed_statistics import MixedStatistics as MixedStatistics
 from dagpost.prediction.rows import NewRows as NewRows
 from dagpost.prediction.rows import encode_rows as encode_rows
-from dagpost.prediction.statistics import DiscreteStatistics as DiscreteStatistics
-from dagpost.prediction.statistics import GaussianStatistics as GaussianStatistics
 from dagpost.prediction.statistics import Statistics as Statistics
 from dagpost.prediction.statistics import predicting_prior as predicting_prior
 from dagpost.prediction.statistics import statistics_from as statistics_from

@@ -36,22 +36,21 @@ from dagpost.engines import Engine, engine_or_threads
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
 from dagpost.posterior.sample import DagSample
-from dagpost.prediction.discrete import discrete_filler
-from dagpost.prediction.gap_rows import few_completions, gap_masks, patterns_in, without_prediction
-from dagpost.prediction.gaussian import gaussian_filler
+from dagpost.prediction.family_lists import families_in
+from dagpost.prediction.gap_rows import (
+    completions_of_levels,
+    few_completions,
+    gap_masks,
+    patterns_in,
+    without_prediction,
+)
 from dagpost.prediction.graph_products import Paths, log_sum_graphs, paths_of, sum_graphs, sum_groups, to_ratios
+from dagpost.prediction.kinds import KINDS
 from dagpost.prediction.pattern_sums import pattern_log_totals
 from dagpost.prediction.rows import NewRows, Unseen, encode_rows
-from dagpost.prediction.statistics import (
-    DiscreteStatistics,
-    GaussianStatistics,
-    Statistics,
-    check_statistics,
-    families_in,
-    prior_for,
-)
+from dagpost.prediction.statistics import Statistics, check_statistics, prior_for
 from dagpost.prediction.strips import LANES, Fill, Wanted, strip_of
-from dagpost.scores import DirichletPrior, Score
+from dagpost.scores import Score
 
 #: Completions of one pattern of gaps, over all of its rows, up to which they are predicted as rows of their own.
 _FEW_COMPLETIONS = 256
@@ -162,7 +161,7 @@ def log_predictive_of_target(
 ) -> Floats:
     """Log p(target = level and the other columns of the row | training data), as (levels of the target, rows)."""
     node = position_of(target, check_statistics(statistics).names)
-    if not isinstance(statistics, DiscreteStatistics):
+    if statistics.levels[node] is None:
         raise InputError(
             f"The column {target!r} is continuous; only the levels of a discrete column can be predicted from the "
             "others. For continuous columns, log_predictive gives the density of whole rows."
@@ -197,11 +196,7 @@ def _given_exogenous(rows: NewRows, sample: DagSample) -> NewRows:
 def column_filler(statistics: Statistics, score: str | Score, wanted: Wanted, target: int) -> Fill:
     """Make ready what all rows share; in the result, `target` has the level that a column asks for."""
     prior = prior_for(statistics, score)
-    if isinstance(prior, DirichletPrior):
-        assert isinstance(statistics, DiscreteStatistics)
-        return discrete_filler(statistics, prior, wanted, target)
-    assert isinstance(statistics, GaussianStatistics)
-    return gaussian_filler(statistics, prior, wanted)
+    return KINDS[type(prior)].filler(statistics, prior, wanted, target)
 
 
 class _Plan(NamedTuple):
@@ -277,7 +272,7 @@ def _log_totals_of(
     """Log of the sum over all graphs and over the missing values of each row, as (levels of the target, rows)."""
     engine = engine_or_threads(engine)
     has_method(reporter, "reporter", "stage", "a Reporter")
-    arities = statistics.arities if isinstance(statistics, DiscreteStatistics) else ()
+    arities = statistics.arities
     levels = arities[target] if target >= 0 else 1
     layout = _plan_of(sample, statistics, score, target, levels)
     rows = _given_exogenous(rows, sample)
@@ -288,17 +283,32 @@ def _log_totals_of(
         return _log_totals(layout, rows, engine, reporter)
     without = without_prediction(rows, masks, statistics.names)
     result = np.full((levels, len(masks)), np.nan)
-    complete = np.flatnonzero(masks == 0)
-    if len(complete):
-        result[:, complete] = _log_totals(layout, rows.chosen(complete), engine, reporter)
-    patterns = patterns_in(masks, rows.interventions, np.flatnonzero((masks != 0) & ~without))
-    if arities:
-        batches, patterns = few_completions(rows, patterns, arities, _FEW_COMPLETIONS)
-        for batch in batches:
-            result[:, batch.owners] = batch.added_up(_log_totals(layout, batch.rows, engine, reporter))
+    chosen = np.flatnonzero(~without)
     prior = prior_for(statistics, score)
-    for own, totals in pattern_log_totals(sample, statistics, prior, rows, patterns, target, levels, engine, reporter):
-        result[:, own] = totals
+
+    def totals_of(own: NewRows, own_masks: Masks) -> Floats:
+        """Of rows in which something may be missing that can be summed over in every graph."""
+        found = np.empty((levels, len(own_masks)))
+        complete = np.flatnonzero(own_masks == 0)
+        if len(complete):
+            found[:, complete] = _log_totals(layout, own.chosen(complete), engine, reporter)
+        patterns = patterns_in(own_masks, own.interventions, np.flatnonzero(own_masks != 0))
+        if KINDS[type(prior)].sums_levels:
+            batches, patterns = few_completions(own, patterns, arities, _FEW_COMPLETIONS)
+            for batch in batches:
+                found[:, batch.owners] = batch.added_up(_log_totals(layout, batch.rows, engine, reporter))
+        about = sample, statistics, prior, own, patterns, target, levels, engine, reporter
+        for places, totals in pattern_log_totals(*about):
+            found[:, places] = totals
+        return found
+
+    if KINDS[type(prior)].sums_levels:
+        result[:, chosen] = totals_of(rows.chosen(chosen), masks[chosen])
+        return result
+    patterns = patterns_in(masks, rows.interventions, chosen)
+    for batch in completions_of_levels(rows, patterns, arities, statistics.names):
+        left = gap_masks(batch.rows) & ~(np.uint64(1) << np.uint64(target) if target >= 0 else np.uint64(0))
+        result[:, batch.owners] = batch.added_up(totals_of(batch.rows, left))
     return result
 
 

@@ -59,12 +59,7 @@ def count_families(
     codes, arities = table.codes(), table.arities
     check_countable(table.names, arities, table.observations)
     cells = cell_numbers(arities, children, parents)
-    if cells.max(initial=0) > _MOST_CELLS:
-        child = table.names[int(children[int(cells.argmax())])]
-        raise InputError(
-            f"A family of {child!r} has {cells.max():.2g} cells; prediction can number at most {_MOST_CELLS:.2g}. Use "
-            f"a smaller {bare('max_parents')}, or fewer levels: {either('discretise(data)', '--discretise')}."
-        )
+    refuse_many_cells(table.names, children, cells)
     weights = table.weights
     parts: list[_Part] = []
     kept = 0
@@ -86,6 +81,16 @@ def count_families(
     parts.sort(key=lambda part: (part.node, part.first))
     sizes, found, counts = (np.concatenate(arrays) for arrays in zip(*(part[2:] for part in parts), strict=True))
     return sizes, found, counts
+
+
+def refuse_many_cells(names: tuple[str, ...], children: Integers, cells: Floats) -> None:
+    """Refuse families of these nodes with more cells than can be numbered."""
+    if cells.max(initial=0) > _MOST_CELLS:
+        child = names[int(children[int(cells.argmax())])]
+        raise InputError(
+            f"A family of {child!r} has {cells.max():.2g} cells; prediction can number at most {_MOST_CELLS:.2g}. Use "
+            f"a smaller {bare('max_parents')}, or fewer levels: {either('discretise(data)', '--discretise')}."
+        )
 
 
 def cell_numbers(arities: tuple[int, ...], children: Integers, parents: Masks) -> Floats:

@@ -38,7 +38,7 @@ from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method
 from dagpost.methods.choice import choose_method
 from dagpost.posterior.augmenting import as_augmentation, settled
-from dagpost.posterior.fitting import checked_method, notify_of_gaps, rules_of, study_of, table_of
+from dagpost.posterior.fitting import checked_method, notify_of_gaps, rules_of, study_of, study_of_table, table_of
 from dagpost.posterior.plan import weightless
 from dagpost.posterior.weighing import work_of
 from dagpost.prediction.statistics import predicting_prior
@@ -142,9 +142,10 @@ def cross_validate(
     asked = checked_method(model)
     study, engine = study_of(model, asked, table)
     # What "auto" means is decided once, and not by the worker that has the fold.
-    if table.gap_count:
-        method: Method = settled(as_augmentation(asked, table.gap_count), model.modularity, study)
-        notify_of_gaps(model, table)
+    if study.table.gap_count:
+        method: Method = settled(as_augmentation(asked, study.table), model.modularity, study)
+        if table.gap_count:
+            notify_of_gaps(model, table)
     else:
         workspace = weightless(asked, model.modularity, study, engine)
         method = choose_method(asked, model.modularity, workspace)[0]
@@ -189,7 +190,8 @@ class _Task(NamedTuple):
     def settings_for(self, training: Table) -> dict[str, Any]:
         """The settings of the model of a fold; all gaps may be among what it holds out."""
         method = self.settings["method"]
-        if isinstance(method, Augmentation) and not training.gap_count:
+        own = SimpleNamespace(**self.settings)
+        if isinstance(method, Augmentation) and not study_of_table(own, method, training).table.gap_count:
             return {**self.settings, "method": method.given_table}
         return self.settings
 

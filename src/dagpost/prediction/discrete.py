@@ -28,7 +28,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
 from dagpost.data.table import Table
 from dagpost.prediction.counting import cell_numbers
-from dagpost.prediction.statistics import DiscreteStatistics
+from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
 from dagpost.scores import DirichletPrior
 

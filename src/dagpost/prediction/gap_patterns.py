@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.families.masks import distinct_rows
+from dagpost.prediction.family_lists import Families, families_in
 from dagpost.prediction.graph_products import Paths, paths_of
-from dagpost.prediction.statistics import Families, families_in
 
 #: Room for this many distinct parts is made at first.
 _FEWEST_PARTS = 2**10

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost.prediction.statistics import GaussianStatistics
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
 from dagpost.scores import NormalWishartPrior
 
@@ -76,20 +76,20 @@ class GaussianFamilies(NamedTuple):
     floors: Floats
 
 
-def gaussian_filler(statistics: GaussianStatistics, prior: NormalWishartPrior, wanted: Wanted) -> Fill:
-    """The distribution of the parameters, worked out once for all rows."""
-    posterior = gaussian_posterior(statistics, prior)
-    return partial(fill_gaussian, gaussian_families(statistics, posterior, wanted.children, wanted.parents))
+def gaussian_filler(statistics: GaussianStatistics, prior: NormalWishartPrior, wanted: Wanted, target: int) -> Fill:
+    """The distribution of the parameters, worked out once for all rows; no column has levels, so `target` is none."""
+    del target
+    posterior, groups = gaussian_posterior(statistics, prior), statistics.group_of[np.maximum(wanted.children, 0)]
+    return partial(fill_gaussian, gaussian_families(posterior, wanted.children, wanted.parents, groups))
 
 
 def gaussian_families(
-    statistics: GaussianStatistics, posterior: GaussianPosterior, children: Integers, parents: Masks
+    posterior: GaussianPosterior, children: Integers, parents: Masks, groups: Integers
 ) -> GaussianFamilies:
-    """What prediction needs of some families; a child of -1 stands for none."""
+    """What prediction needs of some families, each with the group of rows that counts; a child of -1 is none."""
     from scipy.special import betaln
 
-    lists, sizes = parent_lists(parents, len(statistics.names))
-    groups = statistics.group_of[np.maximum(children, 0)]
+    lists, sizes = parent_lists(parents, len(posterior.floors))
     shrinkage = (posterior.weights / (posterior.weights + 1))[groups]
     freedom = posterior.degrees[groups] + sizes + 1
     constants = np.log(shrinkage) / 2 - betaln(freedom / 2, 0.5)

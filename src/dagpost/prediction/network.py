@@ -6,7 +6,6 @@ are linear in the cells of the tables.
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost._tools.checks import kind, members, seed_number, texts, whole_number
-from dagpost._tools.setting_text import given_columns
-from dagpost._tools.text import names_in, position_of, shortened
+from dagpost._tools.checks import kind, members, texts
+from dagpost._tools.text import names_in, position_of
 from dagpost.errors import InputError
+from dagpost.prediction.conditional_network import ConditionalGaussianNetwork, conditional_network
+from dagpost.prediction.network_basics import Network, generator_for, order_of
 from dagpost.scores import Score
 
 if TYPE_CHECKING:
@@ -28,29 +28,8 @@ if TYPE_CHECKING:
     from dagpost.prediction.statistics import Statistics
 
 
-class _Network:
-    """How networks show themselves."""
-
-    names: tuple[str, ...]
-    parents: tuple[tuple[str, ...], ...]
-    exogenous: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        names, edges, given = len(self.names), sum(map(len, self.parents)), given_columns(self.exogenous)
-        size = f"{names} variable{'s' * (names != 1)} and {edges} edge{'s' * (edges != 1)}"
-        return f"{type(self).__name__} of {size}{given and f', {given}'}"
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{html.escape(', '.join(of)) or 'none'}</td></tr>"
-            for name, of in zip(self.names, self.parents, strict=True)
-        )
-        head = "<tr><th>variable</th><th>parents</th></tr>"
-        return f"<table><caption>{html.escape(repr(self))}</caption>{head}{rows}</table>"
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class BayesianNetwork(_Network):
+class BayesianNetwork(Network):
     """Discrete variables, the parents of each, and its probabilities given them; make one with `bayesian_network`.
 
     `tables[i]` has one axis a parent, in the order of `parents[i]`, and the levels of variable i along the last axis.
@@ -84,7 +63,7 @@ class BayesianNetwork(_Network):
             raise InputError("A network needs levels, parents and a table for each of its variables.")
         if len(set(self.names)) < len(self.names):
             raise InputError("The variables of a network must have different names.")
-        _order_of(self.names, self.parents)
+        order_of(self.names, self.parents)
         arity = {name: len(levels) for name, levels in zip(self.names, self.levels, strict=True)}
         for name, levels in zip(self.names, self.levels, strict=True):
             if not all(isinstance(level, Hashable) for level in levels) or len(set(levels)) < len(levels):
@@ -119,9 +98,9 @@ class BayesianNetwork(_Network):
         """
         import pandas as pd
 
-        generator = _generator(rows, seed)
+        generator = generator_for(rows, seed)
         codes: dict[str, Any] = {}
-        for node in _order_of(self.names, self.parents):
+        for node in order_of(self.names, self.parents):
             table = self.tables[node][tuple(codes[parent] for parent in self.parents[node])]
             passed = generator.random((rows, 1)) >= np.cumsum(table, axis=-1)
             codes[self.names[node]] = np.minimum(passed.sum(axis=-1), table.shape[-1] - 1)
@@ -160,7 +139,7 @@ class BayesianNetwork(_Network):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GaussianNetwork(_Network):
+class GaussianNetwork(Network):
     """Continuous variables, each a linear function of its parents and noise; make one with `bayesian_network`."""
 
     names: tuple[str, ...]
@@ -189,9 +168,9 @@ class GaussianNetwork(_Network):
         """Draw rows."""
         import pandas as pd
 
-        generator = _generator(rows, seed)
+        generator = generator_for(rows, seed)
         values: dict[str, Floats] = {}
-        for node in _order_of(self.names, self.parents):
+        for node in order_of(self.names, self.parents):
             noise = generator.normal(size=rows) * np.sqrt(self.variances[node])
             parts = zip(self.coefficients[node], self.parents[node], strict=True)
             values[self.names[node]] = sum(
@@ -200,7 +179,10 @@ class GaussianNetwork(_Network):
         return pd.DataFrame({name: values[name] for name in self.names})
 
 
-def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score) -> BayesianNetwork | GaussianNetwork:
+AnyNetwork = BayesianNetwork | GaussianNetwork | ConditionalGaussianNetwork
+
+
+def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score) -> AnyNetwork:
     """The network of one graph, with the posterior means of its parameters.
 
     Parameters
@@ -225,70 +207,37 @@ def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score
     {'no': {'neg': 0.874, 'pos': 0.126}, 'yes': {'neg': 0.838, 'pos': 0.162}}
     """
     from dagpost.posterior.summaries.given import masks_of_graph
+    from dagpost.prediction.discrete_statistics import DiscreteStatistics
+    from dagpost.prediction.mixed_statistics import MixedStatistics
     from dagpost.prediction.parameters import mean_regressions, mean_tables
-    from dagpost.prediction.statistics import DiscreteStatistics, GaussianStatistics, check_statistics, prior_for
-    from dagpost.scores import DirichletPrior
+    from dagpost.prediction.statistics import check_statistics, prior_for
 
-    prior = prior_for(check_statistics(statistics), score)
+    prior: Any = prior_for(check_statistics(statistics), score)
     names = statistics.names
     masks = masks_of_graph(dag, names)
     parents = tuple(names_in(int(mask), names) for mask in masks)
-    if isinstance(prior, DirichletPrior):
-        assert isinstance(statistics, DiscreteStatistics)
+    if isinstance(statistics, DiscreteStatistics):
         return BayesianNetwork(names, statistics.levels, parents, tuple(mean_tables(statistics, prior, masks)))
-    assert isinstance(statistics, GaussianStatistics)
+    if isinstance(statistics, MixedStatistics):
+        return conditional_network(parents, statistics, prior, masks.astype(np.uint64))
     coefficients, intercepts, variances = mean_regressions(statistics, prior, masks)
     return GaussianNetwork(names, parents, tuple(coefficients), intercepts, variances)
 
 
-def mixed_network(
-    networks: Sequence[BayesianNetwork | GaussianNetwork], shares: Sequence[float]
-) -> BayesianNetwork | GaussianNetwork:
+def mixed_network(networks: Sequence[AnyNetwork], shares: Sequence[float]) -> AnyNetwork:
     """The network of one graph whose parameters are the means of those of several, weighted by `shares`."""
 
-    def mean(arrays: Sequence[Floats]) -> Floats:
+    def mean(arrays: Sequence[Any]) -> Floats:
         total: Floats = np.tensordot(shares, np.array(arrays), axes=1)
         return total
 
-    first = networks[0]
-    if isinstance(first, BayesianNetwork):
-        tables = zip(*(network.tables for network in networks if isinstance(network, BayesianNetwork)), strict=True)
-        return replace(first, tables=tuple(map(mean, tables)))
-    others = [network for network in networks if isinstance(network, GaussianNetwork)]
-    return replace(
-        first,
-        coefficients=tuple(map(mean, zip(*(network.coefficients for network in others), strict=True))),
-        intercepts=mean([network.intercepts for network in others]),
-        variances=mean([network.variances for network in others]),
-    )
-
-
-def _order_of(names: tuple[str, ...], parents: Sequence[Sequence[str]]) -> list[int]:
-    """The nodes, every one after its parents; a cycle is an error."""
-    place = {name: node for node, name in enumerate(names)}
-    waiting = [len(of) for of in parents]
-    children: list[list[int]] = [[] for _ in names]
-    for child, of in enumerate(parents):
-        for parent in of:
-            if parent in place:
-                children[place[parent]].append(child)
-    order: list[int] = []
-    ready = [node for node, count in enumerate(waiting) if count == 0]
-    while ready:
-        order += ready
-        following = []
-        for node in ready:
-            for child in children[node]:
-                waiting[child] -= 1
-                following += [child] if waiting[child] == 0 else []
-        ready = sorted(following)
-    if len(order) < len(names):
-        placed = {*order}
-        stuck = shortened([repr(name) for node, name in enumerate(names) if node not in placed])
-        raise InputError(f"The graph has a directed cycle, or an unknown parent, among {stuck}: it is not a DAG.")
-    return order
-
-
-def _generator(rows: int, seed: int | None) -> np.random.Generator:
-    whole_number(rows, "rows", "sample", least=0)
-    return np.random.default_rng(seed_number(seed))
+    # Of all of them by the same fields: the graph is the same.
+    fields = ("tables", "coefficients", "intercepts", "variances")
+    means: dict[str, Any] = {}
+    for field in fields:
+        own = [getattr(network, field, None) for network in networks]
+        if isinstance(own[0], tuple):
+            means[field] = tuple(None if of[0] is None else mean(of) for of in zip(*own, strict=True))
+        elif own[0] is not None:
+            means[field] = mean(own)
+    return replace(networks[0], **means)

@@ -14,8 +14,9 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost.prediction.counting import cell_numbers
 from dagpost.prediction.discrete import cell_parameters
+from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.prediction.gaussian import gaussian_posterior
-from dagpost.prediction.statistics import DiscreteStatistics, GaussianStatistics
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.scores import DirichletPrior, NormalWishartPrior
 
 

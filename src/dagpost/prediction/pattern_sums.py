@@ -7,29 +7,24 @@ families. Patterns are spread over the threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.progress import Reporter
 from dagpost.engines import Engine
 from dagpost.errors import warn
 from dagpost.families.masks import distinct_rows
 from dagpost.posterior.sample import DagSample
-from dagpost.prediction.discrete import fill_discrete, tabulated_families
-from dagpost.prediction.elimination import fill_sums, sums_of
-from dagpost.prediction.gap_patterns import Pattern, pattern_of, sorted_graphs
+from dagpost.prediction.gap_patterns import Pattern
 from dagpost.prediction.gap_rows import PatternRows
-from dagpost.prediction.gaussian import fill_gaussian, gaussian_families, gaussian_posterior
 from dagpost.prediction.graph_products import log_sum_graphs, sum_graphs, to_ratios
-from dagpost.prediction.integration import fill_integrals, integrals_of, turn_covered_edges
+from dagpost.prediction.kinds import KINDS
 from dagpost.prediction.rows import NewRows
-from dagpost.prediction.statistics import DiscreteStatistics, GaussianStatistics
+from dagpost.prediction.statistics import Statistics
 from dagpost.prediction.strips import LANES, strip_of
-from dagpost.scores import DirichletPrior, NormalWishartPrior
+from dagpost.scores import ParameterPrior
 
 #: A sum at or above this has lost nothing to underflow that matters.
 _SAFE = 1e-280
@@ -37,21 +32,10 @@ _SAFE = 1e-280
 _WORTH_A_REMARK = 0.01
 
 
-class _Ready(NamedTuple):
-    """The columns of one pattern of gaps; `fill` gives those of some rows, and those with half the points, if any."""
-
-    pattern: Pattern
-    fill: Callable[[NDArray[Any], Masks, int, Integers], list[Floats]]
-
-
-#: Makes ready what is left of all graphs where some nodes are missing and others given.
-_Prepare = Callable[[int, int], _Ready]
-
-
 def pattern_log_totals(
     sample: DagSample,
-    statistics: DiscreteStatistics | GaussianStatistics,
-    prior: DirichletPrior | NormalWishartPrior,
+    statistics: Statistics,
+    prior: ParameterPrior,
     rows: NewRows,
     patterns: list[PatternRows],
     target: int,
@@ -62,13 +46,7 @@ def pattern_log_totals(
     """For each pattern, its rows and the logs of their sums, as (levels of the target, rows)."""
     weighty = sample.weights > 0
     parents, weights = sample.parents[weighty], sample.weights[weighty]
-    prepare: _Prepare
-    if isinstance(statistics, DiscreteStatistics):
-        assert isinstance(prior, DirichletPrior)
-        prepare = _discrete(statistics, prior, parents, weights)
-    else:
-        assert isinstance(prior, NormalWishartPrior)
-        prepare = _gaussian(statistics, prior, parents, weights)
+    prepare = KINDS[type(prior)].prepare(statistics, prior, parents, weights)
 
     def predict(pattern: PatternRows, cancel: Integers) -> tuple[Floats, float]:
         asked, place = _asked(rows, pattern, target, levels)
@@ -106,60 +84,6 @@ def _asked(rows: NewRows, pattern: PatternRows, target: int, levels: int) -> tup
     masks = np.full(len(found), pattern.given, dtype=np.uint64)
     asked = NewRows(np.ascontiguousarray(cells[:, found]), masks, np.zeros((len(cells), len(found)), dtype=np.bool_))
     return asked, member.reshape(levels, -1)
-
-
-def _discrete(statistics: DiscreteStatistics, prior: DirichletPrior, parents: Any, weights: Floats) -> _Prepare:
-    graphs, weights = sorted_graphs(parents, weights)
-    tables = tabulated_families(statistics, prior, statistics.locate(graphs.children, graphs.parents))
-
-    def prepare(gaps: int, given: int) -> _Ready:
-        pattern = pattern_of(graphs, weights, gaps, given)
-        plain, sums = tables.chosen(pattern.plain), sums_of(tables, graphs.parents, pattern.parts, gaps)
-
-        def fill(cells: NDArray[Any], masks: Masks, width: int, cancel: Integers) -> list[Floats]:
-            del cancel
-            logs = np.zeros((len(pattern.nodes), LANES))
-            fill_discrete(plain, -1, cells, masks, logs[: len(pattern.plain)])
-            parts = np.empty((len(pattern.parts), width))
-            fill_sums(sums, np.ascontiguousarray(cells[:, :width]), parts)
-            logs[len(pattern.plain) + len(pattern.zeros) :, :width] = parts
-            return [logs]
-
-        return _Ready(pattern, fill)
-
-    return prepare
-
-
-def _gaussian(statistics: GaussianStatistics, prior: NormalWishartPrior, parents: Any, weights: Floats) -> _Prepare:
-    posterior = gaussian_posterior(statistics, prior)
-    found, member = distinct_rows(parents)
-    weights = np.bincount(member, weights=weights).astype(np.float64)
-    original = parents[found].astype(np.uint64)
-
-    def prepare(gaps: int, given: int) -> _Ready:
-        turned = np.empty_like(original)
-        turn_covered_edges(original, np.uint64(gaps), np.uint64(given), statistics.group_of, turned)
-        graphs, own_weights = sorted_graphs(turned, weights)
-        pattern = pattern_of(graphs, own_weights, gaps, given)
-        every = gaussian_families(statistics, posterior, graphs.children, graphs.parents)
-        plain = gaussian_families(statistics, posterior, graphs.children[pattern.plain], graphs.parents[pattern.plain])
-        integrals = integrals_of(every, pattern.parts, gaps)
-
-        def fill(cells: NDArray[Any], masks: Masks, width: int, cancel: Integers) -> list[Floats]:
-            logs = np.zeros((len(pattern.nodes), LANES))
-            fill_gaussian(plain, cells, masks, logs[: len(pattern.plain)])
-            if not len(pattern.parts):
-                return [logs]
-            fine, coarse = (np.empty((len(pattern.parts), width)) for _ in range(2))
-            fill_integrals(integrals, np.ascontiguousarray(cells[:, :width]), fine, coarse, cancel)
-            first = len(pattern.plain) + len(pattern.zeros)
-            halved = logs.copy()
-            logs[first:, :width], halved[first:, :width] = fine, coarse
-            return [logs, halved]
-
-        return _Ready(pattern, fill)
-
-    return prepare
 
 
 def _sum_over_graphs(pattern: Pattern, logs: Floats, cancel: Integers) -> Floats:

@@ -22,14 +22,15 @@ from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest, position_of, shortened
 from dagpost.data.encoding import Cells
 from dagpost.data.frames import frame_of
+from dagpost.data.number_words import limit_text
 from dagpost.data.recipe import Recipe
-from dagpost.data.recipe_reading import Source, source_of
+from dagpost.data.recipe_source import Source, source_of
 from dagpost.data.recipe_steps import Step
 from dagpost.data.regimes import with_indicator_cells
 from dagpost.data.rows import intervention_masks
 from dagpost.data.table import Table
 from dagpost.errors import InputError
-from dagpost.prediction.statistics import DiscreteStatistics, Statistics, check_statistics
+from dagpost.prediction.statistics import Statistics, check_statistics
 
 Unseen = Literal["error", "missing", "prior"]
 Gaps = NDArray[np.bool_]
@@ -43,6 +44,7 @@ _FEW = 0.1
 class NewRows(NamedTuple):
     """Rows as (columns, rows): codes, where one past the last level stands for a level that is not known, or values.
 
+    Codes are whole numbers where all columns have levels, and floats beside columns of numbers.
     Bit i of a mask in `interventions` is set where column i was set from outside in that row. `gaps`, as (columns,
     rows), says where there is no value; what stands there has no meaning.
     """
@@ -59,7 +61,7 @@ class NewRows(NamedTuple):
 
 def encode_rows(
     data: Any,
-    statistics: Statistics,
+    statistics: Statistics | Table,
     *,
     unseen: Unseen | None = None,
     target: str | None = None,
@@ -70,6 +72,8 @@ def encode_rows(
 
     Parameters
     ----------
+    statistics
+        What was counted, or the table itself, whose columns and levels the rows are to have.
     data
         Whatever `as_table` takes. All columns of the training table that are variables must be there, by name and in
         any order; the columns of an array are all columns of the training table in their order.
@@ -89,7 +93,7 @@ def encode_rows(
     """
     if isinstance(data, NewRows):
         return data
-    names = check_statistics(statistics).names
+    names = statistics.names if isinstance(statistics, Table) else check_statistics(statistics).names
     if unseen is not None:
         one_of(unseen, "unseen", ("error", "prior", "missing"))
     if target is not None:
@@ -99,12 +103,12 @@ def encode_rows(
     source, masks = _source(data, chosen, interventions)
     source = with_indicator_cells(source, chosen)
     _check_columns(list(source.columns), names, target, chosen)
-    discrete = isinstance(statistics, DiscreteStatistics)
-    cells: Any = np.zeros((len(names), source.rows), dtype=np.int32 if discrete else np.float64)
+    discrete = [levels is not None for levels in statistics.levels]
+    cells: Any = np.zeros((len(names), source.rows), dtype=np.int32 if all(discrete) else np.float64)
     gaps = np.zeros(cells.shape, dtype=np.bool_)
     for node, name in enumerate(names):
         if name != target:
-            column, gaps[node] = _encoded(chosen.step(name), source, how, discrete=discrete)
+            column, gaps[node] = _encoded(chosen.step(name), source, how, discrete=discrete[node])
             cells[node] = np.where(gaps[node], 0, column)
     if masks is None:
         masks = _masks(source, names, chosen)
@@ -113,10 +117,9 @@ def encode_rows(
     return NewRows(cells, masks, gaps)
 
 
-def _plain_recipe(statistics: Statistics) -> Recipe:
+def _plain_recipe(statistics: Statistics | Table) -> Recipe:
     """The recipe of a table of which only what was counted is known."""
-    levels = statistics.levels if isinstance(statistics, DiscreteStatistics) else [None] * len(statistics.names)
-    return Recipe.of_levels(statistics.names, levels)
+    return Recipe.of_levels(statistics.names, statistics.levels)
 
 
 def _source(data: Any, recipe: Recipe, interventions: Any) -> tuple[Source, Masks | None]:
@@ -190,7 +193,14 @@ def _encoded(step: Step, source: Source, unseen: str, *, discrete: bool) -> tupl
 
 
 def _values(step: Step, cells: Cells) -> Floats:
-    values = step.numbers(cells)
+    own = step.number_cells(cells)
+    if own.bounds is not None and own.censored.any():
+        row = int(own.censored.argmax())
+        raise InputError(
+            f"Column {step.name!r} holds {limit_text(*own.bounds[row].tolist())!r} in row {row + 1} (the first row is "
+            "row 1), and a prediction from it needs the number. Write the number, or leave the cell empty."
+        )
+    values = own.numbers()
     largest = float(np.nanmax(np.abs(values), initial=0.0))
     if largest > _LARGEST_VALUE:
         raise InputError(f"Column {step.name!r} holds a value of size {largest:g}; squares of such values overflow.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
@@ -42,6 +42,18 @@ class StructurePrior:
     @property
     def chosen(self) -> StructurePrior:
         """What the user chose: the prior itself, unless the model had to add something to it."""
+        return self
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the prior speaks of by name."""
+        return ()
+
+    def settled(self, names: tuple[str, ...], barred: Flags) -> StructurePrior:
+        """The prior of a table with these columns whose rules leave out some edges: `barred[child, parent]`.
+
+        Another one only where what a prior says of one direction depends on whether the other is possible at all.
+        """
         return self
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -1,67 +1,211 @@
-"""The same odds for every edge."""
+"""The same odds for every edge, or odds of its own for each."""
 
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+
+from dagpost._tools.arrays import Flags, Floats, Masks
 from dagpost._tools.checks import number
 from dagpost._tools.spelling import bare, either
-from dagpost._tools.text import shown
+from dagpost._tools.text import shortened, shown
 from dagpost.errors import InputError
-from dagpost.priors.base import SizePrior
+from dagpost.priors.base import SizePrior, StructurePrior
+from dagpost.priors.edge_table import read_link_file, read_links
+from dagpost.priors.pair_states import INDIFFERENT, PairPrior, pair_prior
+
+if TYPE_CHECKING:
+    from dagpost.families.considered_sets import Members
+    from dagpost.families.parent_lists import ParentLists
+
+#: Edges that a repr or a sentence names.
+_NAMED = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EdgePrior(SizePrior):
-    """Every edge multiplies the weight of a graph by the same odds `p / (1 - p)`.
+    """How probable edges are before the data: one number for all of them, or one for each edge or pair.
 
-    If cycles were allowed, every edge would be there with this probability, independently of the others.
+    Parameters
+    ----------
+    probability
+        *One number* `p`: every edge multiplies the weight of a graph by the odds `p / (1 - p)`. *Single edges and
+        pairs*: a mapping such as ``{"smoking -> pressure": 0.6, "bmi -- pressure": 0.8}``, where ``--`` is an edge
+        either way; a data frame with parents in the rows and children in the columns, or with the columns `parent`,
+        `child` and `probability`; or a square array in the order of the table's columns. nan is not mentioned.
+    otherwise
+        With single edges: the probability, each way, of an edge in every pair that was not mentioned. The default, 1/3,
+        makes both ways and no edge alike, as the uniform prior does.
+
+    With single edges, the two columns of a pair are in one of three states, and their weights are `p_ij`, `p_ji` and
+    `1 - p_ij - p_ji`: an edge multiplies the weight of a graph by the odds `p_ij / (1 - p_ij - p_ji)`. A pair that is
+    joined with `p` counts `p / 2` each way, or `p` if rules leave one way only; what one edge leaves of its pair is
+    shared like a pair that was not mentioned.
+
+    If cycles were allowed, every edge would have just these probabilities. As they are not, and parents are limited,
+    those before the data differ; `prior_edges` computes them.
 
     >>> import numpy as np
     >>> np.exp(EdgePrior(0.1).log_weights(("a", "b", "c"), 1)[0]).round(2)
     array([0.81, 0.09, 0.09])
+    >>> EdgePrior({"smoking -> pressure": 0.6, "bmi -- pressure": 0.8}, otherwise=0.05)
+    EdgePrior({'bmi -- pressure': 0.8, 'smoking -> pressure': 0.6}, otherwise=0.05)
     """
 
     name: ClassVar[str] = "edge"
-    summary: ClassVar[str] = "edge:P, every edge is there with probability P"
+    summary: ClassVar[str] = "edge:P, every edge is there with probability P; edge:FILE.csv, each with its own"
     argument: ClassVar[str] = "P"
+    #: Settings that files hold only where they are given.
+    later_settings: ClassVar[tuple[str, ...]] = ("otherwise",)
 
-    probability: float
+    probability: Any
+    otherwise: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the parameter."""
-        checked = number(
-            self.probability,
-            "probability",
-            "EdgePrior",
-            above=0.0,
-            below=1.0,
-            allowed=either("a float in (0, 1)", "a number between 0 and 1"),
-            hint=f"For edges that must or must not be there, use {bare('required')} and {bare('forbidden')}.",
-        )
-        object.__setattr__(self, "probability", checked)
+        """Check the parameters, and bring what was said of single edges into tuples."""
+        if _is_one_number(self.probability):
+            object.__setattr__(self, "probability", _probability(self.probability))
+            if self.otherwise is not None:
+                raise InputError(
+                    f"EdgePrior({self.probability:g}) is about every edge, and 'otherwise' about those that are not "
+                    "mentioned. Leave it out, or give single edges."
+                )
+            return
+        said, others = read_links(self.probability)
+        object.__setattr__(self, "probability", said)
+        if others is not None and self.otherwise is not None:
+            raise InputError("The table has a row for all others (*, *), and 'otherwise' is given too. Keep one.")
+        if self.otherwise is not None or others is not None:
+            chosen = number(
+                self.otherwise if others is None else others,
+                "otherwise",
+                "EdgePrior",
+                above=0.0,
+                below=0.5,
+                allowed="a number between 0 and 0.5, the probability of an edge each way",
+            )
+            object.__setattr__(self, "otherwise", chosen)
 
     @classmethod
     def from_text(cls, argument: str | None = None) -> Self:
-        """The prior of a probability that is given as text.
+        """The prior of a probability that is given as text, or of a file with one for each edge.
 
         >>> EdgePrior.from_text("0.2")
         EdgePrior(probability=0.2)
         """
+        if isinstance(argument, str) and _is_file(argument):
+            said, others = read_link_file(argument)
+            return cls(said, others)
         try:
             return cls(float(argument or "") if argument is None or isinstance(argument, str) else math.nan)
         except ValueError:
             written = "edge" if argument is None else f"edge:{argument}" if isinstance(argument, str) else argument
             raise InputError(
-                f"The prior 'edge' is written edge:P with P between 0 and 1. Got {shown(written)} instead."
+                "The prior 'edge' is written edge:P with P between 0 and 1, or edge:FILE.csv with a probability for "
+                f"each edge. Got {shown(written)} instead."
             ) from None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it speaks of by name."""
+        return tuple(dict.fromkeys(name for first, _, second, _ in self._links for name in (first, second)))
+
+    def settled(self, names: tuple[str, ...], barred: Flags) -> StructurePrior:
+        """The odds of every edge, where single ones were given."""
+        if isinstance(self.probability, float):
+            return self
+        otherwise = INDIFFERENT if self.otherwise is None else self.otherwise
+        return pair_prior(self, self.probability, otherwise, names, barred)
+
     def log_weight_of_size(self, nodes: int, size: int) -> float:
-        """The log probability of exactly these parents, if there are `size` of them."""
+        """The log probability of exactly these parents, if there are `size` of them and one number is for all."""
         return size * math.log(self.probability) + (nodes - 1 - size) * math.log1p(-self.probability)
+
+    def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
+        """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
+        pairs = self._pairs(names)
+        return super().log_weights(names, max_parents) if pairs is None else pairs.log_weights(names, max_parents)
+
+    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
+        """The log weight of some parent sets of one node, given as masks over all columns."""
+        pairs = self._pairs(names)
+        if pairs is None:
+            return super().log_weights_of_sets(names, node, masks)
+        return pairs.log_weights_of_sets(names, node, masks)
+
+    def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
+        """The log weight of some parent sets of one node, given as rows of columns."""
+        pairs = self._pairs(names)
+        if pairs is None:
+            return super().log_weights_of_members(names, node, members)
+        return pairs.log_weights_of_members(names, node, members)
+
+    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
+        """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
+        pairs = self._pairs(names)
+        if pairs is None:
+            return super().log_weights_of_lists(names, lists)
+        return pairs.log_weights_of_lists(names, lists)
+
+    def _pairs(self, names: tuple[str, ...]) -> PairPrior | None:
+        """The odds of single edges where no rules are known; None: one number is for all."""
+        found = self.settled(names, np.zeros((len(names), len(names)), dtype=np.bool_))
+        return found if isinstance(found, PairPrior) else None
+
+    @property
+    def _links(self) -> tuple[Any, ...]:
+        """What was said of single edges by name."""
+        said = self.probability
+        return said if isinstance(said, tuple) and said and isinstance(said[0][0], str) else ()
 
     def in_words(self) -> str:
         """The part of a sentence by which a report explains the prior."""
-        return f"before the data an edge has the weight {self.probability:g}, and its absence what is missing to 1"
+        if isinstance(self.probability, float):
+            return f"before the data an edge has the weight {self.probability:g}, and its absence what is missing to 1"
+        links = [f"{first} {arrow} {second} {p:g}" for first, arrow, second, p in self._links]
+        said = f"of {len(links)} edges or pairs" if links else f"a matrix of {len(self.probability)} columns"
+        otherwise = INDIFFERENT if self.otherwise is None else self.otherwise
+        return (
+            f"before the data single edges had probabilities that were given ({said}"
+            f"{f': {shortened(links)}' if links else ''}); in every other pair each way has the weight {otherwise:.3g} "
+            f"and no edge {1.0 - 2.0 * otherwise:.3g}"
+        )
+
+    def __repr__(self) -> str:
+        if isinstance(self.probability, float):
+            return f"EdgePrior(probability={self.probability!r})"
+        links = [f"{f'{first} {arrow} {second}'!r}: {p:g}" for first, arrow, second, p in self._links]
+        more = f", ... {len(links) - _NAMED} more" if len(links) > _NAMED else ""
+        size = len(self.probability)
+        said = f"{{{', '.join(links[:_NAMED])}{more}}}" if links or not size else f"array of {size} x {size}"
+        return f"EdgePrior({said}{'' if self.otherwise is None else f', otherwise={self.otherwise:g}'})"
+
+
+def _is_one_number(given: Any) -> bool:
+    """Whether this is meant as one number for all edges, right or wrong."""
+    return not hasattr(given, "__len__") or isinstance(given, str | bytes) or getattr(given, "ndim", 1) == 0
+
+
+def _probability(given: Any) -> float:
+    return number(
+        given,
+        "probability",
+        "EdgePrior",
+        above=0.0,
+        below=1.0,
+        allowed=either("a float in (0, 1), or a table of edges", "a number between 0 and 1"),
+        hint=f"For edges that must or must not be there, use {bare('required')} and {bare('forbidden')}.",
+    )
+
+
+def _is_file(argument: str) -> bool:
+    """Whether this is the path of a table, and not a number."""
+    try:
+        float(argument)
+    except ValueError:
+        return os.path.exists(argument) or bool(os.path.splitext(argument)[1])
+    return False

@@ -12,6 +12,7 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import different_texts, kind, truth, whole_number
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
+from dagpost.families.masks import masks_of_matrix
 from dagpost.families.parent_lists import ParentLists
 from dagpost.priors.base import StructurePrior, checked_weights
 from dagpost.priors.constraints import Constraints
@@ -43,10 +44,10 @@ def log_prior(
     truth(may_be_empty, "may_be_empty", "log_prior")
     rules = Constraints() if constraints is None else kind(constraints, "constraints", Constraints, "Constraints(...)")
     limit = min(max_parents, len(names) - 1)
-    weights = checked_weights(resolve_prior(prior), names, limit)
     # Where larger sets are weighed elsewhere, more than `max_parents` parents may be required.
-    most = len(names) if may_be_empty else max_parents
-    required, forbidden = rules.masks(names, most)
+    needed, barred = rules.matrices(names, len(names) if may_be_empty else max_parents)
+    weights = checked_weights(resolve_prior(prior).settled(names, barred), names, limit)
+    required, forbidden = masks_of_matrix(needed.T), masks_of_matrix(barred.T)
     sets = parent_sets(len(names) - 1, limit)
     for node, name in enumerate(names):
         if required[node] or forbidden[node]:
@@ -78,7 +79,8 @@ def log_prior_of_lists(
     """
     rules = Constraints() if constraints is None else kind(constraints, "constraints", Constraints, "Constraints(...)")
     required, forbidden = rules.matrices(names, len(names) if may_be_empty else lists.max_parents)
-    weights, counts = list(resolve_prior(prior).log_weights_of_lists(names, lists)), lists.counts
+    settled = resolve_prior(prior).settled(names, forbidden)
+    weights, counts = list(settled.log_weights_of_lists(names, lists)), lists.counts
     for node, (name, own) in enumerate(zip(names, lists.candidates, strict=True)):
         if weights[node].shape != (counts[node],):
             raise InputError(

@@ -9,7 +9,7 @@ weigh nothing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +42,17 @@ class RegimePrior(StructurePrior):
     def chosen(self) -> StructurePrior:
         """The prior of the user's choice."""
         return self.of_parents.chosen
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the user's prior speaks of."""
+        return self.of_parents.columns
+
+    def settled(self, names: tuple[str, ...], barred: Flags) -> StructurePrior:
+        """The same of the user's prior, which is about the ordinary columns."""
+        ordinary = len(names) - self.indicators
+        own = self.of_parents.settled(names[:ordinary], barred[:ordinary, :ordinary])
+        return self if own is self.of_parents else replace(self, of_parents=own)
 
     def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
         """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""

@@ -34,7 +34,7 @@ def citation(content: Content) -> str:
     elif content.method in METHODS.names():
         works.append(METHODS.named(content.method).citation)
     if content.gaps is not None:
-        works.append(_GAPS)
+        works += [_GAPS] if content.gaps.cells else []
         works += [MODULARITIES[content.target].citation] if content.gaps.exact_given_table else []
     score = content.settings.get("score")
     if isinstance(score, Mapping) and SCORES.knows(score):

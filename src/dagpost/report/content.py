@@ -38,6 +38,7 @@ from dagpost.posterior.sensitivity import Sensitivity
 from dagpost.posterior.shares import estimate_share
 from dagpost.posterior.summaries import equivalence_classes, markov_blanket_table, top_graphs
 from dagpost.posterior.variations import sensitivity_if_quick
+from dagpost.prediction.gaussian_answers import DirectEffect, quick_effects
 from dagpost.report.gap_facts import GapFacts, gap_facts
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ class Content:
     mixture: Mapping[str, Any] | None = None
     #: Which cells of the table have no value, where that is so: then edges, parent sets and paths are averages.
     gaps: GapFacts | None = None
+    #: Direct effects of edges (parent, child) given that they are there, in standard deviations.
+    effects: Mapping[tuple[int, int], DirectEffect] = field(default_factory=dict)
 
     @property
     def exogenous(self) -> tuple[str, ...]:
@@ -163,6 +166,7 @@ def _of_model(fitted: Fitted) -> Content:
         families_exact=known["families"] is not None and not results.tables,
         paths_exact=known["paths"] is not None and not results.tables,
         gaps=gap_facts(fitted),
+        effects=quick_effects(fitted),
         graphs_are_best=known["graphs"] is not None or (sample is not None and sample.listed),
         sensitivity=sensitivity,
         recipe=data.recipe,

@@ -1,4 +1,4 @@
-"""What a report says of missing values: how many, what was assumed, and how sure the averages are."""
+"""What a report says of cells that chains drew: how many, what was assumed, and how sure the averages are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dagpost._tools.arrays import Flags
+from dagpost.data.table import Table
 from dagpost.posterior.fitted import Fitted
+from dagpost.report.latent_facts import known_of_latents
+from dagpost.scores import Score, class_of
 
 MISSING_AT_RANDOM = (
     "This rests on values being missing at random (Rubin 1976): whether a cell is empty may depend on the values that "
@@ -23,6 +27,7 @@ class GapFacts(NamedTuple):
 
     `tables` completed tables were averaged over; `edge_error` and `path_error` are the largest standard errors (None:
     paths are not averages), and `exact_given_table` says whether all graphs were summed over, given each of them.
+    `latent` says, where these are tables of latent numbers, what is known of those of each column that are not known.
     """
 
     cells: int
@@ -34,6 +39,9 @@ class GapFacts(NamedTuple):
     edge_error: float
     path_error: float | None
     exact_given_table: bool
+    latent: tuple[tuple[str, str], ...] | None = None
+    #: What the tables are called.
+    called: str = Score.tables
 
     @property
     def share(self) -> float:
@@ -42,23 +50,34 @@ class GapFacts(NamedTuple):
 
 
 def gap_facts(fitted: Fitted) -> GapFacts | None:
-    """What a report says of missing values; None where there are none."""
+    """What a report says of cells that chains drew; None where there are none."""
     table, found = fitted.table, fitted.augmented
-    if table is None or table.gaps is None or found is None:
+    if table is None or found is None:
         return None
-    weights = np.asarray(table.weights)
-    by_column = (table.gaps * weights).sum(axis=1)
+    weights, gaps = np.asarray(table.weights), missing_in(table)
+    by_column = (gaps * weights).sum(axis=1)
     return GapFacts(
         int(by_column.sum()),
         int(table.observations * len(table.names)),
         {own: int(count) for own, count in zip(table.names, by_column, strict=True) if count},
-        int(weights[table.gaps.any(axis=0)].sum()),
+        int(weights[gaps.any(axis=0)].sum()),
         int(table.observations),
         found.tables,
         float(found.edge_errors.max()),
         None if found.path_errors is None else float(found.path_errors.max()),
         found.exact_given_table,
+        known_of_latents(fitted) if fitted.unknown.latent else None,
+        class_of(fitted.score).tables,
     )
+
+
+def missing_in(table: Table) -> Flags:
+    """Where nothing at all is known of a cell: not even limits."""
+    gaps = np.zeros((len(table.names), table.rows), dtype=np.bool_) if table.gaps is None else table.gaps.copy()
+    for place, bounds in enumerate(table.bounds):
+        if bounds is not None:
+            gaps[place] &= ~np.isfinite(bounds).any(axis=1)
+    return gaps
 
 
 def how_many(facts: GapFacts) -> str:
@@ -68,18 +87,32 @@ def how_many(facts: GapFacts) -> str:
         f"{facts.cells:,} of {facts.of:,} cells ({_share(facts).lower()}) have no value, in {facts.incomplete:,} of "
         f"{facts.observations:,} observations. Chains filled them in, again and again, each time with values that are "
         f"probable given the other cells and a graph. What is shown are averages of {given} each of {facts.tables:,} "
-        "completed tables, so that they allow for these values not being known."
+        f"{facts.called}, so that they allow for these values not being known."
+    )
+
+
+def what_was_drawn(facts: GapFacts) -> str:
+    """Which latent numbers are not known and what was done about it."""
+    given = "exact sums over all graphs given" if facts.exact_given_table else "graphs that chains found given"
+    return (
+        "The graph is one of latent numbers behind the columns. Where a cell says only something of its latent number, "
+        "chains drew it, again and again, within what the cell says and as is probable given all other numbers and a "
+        f"graph. What is shown are averages of {given} each of {facts.tables:,} {facts.called}. How numbers and their "
+        "latent numbers go together was estimated column by column, and is taken as known."
     )
 
 
 def in_brief(facts: GapFacts) -> str:
     """The same in a sentence."""
     given = "exact ones" if facts.exact_given_table else "those"
-    return (
-        f"{_share(facts)} of the cells have no value: the probabilities are averages of {given} given each of "
-        f"{facts.tables:,} completed tables, and what remains uncertain about these cells is part of them (see Missing "
-        "values)."
-    )
+    averages = f"the probabilities are averages of {given} given each of {facts.tables:,} {facts.called}"
+    missing = f"{_share(facts)} of the cells have no value"
+    if facts.latent is None:
+        rest = "what remains uncertain about these cells is part of them (see Missing values)"
+        return f"{missing}: {averages}, and {rest}."
+    what = "all of these numbers that are not known" if facts.latent else "these cells"
+    rest = f"what remains uncertain about {what} is part of them (see Latent numbers)"
+    return f"{averages[0].upper()}{averages[1:]}, and {rest}.{f' {missing}.' if facts.cells else ''}"
 
 
 def _share(facts: GapFacts) -> str:

@@ -1,15 +1,15 @@
-"""The part of a report on missing values: how many, where, what was assumed, and how sure the averages are."""
+"""The parts of a report on cells that chains drew: latent numbers and missing values, and how sure averages are."""
 
 from __future__ import annotations
 
 from dagpost.plots.sources import percent
-from dagpost.report.gap_facts import MISSING_AT_RANDOM, OTHERWISE, GapFacts, how_many, how_sure
+from dagpost.report.gap_facts import MISSING_AT_RANDOM, OTHERWISE, GapFacts, how_many, how_sure, what_was_drawn
 from dagpost.report.tables import name, table, text
 
 
 def gap_section(facts: GapFacts | None) -> str:
     """The section of a model whose table has gaps; nothing for others."""
-    if facts is None:
+    if facts is None or not facts.cells:
         return ""
     columns = sorted(facts.columns.items(), key=lambda item: -item[1])
     rows = (
@@ -23,3 +23,21 @@ def gap_section(facts: GapFacts | None) -> str:
     paragraphs = "".join(f"<p>{text(words)}</p>\n" for words in said)
     listed = table(caption, ["Column", "Missing", "Share of its cells"], rows, "gaps")
     return f'<section id="gaps">\n<h2>Missing values</h2>\n{paragraphs}{listed}\n</section>\n'
+
+
+def latent_section(facts: GapFacts | None) -> str:
+    """The section of a model of latent numbers that chains drew; nothing for others."""
+    if facts is None or facts.latent is None:
+        return ""
+    rows = (f"<tr><td>{name(own)}</td><td>{text(known)}</td></tr>" for own, known in facts.latent)
+    caption = "Columns of whose latent numbers only something is known"
+    listed = table(caption, ["Column", "What is known of them"], rows, "latent") if facts.latent else ""
+    paragraphs = "".join(f"<p>{text(words)}</p>\n" for words in (what_was_drawn(facts), how_sure(facts)))
+    return f'<section id="latent">\n<h2>Latent numbers</h2>\n{paragraphs}{listed}\n</section>\n'
+
+
+def links_to_gaps(facts: GapFacts | None) -> str:
+    """The way to these sections, for the top of the page."""
+    latent = '<a href="#latent">Latent numbers</a>\n' if facts is not None and facts.latent is not None else ""
+    missing = '<a href="#gaps">Missing values</a>\n' if facts is not None and facts.cells else ""
+    return latent + missing

@@ -29,7 +29,7 @@ from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
 from dagpost.report.citations import citation
 from dagpost.report.content import Content, gather
-from dagpost.report.gap_section import gap_section
+from dagpost.report.gap_section import gap_section, latent_section, links_to_gaps
 from dagpost.report.many_columns import BLANKET, first_threshold, folded, is_many, pairs_for_file, pairs_shown
 from dagpost.report.pair_table import pair_table
 from dagpost.report.recipe_table import recipe_table
@@ -79,8 +79,8 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "picture": small_graph(content.directions, measure=content.target.measure, tried=content.sensitivity),
         "measure": content.target.measure,
         "legend": _legend(content),
-        "gaps": gap_section(content.gaps),
-        "gaps_link": '<a href="#gaps">Missing values</a>\n' if content.gaps else "",
+        "gaps": latent_section(content.gaps) + gap_section(content.gaps),
+        "gaps_link": links_to_gaps(content.gaps),
         "regimes": regime_section(content),
         "regimes_link": '<a href="#regimes">Regimes</a>\n' if content.regimes else "",
         "time": time_section(content),

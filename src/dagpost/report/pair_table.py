@@ -49,7 +49,11 @@ def _caption(content: Content, pairs: Sequence[PairDirection]) -> str:
     if any(_within(content, way) or _within(content, way[::-1]) for way in ways):
         kinds.append(content.directions.confidence)
     small = " and ".join(dict.fromkeys(map(interval_words, kinds)))
-    return f"{caption}. Small figures: {small}" if small else caption
+    if small:
+        caption += f". Small figures: {small}"
+    if content.effects:
+        caption += ". Effects: of one standard deviation more of the first, in those of the second, given the edge"
+    return caption
 
 
 def _heads(content: Content) -> list[str]:
@@ -74,7 +78,7 @@ def _row(content: Content, pair: PairDirection) -> str:
         f'<td class="sign">{mark(pair.word)}</td>',
         f"<td>{name(names[pair.target])}</td>",
         bar(pair.joined, "" if within is None else bounds(*within, 3)),
-        f'<td class="said">{label_under_choices(pair, content.sensitivity)}</td>',
+        f'<td class="said">{label_under_choices(pair, content.sensitivity)}{_effect(content, pair)}</td>',
     ]
     if content.directions.computed:
         directions = content.directions
@@ -83,6 +87,15 @@ def _row(content: Content, pair: PairDirection) -> str:
             cells.append(bar(float(directions.by_rules[way] + directions.by_rules[way[::-1]]), head=_RULES))
         cells.append(bar(float(directions.reversible[way]), head=_REVERSIBLE))
     return f"{row}{''.join(cells)}</tr>"
+
+
+def _effect(content: Content, pair: PairDirection) -> str:
+    """The direct effect given the edge, with its sign; nothing where edges have none."""
+    ways = ((pair.source, pair.target), (pair.target, pair.source))
+    own = next((content.effects[way] for way in ways if way in content.effects), None)
+    if own is None:
+        return ""
+    return f"<small>effect {own.mean:+.2f} ({own.lower:.2f} to {own.upper:.2f})</small>"
 
 
 def _compelled(content: Content, way: tuple[int, int], head: str) -> str:

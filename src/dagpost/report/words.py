@@ -54,7 +54,7 @@ def trust_label(content: Content) -> tuple[str, str]:
     if content.trusted is False:
         return "Do not trust it yet", "poor"
     if content.gaps is not None:
-        return "Averages over completed tables", "fair"
+        return f"Averages over {content.gaps.called}", "fair"
     if content.sample is not None and content.sample.listed:
         return "From some of the best graphs only", "fair"
     return "Estimated probabilities", "fair"
@@ -231,9 +231,18 @@ def prior(content: Content) -> str:
     given = conditional_on(content.exogenous)
     return (
         f"{content.target.explanation} The prior: {_in_words(settings.get('prior'), PRIORS)}. How well a graph fits "
-        f"the data is measured by {_in_words(settings.get('score'), SCORES)}.{parents}{fixed}"
+        f"the data is measured by {_in_words(settings.get('score'), SCORES)}.{_assumed(settings)}{parents}{fixed}"
         f"{given and f' {given}'} Other choices give other numbers."
     )
+
+
+def _assumed(settings: Mapping[str, Any]) -> str:
+    """What the model behind the score assumes, where that is known."""
+    described = settings.get("score")
+    if not isinstance(described, Mapping) or not SCORES.knows(described):
+        return ""
+    said = from_json(dict(described), SCORES).assumes()
+    return f" {printable(said)}" if said else ""
 
 
 def _beside_regimes(content: Content) -> str:
@@ -261,7 +270,7 @@ def provenance_of_part(content: Content, exact: bool, *, averaged: bool = False)
     if exact:
         return f"Exact; {words}."
     if averaged and content.gaps is not None:
-        return f"Averaged over {content.gaps.tables:,} completed tables; {words}."
+        return f"Averaged over {content.gaps.tables:,} {content.gaps.called}; {words}."
     sample = content.sample
     if sample is None:
         return ""
@@ -303,8 +312,9 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
     if content.exogenous:
         rows.append(("Exogenous", shortened([printable(name) for name in content.exogenous])))
     if content.gaps is not None:
-        rows.append(("Missing values", f"{content.gaps.cells:,} of {content.gaps.of:,} cells, completed in chains"))
-        rows.append(("Completed tables", f"{content.gaps.tables:,}"))
+        missing = f"{content.gaps.cells:,} of {content.gaps.of:,} cells, completed in chains"
+        rows += [("Missing values", missing)] if content.gaps.cells else []
+        rows.append((content.gaps.called.capitalize(), f"{content.gaps.tables:,}"))
     own = settings.get("method")
     if isinstance(own, Mapping):
         # How many replicates these results rest on stands below.

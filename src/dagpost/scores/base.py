@@ -130,6 +130,9 @@ class Score:
     columns: ClassVar[Columns] = "discrete"
     #: Whether all graphs of an equivalence class have the same score, whatever the data.
     equivalent: ClassVar[bool] = False
+    #: What chains draw where they complete a table, and what such tables are called.
+    drawn: ClassVar[str] = "cells"
+    tables: ClassVar[str] = "completed tables"
     #: Settings that files written before there was such a setting do not mention: what they stand for there.
     in_old_files: ClassVar[Mapping[str, Any]] = {}
 
@@ -318,6 +321,10 @@ class Score:
     def in_words(self) -> str:
         """What a report calls the score, with the settings that matter."""
         return repr(self).removesuffix("()")
+
+    def assumes(self) -> str:
+        """What the model behind the score assumes of the data, in plain sentences; empty where its name says it."""
+        return ""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def part_of(table: Table, columns: Sequence[int]) -> Table:
         numbers=(),
         gaps=gaps if gaps is not None and gaps.any() else None,
         regimes=tuple(name for name in names if name in table.regimes),
-        bounds=tuple(table.bounds[column] for column in columns) if table.bounds else (),
+        bounds=tuple(table.bounds[c] if table.levels[c] is None else None for c in columns) if table.bounds else (),
         ranks=tuple(table.ranks[column] for column in columns) if table.ranks else (),
         in_order=tuple(name for name in names if name in table.in_order),
         unordered=tuple(name for name in names if name in table.unordered),

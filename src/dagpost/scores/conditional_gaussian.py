@@ -29,7 +29,13 @@ from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import BGe, check_gaussian_prior
 from dagpost.scores.columns import part_of
-from dagpost.scores.parameter_priors import NormalWishartPrior, standard_deviations, strength
+from dagpost.scores.parameter_priors import (
+    ConditionalGaussianPrior,
+    DirichletPrior,
+    NormalWishartPrior,
+    standard_deviations,
+    strength,
+)
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ class ConditionalGaussian(Score):
 
     def gaussian(self, table: Table) -> BGe:
         """The score of the columns of numbers in each combination of levels, its prior settled by all rows."""
-        mean, scale, prior = self.prior_mean, self.prior_scale, self._number_prior()
+        mean, scale, prior = self.prior_mean, self.prior_scale, self.parameter_prior().gaussian
         numbers = [column for column, levels in enumerate(table.levels) if levels is None]
         if numbers and (mean is None or scale is None):
             part = part_of(table, numbers)
@@ -85,6 +91,29 @@ class ConditionalGaussian(Score):
     def sinks(self, table: Table) -> tuple[str, ...]:
         """Columns of numbers lead to columns of numbers only."""
         return tuple(name for name, levels in zip(table.names, table.levels, strict=True) if levels is None)
+
+    def settled(self, table: Table) -> ConditionalGaussian:
+        """The prior that the observed cells of each column of numbers give, whatever is put in the gaps."""
+        from dagpost.scores.gaussian_completion import observed_moments
+
+        numbers = [column for column, levels in enumerate(table.levels) if levels is None]
+        if not table.gap_count or not numbers:
+            return self
+        part = part_of(table, numbers)
+        means, found = observed_moments(part)
+        deviations = self.parameter_prior().gaussian.deviations(part.names, found)
+        return replace(
+            self,
+            prior_mean=tuple(means.tolist()) if self.prior_mean is None else self.prior_mean,
+            prior_scale=tuple(deviations.tolist()) if self.prior_scale is None else self.prior_scale,
+        )
+
+    def completer(self, table: Table, max_parents: int) -> Completer:
+        """What draws the cells that have no value: regressions first, given all cells, and then the rows."""
+        from dagpost.scores.conditional_completion import ConditionalCompleter
+
+        del max_parents
+        return ConditionalCompleter(self.equivalent_sample_size, self.settled(table).parameter_prior().gaussian, table)
 
     def alternatives(self) -> list[Alternative[Score]]:
         """Weaker and stronger priors, of the columns of levels and of those of numbers."""
@@ -100,36 +129,22 @@ class ConditionalGaussian(Score):
         ]
         return sizes + weights
 
-    def settled(self, table: Table) -> ConditionalGaussian:
-        """The prior that the observed cells of each column of numbers give, whatever is put in the gaps."""
-        from dagpost.scores.gaussian_completion import observed_moments
-
-        numbers = [column for column, levels in enumerate(table.levels) if levels is None]
-        if not table.gap_count or not numbers:
-            return self
-        part = part_of(table, numbers)
-        means, found = observed_moments(part)
-        deviations = self._number_prior().deviations(part.names, found)
-        return replace(
-            self,
-            prior_mean=tuple(means.tolist()) if self.prior_mean is None else self.prior_mean,
-            prior_scale=tuple(deviations.tolist()) if self.prior_scale is None else self.prior_scale,
-        )
-
-    def completer(self, table: Table, max_parents: int) -> Completer:
-        """What draws the cells that have no value: regressions first, given all cells, and then the rows."""
-        from dagpost.scores.conditional_completion import ConditionalCompleter
-
-        del max_parents
-        return ConditionalCompleter(self.equivalent_sample_size, self.settled(table)._number_prior(), table)
-
-    def _number_prior(self) -> NormalWishartPrior:
-        """The prior of the columns of numbers in each combination of levels."""
-        return NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
+    def parameter_prior(self) -> ConditionalGaussianPrior:
+        """A Dirichlet prior of levels, and a normal and Wishart prior of numbers in each combination of levels."""
+        gaussian = NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
+        return ConditionalGaussianPrior(DirichletPrior(self.equivalent_sample_size, shared=True), gaussian)
 
     def in_words(self) -> str:
         """Its name, and what it is for."""
         return "conditional Gaussian (numbers given levels)"
+
+    def assumes(self) -> str:
+        """That numbers are normal given levels, and that no number leads to a level."""
+        return (
+            "Given each combination of the levels among its parents, a column of numbers is taken for normal, with "
+            "linear effects of the numbers among its parents. Edges from columns of numbers to columns of levels are "
+            "ruled out by the model: that there are none is not a finding."
+        )
 
     def of_columns(self, columns: list[int], table: Table) -> ConditionalGaussian:
         """The prior that this one means for some of the columns: that of the columns of numbers among them."""

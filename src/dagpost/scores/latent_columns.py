@@ -50,9 +50,9 @@ class Margin(NamedTuple):
         >>> Margin(np.array([1.0, 2.0]), np.array([-1.0, 1.0]), np.array([-2.0, 0.0, 2.0])).latent(np.array([1.5, 9.0]))
         array([0., 1.])
         """
-        if self.slope:
-            return (numbers - self.values[0]) / self.slope + self.latents[0]
         found: Floats = np.interp(numbers, self.values, self.latents)
+        if self.slope:
+            found = self.latents[0] + (numbers - self.values[0]) / self.slope
         return found
 
     def below(self, limits: Floats) -> Floats:
@@ -131,7 +131,7 @@ def margin_of(table: Table, place: int, margins: str) -> Margin:
         censored = np.isfinite(bounds).any(axis=1) & ~known & (weights > 0)
         values = _with_places_between(values, bounds[censored])
     which = np.searchsorted(values, column[known])
-    shares = np.bincount(which, weights=weights[known], minlength=len(values))
+    shares: Floats = np.bincount(which, weights=weights[known], minlength=len(values)).astype(np.float64)
     total = shares.sum()
     if bounds is not None:
         total += weights[censored].sum()

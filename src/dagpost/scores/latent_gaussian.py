@@ -53,6 +53,9 @@ class LatentGaussian(BGe):
         "Statistics, 1."
     )
 
+    drawn: ClassVar[str] = "latent numbers"
+    tables: ClassVar[str] = "tables of latent numbers"
+
     prior_mean: float | tuple[float, ...] | None = 0.0
     prior_scale: float | tuple[float, ...] | None = 1.0
     margins: Margins = "normal-scores"
@@ -66,11 +69,24 @@ class LatentGaussian(BGe):
         """Its name, and what it is for."""
         return "latent Gaussian (ordered levels and numbers)"
 
+    def assumes(self) -> str:
+        """That latent numbers are normal, with linear effects, and how numbers enter."""
+        numbers = (
+            "Columns of numbers enter by their ranks, so that no rising transformation of them changes anything."
+            if self.margins == "normal-scores"
+            else "Columns of numbers enter as they are."
+        )
+        return (
+            "Every column is taken for a rising image of latent numbers, which are normal and have linear effects on "
+            f"each other; a level in an order stands for a stretch of them. {numbers}"
+        )
+
     def modelled(self, table: Table, exogenous: Collection[str] = ()) -> Table:
         """The table of the latent numbers, with gaps where they are not known."""
         from dagpost.scores.latent_columns import latent_table
 
-        return latent_table(table, self.margins, exogenous)
+        # What is one already has ranks, if only of no column.
+        return table if table.ranks else latent_table(table, self.margins, exogenous)
 
     def images(self, table: Table, latent: Table) -> Images:
         """From latent numbers back to the columns."""

@@ -62,7 +62,8 @@ class Cuts(NamedTuple):
     def rank_of(self, latents: NDArray[Any]) -> Integers:
         """The ranks of latent numbers, (tables, cells)."""
         places = (latents[:, :, np.newaxis] > self.points[:, np.newaxis, :]).sum(axis=2)
-        return self.ranks[places]
+        found: Integers = self.ranks[places]
+        return found
 
 
 @dataclass(frozen=True, eq=False)

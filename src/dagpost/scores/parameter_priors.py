@@ -159,4 +159,12 @@ def _for_each_column(chosen: float | tuple[float, ...], name: str, names: tuple[
     return np.array(chosen)
 
 
-ParameterPrior = DirichletPrior | NormalWishartPrior
+@dataclass(frozen=True)
+class ConditionalGaussianPrior:
+    """Columns of levels have the one prior, columns of numbers, in every combination of levels, the other."""
+
+    dirichlet: DirichletPrior
+    gaussian: NormalWishartPrior
+
+
+ParameterPrior = DirichletPrior | NormalWishartPrior | ConditionalGaussianPrior

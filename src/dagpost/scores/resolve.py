@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,17 @@ def resolve_score(score: Any) -> Score:
     raise refusal(score, "score", None, allowed, hint)
 
 
+def class_of(score: Any) -> type[Score]:
+    """The class of a score, or of what a file says of one; `Score` where that is not known here.
+
+    >>> class_of({"kind": "LatentGaussian"}).tables, class_of("given scores").tables
+    ('tables of latent numbers', 'completed tables')
+    """
+    if isinstance(score, Mapping):
+        return SCORES.of_class(str(score.get("kind")), str(score.get("package", "dagpost"))) or Score
+    return type(score) if isinstance(score, Score) else Score
+
+
 def table_for(
     score: str | Score,
     data: TableLike,
@@ -67,7 +79,8 @@ def table_for(
     An object of the user's that does not say which columns it takes gets them as they are. Where a column names the
     `regimes`, indicators take its place.
     """
-    from dagpost.data.recipe import cut_numbers, resolve_recipe
+    from dagpost.data.cut_tables import cut_numbers
+    from dagpost.data.recipe import resolve_recipe, with_recipe
     from dagpost.data.regimes import reading_regimes, with_indicators
 
     if regimes is not None and not isinstance(data, Table):
@@ -76,7 +89,7 @@ def table_for(
     if regimes is not None:
         table = with_indicators(table, regimes)
     if chosen.columns == "discrete" and not isinstance(chosen, BareScore):
-        return cut_numbers(table, notify=True)
+        return cut_numbers(with_recipe(table), notify=True)
     if chosen.columns == "continuous":
         table = table.with_number_columns()
     return table if table.recipe is None else replace(table, recipe=table.recipe.uncut())

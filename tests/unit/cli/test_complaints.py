@@ -32,7 +32,7 @@ from dagpost.cli.messages import in_words
             ["fit", "table.csv", "--prior", "magic"],
             r"--prior must be one of uniform, indegree, edge:P\b.*\. Got 'magic'",
         ),
-        (["fit", "table.csv", "--prior", "edge:2"], r"edge:P with P between 0 and 1\. Got 'edge:2'"),
+        (["fit", "table.csv", "--prior", "edge:2"], r"edge:P with P between 0 and 1, .*Got 'edge:2'"),
         (["fit", "table.csv", "--method", "dds"], r"Set --modularity order, or choose another method"),
         (["fit", "table.csv", "--method", "parttion"], r"--method has no 'parttion'\. Did you mean 'partition-mcmc'\?"),
         (["fit", "table.csv", "--method", "dds:chains=2"], r"The method dds has no settings"),

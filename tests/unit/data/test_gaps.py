@@ -11,8 +11,8 @@ import pytest
 
 from dagpost import DagPosterior, Recipe, as_table, local_scores, unroll
 from dagpost._tools import memory
+from dagpost.data.cut_tables import cut_numbers
 from dagpost.data.gaps import without_gaps, without_idle_gaps
-from dagpost.data.recipe import cut_numbers
 from dagpost.data.recipe_words import notice_of_gaps
 from dagpost.data.table import Table
 from dagpost.data.written_out import written_out
@@ -37,7 +37,7 @@ def test_a_table_says_where_its_gaps_are(table: Table) -> None:
         "Table of 4 columns and 12 rows; 4 cells without a value, in 4 of the rows",
         "  sex     2 levels: f, m",
         "  arm     2 levels: a, b",
-        "  dose    2 levels: high, low; 3 gaps",
+        "  dose    2 levels: low, high; 3 gaps",
         "  height  continuous, 0.1429 to 1.571; 1 gap",
     ]
     assert "3 gaps</td>" in table._repr_html_()
@@ -139,7 +139,7 @@ def test_a_table_may_be_treated_in_another_way_when_it_is_fitted(table: Table) -
     assert dropped.fitted_.data.observations == 8
     assert dropped.recipe_.summary() == "Recipe for 4 columns: 4 used; 4 of 12 rows dropped for gaps"
     level = DagPosterior("bdeu", missing="level").fit(table)
-    assert level.fitted_.data.levels[2] == ("high", "low", "(missing)")
+    assert level.fitted_.data.levels[2] == ("low", "high", "(missing)")
     with pytest.raises(InputError, match=r"'dose' has 3 .first in row 2.*missing='augment'"):
         DagPosterior("bdeu", missing="refuse").fit(table)
     assert without_gaps(table, "augment") is table

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.tools.clinical import clinical_frame
 
 from dagpost import DagPosterior, Recipe, as_table
-from dagpost.data.recipe import cut_numbers
+from dagpost.data.cut_tables import cut_numbers
 from dagpost.data.recipe_file import read_description, toml_of
 from dagpost.data.recut import bins_of, cut_otherwise
 from dagpost.errors import InputError
@@ -78,7 +78,7 @@ def test_what_a_person_changes_is_done(file: Path) -> None:
     edited(file, '[columns.patient_id]\nuse = "left out"', '[columns.patient_id]\nuse = "number"')
     edited(file, '[columns.visit_date]\nuse = "left out"', '[columns.visit_date]\nuse = "levels"')
     edited(file, '[columns.sex]\nuse = "levels"', '[columns.sex]\nuse = "left out"')
-    edited(file, '["current", "former", "never"]', '["never", "former", "current", "secret"]')
+    edited(file, '["never", "former", "current"]', '["never", "former", "current", "secret"]')
     text = file.read_text()
     start = text.index("cuts", text.index("[columns.systolic]"))
     file.write_text(text[:start] + "cuts = 140" + text[text.index("\n", start) :])
@@ -123,7 +123,7 @@ def test_gaps_become_a_level_where_a_person_says_so(file: Path) -> None:
     edited(file, 'missing = "augment"', 'missing = "level"')
     table = Recipe.load(file).transform(frame)
     assert table.rows == len(frame)
-    assert table.levels[table.names.index("smoking")] == ("current", "former", "never", "(missing)")
+    assert table.levels[table.names.index("smoking")] == ("never", "former", "current", "(missing)")
     assert table.fingerprint() != Recipe(missing="drop").fit(frame).transform(frame).fingerprint()
 
 

@@ -77,14 +77,19 @@ def test_a_categorical_keeps_its_levels_in_order_also_those_that_do_not_occur() 
     expected = as_table(eight_rows(level=codes))
     assert expected.levels[2] == ("lo", "middle", "hi")
     assert expected.columns[2].tolist() == [0, 2] * 4
-    assert as_table(eight_rows(level=pd.Categorical(codes, ordered=True))).levels[2] == ("lo", "middle", "hi")
+    ordered = as_table(eight_rows(level=pd.Categorical(codes, ordered=True)))
+    assert ordered.levels[2] == ("lo", "middle", "hi")
+    assert (expected.in_order, ordered.in_order) == ((), ("level",))
     enum = pl.Series(["lo", "hi"] * 4, dtype=pl.Enum(["lo", "middle", "hi"]))
-    dictionary = pa.DictionaryArray.from_arrays(pa.array([0, 2] * 4), pa.array(["lo", "middle", "hi"]))
-    for other in (
-        pl.DataFrame({"colour": COLOURS, "flag": FLAGS, "level": enum}),
-        pa.table({"colour": COLOURS, "flag": FLAGS, "level": dictionary}),
+    places, levels = pa.array([0, 2] * 4), pa.array(["lo", "middle", "hi"])
+    dictionary = pa.DictionaryArray.from_arrays(places, levels)
+    in_order = pa.DictionaryArray.from_arrays(places, levels, ordered=True)
+    for other, same in (
+        (pl.DataFrame({"colour": COLOURS, "flag": FLAGS, "level": enum}), ordered),
+        (pa.table({"colour": COLOURS, "flag": FLAGS, "level": dictionary}), expected),
+        (pa.table({"colour": COLOURS, "flag": FLAGS, "level": in_order}), ordered),
     ):
-        assert as_table(other).fingerprint() == expected.fingerprint()
+        assert as_table(other).fingerprint() == same.fingerprint()
 
 
 def test_chunks_with_different_dictionaries_are_brought_together() -> None:

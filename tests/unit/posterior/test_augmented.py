@@ -157,7 +157,7 @@ def test_few_tables_give_wide_intervals() -> None:
 def test_there_is_no_evidence_with_gaps() -> None:
     model = fitted()
     assert not hasattr(model, "log_evidence_")
-    with pytest.raises(AttributeError, match=r"sum over all ways to fill the 6 gaps.*missing='drop'"):
+    with pytest.raises(AttributeError, match=r"chains completed 6 gaps.*sum over all ways to do so.*missing='drop'"):
         _ = model.log_evidence_
     assert math.isnan(model.fitted_.results.log_evidence)
     assert not model.exact_
@@ -177,7 +177,7 @@ def test_what_gaps_leave_unknown_is_refused_with_a_way_out() -> None:
     for ask, words in (
         (lambda: model.best(3), r"cannot be searched for.*top_graphs\(model\)"),
         (lambda: model.log_joint([("A", "B")]), r"no log p\(graph, data\).*standing\(graph\)"),
-        (model.parents_considered, r"6 gaps were completed anew.*completed\(1\)"),
+        (model.parents_considered, r"chains completed 6 gaps anew.*completed\(1\)"),
         (model.sensitivity, "missing='drop'"),
         (lambda: model.mixture_weights_, "averages over no setting"),
     ):
@@ -274,7 +274,7 @@ def test_sweeps_whose_cells_were_kept_are_known_for_broken_rounds_too() -> None:
 
 def stand_in(found: Augmented, names: tuple[str, ...]) -> Any:
     """As much of a fitted model as answers from series need."""
-    return SimpleNamespace(augmented=found, names=names, settings={}, target=fitted().target_)
+    return SimpleNamespace(augmented=found, names=names, settings={}, target=fitted().target_, score=None)
 
 
 def test_without_series_chains_give_the_averages_and_their_differences_the_errors() -> None:

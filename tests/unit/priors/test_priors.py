@@ -188,7 +188,7 @@ def test_a_custom_prior_must_give_log_weights(value: Any) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: EdgePrior(0), r"must be a float in \(0, 1\). Got 0 instead"),
+        (lambda: EdgePrior(0), r"must be a float in \(0, 1\), or a table of edges. Got 0 instead"),
         (lambda: EdgePrior(1.0), "Got 1.0"),
         (lambda: EdgePrior("0.1"), "Got '0.1'"),
         (lambda: EdgePrior(float("nan")), "Got nan"),

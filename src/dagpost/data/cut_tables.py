@@ -1,0 +1,114 @@
+"""Tables whose numbers are cut into levels as their recipes say: where a score needs levels, or somebody asks for it.
+
+Cuts are found from the numbers of a table (cutting.py) and kept in its recipe, which it must have (`with_recipe`);
+numbers that were cut stay beside their bins. Of a censored number, such as "<0.05", a bin is known only if it holds all
+that the number may be.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.data import recipe_words as words
+from dagpost.data.encoding import code_type
+from dagpost.data.recipe_steps import Rule, Step
+from dagpost.data.slices import cut_alike
+from dagpost.data.table import Table
+from dagpost.errors import warn
+
+if TYPE_CHECKING:
+    from dagpost.data.recipe import Recipe
+
+
+def cut_numbers(table: Table, *, notify: bool = False) -> Table:
+    """A table in which every column has levels: numbers are cut as its recipe says, and the recipe keeps the cuts.
+
+    With `notify`, a notice says how columns were cut that nobody had decided about.
+    """
+    if table.discrete:
+        return table
+    recipe = table.recipe
+    assert recipe is not None
+    own, decided = recipe.cut_rules(), []
+    usual = Rule(bins=recipe.bins, strategy=recipe.strategy)
+    steps = {step.name: step for step in recipe.steps_}
+    for place, (name, column, levels) in enumerate(zip(table.names, table.columns, table.levels, strict=True)):
+        if levels is None and steps[name].cuts is None:
+            step, bounds = steps[name], _bounds(table, place)
+            alike = None if table.time is None else cut_alike(step, column, bounds, steps)
+            steps[name] = _with_level(alike or step.cut(column, table.counts, own.get(name, usual), bounds), table)
+            decided += [] if name in own or alike else [steps[name]]
+    if notify and (said := words.notice_of_cuts(decided)):
+        warn(said)
+    return apply_cuts(replace(table, recipe=_with_steps(recipe, steps)))
+
+
+def cut_columns(table: Table, numbers: Mapping[str, Any], rules: Mapping[str, Rule]) -> Table:
+    """The table with some columns of numbers, or of levels that are numbers, cut by rules; both by name."""
+    recipe = copy.copy(table.recipe)
+    assert recipe is not None
+    known = {step.name: step for step in recipe.steps_}
+    steps = {
+        name: _with_level(
+            known[name].uncut().cut(numbers[name], table.counts, rule, _bounds(table, table.names.index(name))), table
+        )
+        for name, rule in rules.items()
+    }
+    asked = {name: (own.bins, own.strategy) if own.points is None else own.points for name, own in rules.items()}
+    recipe.cut = {**(recipe.cut or {}), **asked}
+    uncut = replace(
+        table,
+        columns=tuple(numbers.get(name, own) for name, own in zip(table.names, table.columns, strict=True)),
+        levels=tuple(None if name in rules else own for name, own in zip(table.names, table.levels, strict=True)),
+        recipe=_with_steps(recipe, steps),
+    )
+    return apply_cuts(uncut)
+
+
+def _with_steps(recipe: Recipe, steps: Mapping[str, Step]) -> Recipe:
+    return recipe.with_steps(tuple(steps.get(step.name, step) for step in recipe.steps_))
+
+
+def _bounds(table: Table, place: int) -> NDArray[np.float64] | None:
+    return table.bounds[place] if table.bounds else None
+
+
+def _with_level(step: Step, table: Table) -> Step:
+    """The step of a column that is cut: gaps that are completed have no level."""
+    gaps = table.gaps
+    unknown = gaps is not None and bool((gaps & ~table.censored)[table.names.index(step.name)].any())
+    return step.with_gaps(are_level=False) if unknown else step
+
+
+def apply_cuts(table: Table) -> Table:
+    """The table with numbers cut where its recipe has cuts; censored ones fall into the bin that holds their bounds."""
+    recipe = table.recipe
+    assert recipe is not None
+    columns, levels = list(table.columns), list(table.levels)
+    numbers = list(table.numbers or (None,) * len(columns))
+    gaps = None if table.gaps is None else table.gaps.copy()
+    steps = {step.name: step for step in recipe.steps_}
+    for place, name in enumerate(table.names):
+        step = steps.get(name)  # indicators of regimes have none of their own
+        if step is not None and levels[place] is None and step.cuts is not None:
+            assert step.levels is not None
+            numbers[place], bins = columns[place], step.bins(columns[place], _bounds(table, place))
+            columns[place] = np.where(bins < 0, max(step.missing_code, 0), bins).astype(code_type(len(step.levels)))
+            levels[place] = step.levels
+            if gaps is not None:
+                gaps[place] &= bins < 0
+    done = [name for name, before, now in zip(table.names, table.levels, levels, strict=True) if now is not before]
+    return replace(
+        table,
+        columns=tuple(columns),
+        levels=tuple(levels),
+        numbers=tuple(numbers),
+        gaps=gaps if gaps is not None and gaps.any() else None,
+        in_order=tuple(dict.fromkeys((*table.in_order, *done))),
+    )

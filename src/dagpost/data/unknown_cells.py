@@ -1,0 +1,86 @@
+"""What of a table is not known, in words: gaps, censored cells, and the latent numbers behind levels in an order."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dagpost._tools.spelling import setting
+from dagpost._tools.text import shortened
+from dagpost.data.table import Table
+
+
+class UnknownCells(NamedTuple):
+    """The columns of which only the ranks of latent numbers are known, and how many other cells have no value.
+
+    `latent`: whether the table is one of latent numbers at all.
+    """
+
+    ranked: tuple[str, ...] = ()
+    censored: int = 0
+    missing: int = 0
+    latent: bool = False
+
+    @classmethod
+    def of(cls, table: Table) -> UnknownCells:
+        """Those of a table, or of the table of latent numbers that a score makes of it.
+
+        >>> from dagpost.data import as_table
+        >>> from dagpost.scores.latent_columns import latent_table
+        >>> table = as_table(np.array([["no", 1.5], ["yes", 2.5], [None, 7.5], ["no", None]], dtype=object))
+        >>> UnknownCells.of(table).words, UnknownCells.of(latent_table(table, "raw")).words
+        ('2 gaps', "the latent numbers of 'V0', and 2 gaps")
+        """
+        if table.gaps is None:
+            return cls(latent=bool(table.ranks))
+        ranked, censored, missing = [], 0, 0
+        for place, (name, gaps) in enumerate(zip(table.names, table.gaps, strict=True)):
+            ranks = table.ranks[place] if table.ranks else None
+            bounds = table.bounds[place] if table.bounds else None
+            ranked += [] if ranks is None else [name]
+            empty = gaps if ranks is None else ranks < 0
+            between = 0 if bounds is None else int(np.isfinite(bounds[gaps]).any(axis=1).sum())
+            censored, missing = censored + between, missing + int(empty.sum()) - between
+        return cls(tuple(ranked), censored, missing, bool(table.ranks))
+
+    @property
+    def words(self) -> str:
+        """All of it, as the subject of a sentence."""
+        cells = _counted(self.censored, "censored cell"), _counted(self.missing, "gap")
+        said = " and ".join(filter(None, cells))
+        if not self.ranked:
+            return said
+        return f"the latent numbers of {shortened([repr(name) for name in self.ranked])}{said and f', and {said}'}"
+
+    @property
+    def brief(self) -> str:
+        """All of it, with columns counted and not named.
+
+        >>> UnknownCells(("a", "b"), 1, 2, True).brief, UnknownCells(missing=2_000).brief
+        ('latent numbers of 2 columns, 1 censored cell and 2 gaps', '2,000 gaps')
+        """
+        ranked = f"latent numbers of {_counted(len(self.ranked), 'column')}" if self.ranked else ""
+        cells = _counted(self.censored, "censored cell"), _counted(self.missing, "gap")
+        *before, last = [*filter(None, (ranked, *cells))] or [""]
+        return " and ".join(filter(None, (", ".join(before), last)))
+
+    @property
+    def done(self) -> str:
+        """That chains have drawn all of it, as a sentence begins."""
+        return f"chains {'drew' if self.latent else 'completed'} {self.words}"
+
+    @property
+    def ways_out(self) -> str:
+        """How to fit a model in which nothing has to be completed: the end of a sentence."""
+        if self.ranked:
+            return (
+                f"use a score without latent numbers: {setting('score', 'conditional-gaussian')}, or one for levels, "
+                f"such as {setting('score', 'bdeu')}, with all numbers cut"
+            )
+        drop = f"drop the incomplete rows ({setting('missing', 'drop')})"
+        return drop if self.latent else f"{drop}, or give gaps a level of their own ({setting('missing', 'level')})"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}" if count else ""

@@ -1,0 +1,90 @@
+"""How probable is every edge before the data? What the prior, the rules and the limits say together, without a table.
+
+A prior gives weights to parent sets; that no graph has a cycle, that rules leave some edges out and that parents are
+limited moves the probabilities that these weights amount to. The same sums as those of a posterior give them exactly,
+with the weight of the prior alone in the place of the scores.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost._tools.arrays import labelled
+from dagpost._tools.checks import different_texts
+from dagpost._tools.progress import reporter_for
+from dagpost._tools.spelling import bare
+from dagpost.errors import ResourceError, collected_warnings
+from dagpost.exact.components import Components
+from dagpost.families.numbering import family_count
+from dagpost.posterior.component_workspace import ComponentWorkspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
+from dagpost.posterior.fitting import checked_method, rules_of, settled_engine, study_of, table_of
+from dagpost.posterior.weighing import families_of, goes_by_components
+from dagpost.priors import log_prior, resolve_prior
+from dagpost.priors.log_prior import log_prior_of_lists
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dagpost.engines import Engine
+    from dagpost.priors import StructurePrior
+    from dagpost.priors.constraints import Constraints
+
+#: Columns among which cycles can close, and families in all, that are summed over: seconds to minutes.
+_MOST_TOGETHER, _MOST_FAMILIES = 24, 50_000_000
+
+
+def prior_edges(model: Any, data: Any, *, counts: Any = None, interventions: Any = None) -> pd.DataFrame:
+    """The probability of every edge before the data, under all settings of a model: rows are parents, columns children.
+
+    `data` is a table as `fit` takes it, of which the columns count and no cell does, or a list of names. Exact sums
+    over all graphs: for about 24 columns at most, unless rules keep the groups small in which cycles can close.
+
+    >>> from dagpost import DagPosterior, EdgePrior
+    >>> model = DagPosterior(prior=EdgePrior({"smoking -> pressure": 0.6, "bmi -- pressure": 0.8}, otherwise=0.1))
+    >>> prior_edges(model, ["smoking", "bmi", "pressure"]).round(3).to_numpy().tolist()
+    [[0.0, 0.101, 0.591], [0.078, 0.0, 0.409], [0.044, 0.386, 0.0]]
+    """
+    asked = SimpleNamespace(**{**model.get_params(deep=False), "method": "auto"})
+    names, prior, rules, max_parents, engine = _question(asked, data, counts, interventions)
+    lists = rules.parent_lists(names, min(max_parents, len(names) - 1))
+    reporter = reporter_for(asked.progress)
+    if goes_by_components(None, asked.modularity):
+        _refuse_many(max(Components.of_edges(lists.matrix).sizes, default=0), families_of(lists), len(names))
+        weights = log_prior_of_lists(names, lists, prior, rules)
+        workspace: ExactWorkspace | ComponentWorkspace = ComponentWorkspace(lists, weights, engine, reporter)
+    else:
+        _refuse_many(len(names), len(names) * family_count(len(names) - 1, lists.max_parents), len(names))
+        all_weights = log_prior(names, lists.max_parents, prior, rules)
+        rules.leave_unmodelled(names, all_weights)
+        workspace = ExactWorkspace(all_weights, lists.max_parents, engine, reporter)
+    edges = np.clip(workspace.summed(asked.modularity).edges, 0.0, 1.0)
+    return labelled(edges, names, "parent", "child")
+
+
+def _refuse_many(together: int, families: int, columns: int) -> None:
+    if together > _MOST_TOGETHER or families > _MOST_FAMILIES:
+        raise ResourceError(
+            f"The probabilities of edges before the data are sums over all graphs, and those of {columns} columns take "
+            f"too long or too much memory. Leave columns out, lower {bare('max_parents')}, or give tiers."
+        )
+
+
+def _question(
+    model: Any, data: Any, counts: Any, interventions: Any
+) -> tuple[tuple[str, ...], StructurePrior, Constraints, int, Engine]:
+    """The columns, and what a model says of them before the data."""
+    method = checked_method(model)
+    if isinstance(data, list | tuple) and all(isinstance(name, str) for name in data):
+        names, rules = different_texts(data, "names", "prior_edges"), rules_of(model)
+        return names, resolve_prior(model.prior), rules, int(model.max_parents), _engine_of(model, rules, names)
+    with collected_warnings():  # they come with the fit
+        study, engine = study_of(model, method, table_of(model, data, counts, interventions))
+    return study.table.names, study.prior, study.constraints, study.max_parents, engine
+
+
+def _engine_of(model: Any, rules: Constraints, names: tuple[str, ...]) -> Engine:
+    return settled_engine(model, None, rules, names, min(int(model.max_parents), len(names) - 1))

@@ -1,0 +1,158 @@
+"""What is left of all graphs where some columns of a row have no value, made ready for rows that lack the same ones.
+
+Missing levels are summed over (elimination.py), missing numbers integrated (integration.py). In tables of both, the
+levels of a row are all there: where they are not, the row has been completed in every way (gap_rows.py). They say which
+training rows count for the numbers, and the integral over missing numbers is then that of columns of numbers alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost.families.masks import distinct_rows
+from dagpost.prediction.discrete import fill_discrete, tabulated_families
+from dagpost.prediction.discrete_statistics import DiscreteStatistics
+from dagpost.prediction.elimination import fill_sums, sums_of
+from dagpost.prediction.gap_patterns import Pattern, pattern_of, sorted_graphs
+from dagpost.prediction.gaussian import fill_gaussian, gaussian_families, gaussian_posterior
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
+from dagpost.prediction.integration import fill_integrals, integrals_of, turn_covered_edges
+from dagpost.prediction.mixed import mixed_families, mixed_filler, posterior_of_groups, row_groups
+from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
+from dagpost.prediction.strips import LANES, Wanted
+from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, NormalWishartPrior
+
+
+class Ready(NamedTuple):
+    """The columns of one pattern of gaps; `fill` gives those of some rows, and those with half the points, if any."""
+
+    pattern: Pattern
+    fill: Callable[[NDArray[Any], Masks, int, Integers], list[Floats]]
+
+
+#: Makes ready what is left of all graphs where some nodes are missing and others given.
+Prepare = Callable[[int, int], Ready]
+
+
+def prepare_discrete(
+    statistics: DiscreteStatistics, prior: DirichletPrior, parents: NDArray[Any], weights: Floats
+) -> Prepare:
+    """For columns of levels."""
+    graphs, weights = sorted_graphs(parents, weights)
+    tables = tabulated_families(statistics, prior, statistics.locate(graphs.children, graphs.parents))
+
+    def prepare(gaps: int, given: int) -> Ready:
+        pattern = pattern_of(graphs, weights, gaps, given)
+        plain, sums = tables.chosen(pattern.plain), sums_of(tables, graphs.parents, pattern.parts, gaps)
+
+        def fill(cells: NDArray[Any], masks: Masks, width: int, cancel: Integers) -> list[Floats]:
+            del cancel
+            logs = np.zeros((len(pattern.nodes), LANES))
+            fill_discrete(plain, -1, cells, masks, logs[: len(pattern.plain)])
+            parts = np.empty((len(pattern.parts), width))
+            fill_sums(sums, np.ascontiguousarray(cells[:, :width]), parts)
+            logs[len(pattern.plain) + len(pattern.zeros) :, :width] = parts
+            return [logs]
+
+        return Ready(pattern, fill)
+
+    return prepare
+
+
+def prepare_gaussian(
+    statistics: GaussianStatistics, prior: NormalWishartPrior, parents: NDArray[Any], weights: Floats
+) -> Prepare:
+    """For columns of numbers."""
+    posterior = gaussian_posterior(statistics, prior)
+    found, member = distinct_rows(parents)
+    weights = np.bincount(member, weights=weights).astype(np.float64)
+    original = parents[found].astype(np.uint64)
+
+    def prepare(gaps: int, given: int) -> Ready:
+        turned = np.empty_like(original)
+        turn_covered_edges(original, np.uint64(gaps), np.uint64(given), statistics.group_of, turned)
+        graphs, own_weights = sorted_graphs(turned, weights)
+        pattern = pattern_of(graphs, own_weights, gaps, given)
+        every = gaussian_families(posterior, graphs.children, graphs.parents, statistics.group_of[graphs.children])
+        children, own_parents = graphs.children[pattern.plain], graphs.parents[pattern.plain]
+        plain = gaussian_families(posterior, children, own_parents, statistics.group_of[children])
+        integrals = integrals_of(every, pattern.parts, gaps)
+
+        def fill(cells: NDArray[Any], masks: Masks, width: int, cancel: Integers) -> list[Floats]:
+            logs = np.zeros((len(pattern.nodes), LANES))
+            fill_gaussian(plain, cells, masks, logs[: len(pattern.plain)])
+            if not len(pattern.parts):
+                return [logs]
+            fine, coarse = (np.empty((len(pattern.parts), width)) for _ in range(2))
+            fill_integrals(integrals, np.ascontiguousarray(cells[:, :width]), fine, coarse, cancel)
+            return _both(pattern, logs, fine, coarse)
+
+        return Ready(pattern, fill)
+
+    return prepare
+
+
+def prepare_mixed(
+    statistics: MixedStatistics, prior: ConditionalGaussianPrior, parents: NDArray[Any], weights: Floats
+) -> Prepare:
+    """For columns of levels and numbers, where no level is missing."""
+    posterior = posterior_of_groups(statistics, prior)
+    found, member = distinct_rows(parents)
+    weights = np.bincount(member, weights=weights).astype(np.float64)
+    original = parents[found].astype(np.uint64)
+    of_levels, of_numbers = statistics.level_columns, statistics.number_columns
+    run_of = np.zeros(len(statistics.names), dtype=np.int64)
+    run_of[of_numbers] = statistics.run_of
+
+    def prepare(gaps: int, given: int) -> Ready:
+        turned = np.empty_like(original)
+        turn_covered_edges(original, np.uint64(gaps), np.uint64(given), run_of, turned)
+        graphs, own_weights = sorted_graphs(turned, weights)
+        pattern = pattern_of(graphs, own_weights, gaps, given)
+        numeric = np.flatnonzero(np.isin(graphs.children, of_numbers))
+        children, own_parents = graphs.children[numeric], graphs.parents[numeric]
+        every = mixed_families(statistics, posterior, children, own_parents, np.full(len(children), -1))
+        among_numbers = compressed(own_parents, of_numbers)
+        # Families of levels are never in a part: none of their members is missing.
+        place_of = np.full(len(graphs.children) + 1, -1, dtype=np.int32)
+        place_of[numeric] = np.arange(len(numeric))
+        parts = np.ascontiguousarray(place_of[pattern.parts][:, of_numbers])
+        own_gaps = int(compressed(np.array([gaps], dtype=np.uint64), of_numbers)[0])
+        wanted = Wanted(graphs.children[pattern.plain], graphs.parents[pattern.plain], np.full(len(pattern.plain), -1))
+        fill_plain = mixed_filler(statistics, prior, wanted, -1)
+
+        def fill(cells: NDArray[Any], masks: Masks, width: int, cancel: Integers) -> list[Floats]:
+            logs = np.zeros((len(pattern.nodes), LANES))
+            fill_plain(cells, masks, logs[: len(pattern.plain)])
+            if not len(parts):
+                return [logs]
+            fine, coarse = (np.empty((len(parts), width)) for _ in range(2))
+            # Rows with the same levels have the same training rows.
+            first, member = distinct_rows(np.ascontiguousarray(cells[of_levels, :width].T))
+            groups = row_groups(every, np.ascontiguousarray(cells[:, first]))
+            for number in range(len(first)):
+                lanes = np.flatnonzero(member == number)
+                families = gaussian_families(posterior, every.numbers, among_numbers, groups[:, number].copy())
+                integrals = integrals_of(families, parts, own_gaps)
+                own, own_coarse = (np.empty((len(parts), len(lanes))) for _ in range(2))
+                chosen = np.ascontiguousarray(cells[of_numbers][:, lanes])
+                fill_integrals(integrals, chosen, own, own_coarse, cancel)
+                fine[:, lanes], coarse[:, lanes] = own, own_coarse
+            return _both(pattern, logs, fine, coarse)
+
+        return Ready(pattern, fill)
+
+    return prepare
+
+
+def _both(pattern: Pattern, logs: Floats, fine: Floats, coarse: Floats) -> list[Floats]:
+    """The columns with the integrals of parts, and the same with half the points."""
+    first, width = len(pattern.plain) + len(pattern.zeros), fine.shape[1]
+    halved = logs.copy()
+    logs[first:, :width], halved[first:, :width] = fine, coarse
+    return [logs, halved]

@@ -1,0 +1,111 @@
+"""Draws of the parameters of Gaussian networks from their posterior, one set of them for each graph.
+
+Family by family, with `R`, `m`, `w`, `u`, `n` as in gaussian.py: the variance that `p` parents leave is `s / chi^2`,
+with `w + N - n + p + 1` degrees of freedom, the coefficients given it are normal around those of the regression in `R`,
+and so is the mean. These are the distributions that the score integrates over (Geiger & Heckerman 2002).
+
+Time: one Cholesky factor of the size of the family for each node of each graph.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import kernel
+from dagpost.prediction.gaussian import factorise, gaussian_posterior
+from dagpost.prediction.statistics import GaussianStatistics
+from dagpost.scores import NormalWishartPrior
+
+
+class DrawnNetworks(NamedTuple):
+    """Of every graph and node the parents, -1 in places left over, and their coefficients: (graphs, nodes, parents).
+
+    `intercepts` and `spreads` are (graphs, nodes); `spreads` are deviations.
+    """
+
+    parents: Integers
+    coefficients: Floats
+    intercepts: Floats
+    spreads: Floats
+
+    def matrices(self) -> Floats:
+        """The coefficients as (graphs, child, parent)."""
+        graphs, nodes, _ = self.parents.shape
+        result = np.zeros((graphs, nodes, nodes + 1))
+        np.put_along_axis(result, np.where(self.parents < 0, nodes, self.parents), self.coefficients, axis=2)
+        return np.ascontiguousarray(result[:, :, :nodes])
+
+    def covariances(self) -> Floats:
+        """The covariance of all columns, for each graph."""
+        nodes = self.parents.shape[1]
+        # Of rows: column = intercept + coefficients times columns + spread times noise.
+        ways = np.linalg.solve(np.eye(nodes) - self.matrices(), self.spreads[:, :, np.newaxis] * np.eye(nodes))
+        return np.asarray(ways @ ways.transpose(0, 2, 1))
+
+
+def drawn_networks(
+    statistics: GaussianStatistics,
+    prior: NormalWishartPrior,
+    graphs: NDArray[np.unsignedinteger],
+    generator: np.random.Generator,
+) -> DrawnNetworks:
+    """One draw of the parameters of each graph, a row of parent masks."""
+    posterior = gaussian_posterior(statistics, prior)
+    masks = graphs.astype(np.uint64)
+    count, nodes = masks.shape
+    sizes = np.bitwise_count(masks).astype(np.int64)
+    most = int(sizes.max(initial=0))
+    freedom = posterior.degrees[statistics.group_of] + sizes + 1.0
+    squares, normals = generator.chisquare(freedom), generator.standard_normal((count, nodes, most + 1))
+    parents = np.full((count, nodes, most), -1, dtype=np.int64)
+    coefficients, rest = np.zeros((count, nodes, most)), np.zeros((count, nodes, 2))
+    _draw(
+        masks, statistics.group_of, posterior.means, posterior.matrices, posterior.weights, posterior.floors, squares,
+        normals, parents, coefficients, rest,
+    )  # fmt: skip
+    return DrawnNetworks(parents, coefficients, rest[:, :, 0], rest[:, :, 1])
+
+
+@kernel
+def _draw(
+    masks: Masks,
+    group_of: Integers,
+    means: Floats,
+    matrices: Floats,
+    weights: Floats,
+    floors: Floats,
+    squares: Floats,
+    normals: Floats,
+    parents: Integers,
+    coefficients: Floats,
+    rest: Floats,
+) -> None:
+    graphs, nodes = masks.shape
+    members = np.empty(nodes + 1, dtype=np.int64)
+    cholesky = np.zeros((nodes, nodes))
+    for graph in range(graphs):
+        for node in range(nodes):
+            size = 0
+            for other in range(nodes):
+                if masks[graph, node] >> np.uint64(other) & np.uint64(1):
+                    members[size] = other
+                    size += 1
+            members[size] = node
+            group = group_of[node]
+            factorise(matrices[group], members[: size + 1], floors, cholesky)
+            normal = normals[graph, node]
+            spread = cholesky[size, size] / math.sqrt(squares[graph, node])
+            intercept = means[group, node] + spread / math.sqrt(weights[group]) * normal[size]
+            for place in range(size - 1, -1, -1):
+                value = cholesky[size, place] + spread * normal[place]
+                for later in range(place + 1, size):
+                    value -= cholesky[later, place] * coefficients[graph, node, later]
+                value /= cholesky[place, place]
+                parents[graph, node, place], coefficients[graph, node, place] = members[place], value
+                intercept -= value * means[group, members[place]]
+            rest[graph, node, 0], rest[graph, node, 1] = intercept, spread

@@ -1,0 +1,189 @@
+"""Slow, obvious twins for tables of levels and numbers: row by row and combination by combination, by the definition.
+
+Graphs are tuples of parent masks, rows are lists of codes and numbers. Missing numbers are integrated on a fine grid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from tests.naive import prediction as naive_prediction
+from tests.naive import scores as naive_scores
+from tests.naive.causal import has_path, rows_of
+
+from dagpost.data.table import Table
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Imagined rows of levels, and the prior of numbers with all its parts settled."""
+
+    size: float
+    weight: float
+    degrees: float
+    mean: np.ndarray
+    deviations: np.ndarray
+
+
+def numeric(table: Table) -> list[int]:
+    return [node for node, levels in enumerate(table.levels) if levels is None]
+
+
+def prior_of(table: Table, size: float = 5.0, weight: float = 1.0) -> Prior:
+    """The prior of `ConditionalGaussian` where it is left to the data: means and deviations of all rows."""
+    numbers = part(table, numeric(table))
+    counts = np.ones(table.rows) if table.counts is None else table.counts
+    if not numbers.names:
+        return Prior(size, weight, weight + 1, np.empty(0), np.empty(0))
+    mean = np.average(numbers.values(), axis=0, weights=counts)
+    return Prior(size, weight, len(mean) + weight + 1, mean, naive_scores.deviations(numbers, None))
+
+
+def part(table: Table, nodes: Sequence[int]) -> Table:
+    """Some columns; interventions on the others are forgotten."""
+    masks = None
+    if table.interventions is not None:
+        masks = np.array(
+            [
+                sum(1 << place for place, node in enumerate(nodes) if int(mask) >> node & 1)
+                for mask in table.interventions
+            ],
+            dtype=np.uint64,
+        )
+    columns = tuple(table.columns[node] for node in nodes)
+    return Table(
+        tuple(table.names[node] for node in nodes), columns, tuple(table.levels[node] for node in nodes), table.counts,
+        masks,
+    )  # fmt: skip
+
+
+def rows_with(table: Table, levels: dict[int, int]) -> Table:
+    """The rows in which some columns have these codes."""
+    kept = [row for row in range(table.rows) if all(int(table.columns[n][row]) == code for n, code in levels.items())]
+    return replace(
+        table,
+        columns=tuple(column[kept] for column in table.columns),
+        counts=None if table.counts is None else table.counts[kept],
+        interventions=None if table.interventions is None else table.interventions[kept],
+    )
+
+
+def family_of(table: Table, prior: Prior) -> naive_prediction.Family:
+    """The score of a family with the row less that without it, of numbers among the rows with the same levels."""
+    numbers = numeric(table)
+    discrete = [node for node in range(len(table.names)) if node not in numbers]
+    levels = part(table, discrete)
+    of_levels = naive_prediction.discrete_family(levels, naive_prediction.bdeu_parameter(levels, prior.size))
+
+    def log_probability(child: int, parents: list[int], row: Sequence[float]) -> float:
+        if child in discrete:
+            places = [discrete.index(parent) for parent in parents]
+            return of_levels(discrete.index(child), places, [row[node] for node in discrete])
+        alike = rows_with(table, {node: int(row[node]) for node in parents if node in discrete})
+        own = part(alike, numbers)
+        family = naive_prediction.gaussian_family(own, prior.weight, prior.degrees, prior.mean, prior.deviations)
+        places = [numbers.index(parent) for parent in parents if parent in numbers]
+        return family(numbers.index(child), places, [row[node] for node in numbers])
+
+    return log_probability
+
+
+def possible(table: Table, dags: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+    """The graphs in which no column of numbers leads to one of levels."""
+    bits = sum(1 << node for node in numeric(table))
+    return [dag for dag in dags if all(not int(mask) & bits for node, mask in enumerate(dag) if not bits >> node & 1)]
+
+
+def log_predictive_of_observed(
+    family: naive_prediction.Family,
+    dags: Sequence[Sequence[int]],
+    weights: Sequence[float],
+    row: Sequence[float | None],
+    arities: Sequence[int],
+    grid: np.ndarray,
+) -> float:
+    """The sum over all missing levels and, on an even grid, over missing numbers."""
+    choices = [
+        [cell] if cell is not None else list(range(arity)) if arity else grid.tolist()
+        for cell, arity in zip(row, arities, strict=True)
+    ]
+    step = math.prod(
+        1.0 if cell is not None or arity else float(grid[1] - grid[0]) for cell, arity in zip(row, arities, strict=True)
+    )
+    logs = [naive_prediction.log_predictive(family, dags, weights, completed) for completed in product(*choices)]
+    largest = max(logs)
+    return largest + math.log(math.fsum(math.exp(log - largest) for log in logs)) + math.log(step)
+
+
+# Effects
+
+
+def posterior_of(
+    table: Table, treatment: int, levels: dict[int, int], prior: Prior
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Mean, matrix and number of the rows with these levels in which nothing but the treatment was set."""
+    alike = [
+        row
+        for row, times in rows_of(table, treatment)
+        if all(int(table.columns[node][row]) == code for node, code in levels.items())
+        for _ in range(times)
+    ]
+    numbers = numeric(table)
+    nodes = len(numbers)
+    matrix = prior.weight * (prior.degrees - nodes - 1) / (prior.weight + 1) * np.diag(prior.deviations**2)
+    if not alike:
+        return prior.mean, matrix, 0
+    data = part(table, numbers).values()[alike]
+    mean, count = data.mean(axis=0), len(alike)
+    for row in data:
+        matrix = matrix + np.outer(row - mean, row - mean)
+    distance = prior.mean - mean
+    matrix = matrix + count * prior.weight / (count + prior.weight) * np.outer(distance, distance)
+    return (prior.weight * prior.mean + count * mean) / (count + prior.weight), matrix, count
+
+
+def weights_of(table: Table, treatment: int, adjust: Sequence[int], size: float) -> dict[tuple[int, ...], float]:
+    """The mean probability of every combination of levels that is adjusted for."""
+    everything = list(product(*(range(table.arities[node]) for node in adjust)))
+    shares = {}
+    for codes in everything:
+        here = dict(zip(adjust, codes, strict=True))
+        seen = sum(
+            times
+            for row, times in rows_of(table, treatment)
+            if all(int(table.columns[node][row]) == code for node, code in here.items())
+        )
+        shares[codes] = size / len(everything) + seen
+    total = math.fsum(shares.values())
+    return {codes: share / total for codes, share in shares.items()}
+
+
+def mean_of_number(table: Table, graph: Sequence[int], x: int, level: int, y: int, prior: Prior) -> float:
+    """The mean of E[y | do(x = level)] of a column of numbers, for one of levels that leads to it."""
+    adjust = naive_prediction.members(int(graph[x]))
+    place = numeric(table).index(y)
+    total = 0.0
+    for codes, share in weights_of(table, x, adjust, prior.size).items():
+        here = dict(zip(adjust, codes, strict=True))
+        total += share * posterior_of(table, x, {**here, x: level}, prior)[0][place]
+    return total
+
+
+def mean_slope(table: Table, graph: Sequence[int], x: int, y: int, prior: Prior) -> float:
+    """The mean change of E[y | do(x)] with one unit of x, for columns of numbers."""
+    if not has_path(graph, x, y):
+        return 0.0
+    numbers = numeric(table)
+    parents = naive_prediction.members(int(graph[x]))
+    adjust = [node for node in parents if node not in numbers]
+    explaining = [numbers.index(x), *(numbers.index(node) for node in parents if node in numbers)]
+    total = 0.0
+    for codes, share in weights_of(table, x, adjust, prior.size).items():
+        _, matrix, _ = posterior_of(table, x, dict(zip(adjust, codes, strict=True)), prior)
+        slopes = np.linalg.solve(matrix[np.ix_(explaining, explaining)], matrix[explaining, numbers.index(y)])
+        total += share * float(slopes[0])
+    return total
