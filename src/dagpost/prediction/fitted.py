@@ -97,8 +97,8 @@ def _levels_of_latents(
     levels = images.table.levels[node]
     if levels is None:
         raise InputError(
-            f"The column {target!r} is one of numbers, and only levels have probabilities. What a number may be that is "
-            "missing in the table is in missing_cells(): add the row with a gap there, and fit."
+            f"The column {target!r} is one of numbers, and only levels have probabilities. What a number may be that "
+            "is missing in the table is in missing_cells(): add the row with a gap there, and fit."
         )
     rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
     chances = as_shares(log_probabilities(fitted, images, rows, node))
