@@ -99,29 +99,6 @@ class CausalEffect:
     @property
     def quantity(self) -> str:
         """What is measured, in words."""
-<<<<<<< HEAD
-        treatment, measured = printable(self.treatment), self._measured
-        if self.in_deviations:
-            measured += ", in latent standard deviations,"
-        if self.do is None:
-            unit = "latent standard deviation" if self.in_deviations else "unit"
-            return f"change of {measured} for one {unit} more of {treatment}"
-        first, second = (printable(part) for part in self.do)
-        return f"change of {measured} with {treatment} set to {first} rather than {second}"
-
-    @property
-    def _measured(self) -> str:
-        """What of the outcome changes."""
-        outcome = printable(self.outcome)
-        return outcome if self.outcome_level is None else f"P({outcome} = {printable(self.outcome_level)})"
-
-    def __repr__(self) -> str:
-        treatment = printable(self.treatment)
-        deed = f"One {'latent standard deviation' if self.in_deviations else 'unit'} more of {treatment}"
-        if self.do is not None:
-            first, second = (printable(part) for part in self.do)
-            deed = f"Setting {treatment} to {first} rather than {second}"
-=======
         unit = ", in latent standard deviations," if self.in_deviations else ""
         deed = self._deed("with {} set to {} rather than {}", "for one {} more of {}")
         return f"change of {self._measured}{unit} {deed}"
@@ -143,7 +120,6 @@ class CausalEffect:
 
     def __repr__(self) -> str:
         deed = self._deed("Setting {} to {} rather than {}", "One {} more of {}")
->>>>>>> main
         lower, upper = self.interval()
         words = "; ".join(filter(None, (target_named(self.modularity).words, given_columns(self.exogenous))))
         unit = " latent standard deviations" if self.in_deviations else ""
