@@ -17,6 +17,7 @@ from dagpost.cli.output import print_columns
 from dagpost.cli.recipe import load_frame, table_of
 from dagpost.errors import DagpostError, InputError
 from dagpost.families.numbering import MAX_NODES
+from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
@@ -72,11 +73,11 @@ def look_at(
     max_parents: int = 5,
     threads: int | None = None,
 ) -> AboutTable:
-    """Read a table as `fit` with a discrete score does; where that cannot be done, only look at its columns."""
+    """Read a table as `fit` does, where the score is left to it; where that cannot be done, only look at its columns."""
     frame = load_frame(source)
     recipe.exogenous = columns_like(recipe.exogenous, list(frame.columns), "--exogenous")
     try:
-        table = table_of(frame, source, recipe, "bdeu", counts, interventions)
+        table = table_of(frame, source, recipe, AUTO, counts, interventions)
     except InputError as error:
         described = recipe.describe(frame, counts=counts, interventions=interventions)
         return AboutTable(None, described, in_words(error.marked))
