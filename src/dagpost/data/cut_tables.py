@@ -52,9 +52,8 @@ def cut_numbers(table: Table, names: Collection[str] | None = None, *, notify: b
         if levels is None and steps[name].cuts is None and (names is None or name in names):
             step, bounds = steps[name], _bounds(table, place)
             alike = None if table.time is None else cut_alike(step, column, bounds, steps)
-            steps[name] = _with_level(
-                alike or step.cut(column, table.counts, own.get(name, recipe.usual_rule), bounds), table
-            )
+            rule = own.get(name, recipe.usual_rule)
+            steps[name] = _with_level(alike or step.cut(column, table.counts, rule, bounds), table)
             decided += [] if name in own or alike else [steps[name]]
     if notify and (said := words.notice_of_cuts(decided)):
         warn(said)

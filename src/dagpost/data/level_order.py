@@ -23,6 +23,7 @@ from dagpost.errors import InputError
 
 #: Levels of an order that are shown.
 _MOST_SHOWN = 7
+_TWO = 2
 
 
 def in_order(
@@ -36,7 +37,9 @@ def in_order(
     if cells.ordered is None and known_scales and cells.kind in ("text", "declared"):
         places = known_order(cells.values)
         if places is not None:
-            return replace(cells.rearranged(places, [cells.values[place] for place in places]), ordered=True)
+            # Two levels are in an order anyway: which of them comes first is all that there is to say.
+            ordered = True if len(places) > _TWO else None
+            return replace(cells.rearranged(places, [cells.values[place] for place in places]), ordered=ordered)
     return _told_from_numbers(cells)
 
 

@@ -91,8 +91,8 @@ def toml_of(described: Mapping[str, Any]) -> str:
         _line("missing", described["missing"]),
         "# levels of new rows that are not listed here: an error, a gap (missing), or as probable as the prior says",
         _line("unseen", described["unseen"]),
-        "# how numbers are cut that have no cuts of their own: quantile, uniform or kmeans. Without both keys, they are",
-        "# cut only for a score that needs levels.",
+        "# how numbers are cut that have no cuts of their own: quantile, uniform or kmeans. Without both keys, numbers",
+        "# are cut only for a score that needs levels",
         *(_unless_usual(key, described[key], usual) for key, usual in _USUAL.items()),
     ]
     own = described.get("cut") or {}

@@ -10,10 +10,10 @@
 On tables of known networks with 8 to 12 columns, cut into 2 to 5 levels, cutting the other columns as well loses most
 of the evidence (docs/scores.md).
 
-Of the Dirichlet scores it is the one whose probabilities were measured to be closest to the truth. On tables from known networks (docs/calibration.md) BDeu averaged over equivalent sample sizes has the least loss, in
-pairs, edges and paths; of single sizes, 5 has. Averaging takes the exact evidence of every size, so it takes as many
-fits, and methods without exact evidence cannot do it: those, and tables on which that many fits would take minutes,
-get the single size.
+Of the Dirichlet scores it is the one whose probabilities were measured to be closest to the truth. On tables from known
+networks (docs/calibration.md) BDeu averaged over equivalent sample sizes has the least loss, in pairs, edges and paths;
+of single sizes, 5 has. Averaging takes the exact evidence of every size, so it takes as many fits, and methods without
+exact evidence cannot do it: those, and tables on which that many fits would take minutes, get the single size.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def notice_of_choice(score: Score, table: Table) -> str:
 
 
 def automatic_score(groups: Sequence[int], families: int, *, mixes: bool) -> Score:
-    """The score of a table, for a method that can mix posteriors or for one that cannot.
+    """The Dirichlet score of a table of levels, for a method that can mix posteriors or for one that cannot.
 
     `groups` are the numbers of columns that are summed over together: one number where the table is summed as a whole,
     several where rules split it. Groups and families must cost no more than the 18 variables of a table without rules.

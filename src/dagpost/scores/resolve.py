@@ -81,8 +81,8 @@ def table_for(
 ) -> Table:
     """The table of whatever `as_table` takes, as a score wants it: numbers are cut into levels for a discrete one.
 
-    Where the score is left to us, only what the recipe says is to be cut is. An object of the user's that does not say which columns it takes gets them as they are. Where a column names the
-    `regimes`, indicators take its place.
+    Where the score is left to us, only what the recipe says is to be cut is. An object of the user's that does not say
+    which columns it takes gets them as they are. Where a column names the `regimes`, indicators take its place.
     """
     from dagpost.data.cut_tables import cut_numbers, cut_where_asked
     from dagpost.data.recipe import resolve_recipe, with_recipe

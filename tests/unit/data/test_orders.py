@@ -72,6 +72,8 @@ def test_scales_do_not_contradict_each_other() -> None:
         (["10-19", "5-9", "20+"], ["5-9", "10-19", "20+"]),
         (["5+", "0", "1-4"], ["0", "1-4", "5+"]),
         ([">=60.5", "[43, 60.5)", "<43"], ["<43", "[43, 60.5)", ">=60.5"]),
+        (["hypertension", "none"], ["none", "hypertension"]),
+        (["asthma", "none", "gout"], None),
         (["X", "V"], None),
         (["type II", "type I"], None),
         (["stage I", "grade II"], None),
