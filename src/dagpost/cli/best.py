@@ -122,7 +122,7 @@ def best(
         model.exogenous = columns_like(not_modelled, table.names, "--exogenous")
         if not quiet:
             show_recipe(source, table)
-        _refuse_unknown(resolve_score(model.score), table, model.exogenous)  # type: ignore[arg-type]
+        _refuse_unknown(resolve_score(model.score), table, model.exogenous)
         # A fit by this method computes scores and nothing else.
         found = model.fit(table).best(number)
     _show(found, as_json=as_json)

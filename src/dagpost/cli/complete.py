@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from dagpost._tools.text import printable
@@ -110,7 +111,7 @@ def _with_texts(cells: pd.DataFrame) -> pd.DataFrame:
         "; ".join(f"{level}: {share:.4f}" for level, share in own.items()) if isinstance(own, dict) else None
         for own in cells["probabilities"]
     ]
-    return cells.assign(probabilities=texts)
+    return cells.assign(probabilities=np.array(texts, dtype=object))
 
 
 def _content(cells: pd.DataFrame) -> list[dict[str, Any]]:
