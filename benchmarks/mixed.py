@@ -28,6 +28,9 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,36 +102,51 @@ def area(probabilities: NDArray[np.float64], joined: NDArray[np.bool_]) -> float
     return float(average_precision_score(joined, probabilities))
 
 
-def recovery(networks: int, seed: int) -> None:
+class Judged(NamedTuple):
+    """What each way says of the pairs of one network, how long it took, and whether latent chains are to be trusted."""
+
+    joined: NDArray[np.bool_]
+    found: dict[str, NDArray[np.float64]]
+    seconds: dict[str, float]
+    trusted: bool
+    size: tuple[int, ...]
+
+
+def judge(seed: int, number: int) -> Judged:
+    """Fit one network in every way."""
+    own = random_network(np.random.default_rng([seed, number]))
+    pairs = np.triu_indices(len(own.joined), k=1)
+    found, seconds, trusted = {}, {}, True
+    for way, fit in WAYS.items():
+        begun = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DagpostWarning)
+            model = fit(own, number)
+        seconds[way] = time.process_time() - begun
+        edges = model.edge_probabilities_.to_numpy()
+        found[way] = (edges + edges.T)[pairs]
+        trusted &= "Do not trust" not in (model.fitted_.results.verdict or "")
+    return Judged(own.joined[pairs], found, seconds, trusted, own.cut.shape)
+
+
+def recovery(networks: int, seed: int, processes: int) -> None:
     """Print what each way makes of the same networks."""
-    found: dict[str, list[NDArray[np.float64]]] = {way: [] for way in WAYS}
-    seconds, untrusted, truths = dict.fromkeys(WAYS, 0.0), 0, []
-    for number in range(networks):
-        own = random_network(np.random.default_rng([seed, number]))
-        pairs = np.triu_indices(len(own.joined), k=1)
-        truths.append(own.joined[pairs])
-        shown = []
-        for way, fit in WAYS.items():
-            begun = time.process_time()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DagpostWarning)
-                model = fit(own, number)
-            seconds[way] += time.process_time() - begun
-            edges = model.edge_probabilities_.to_numpy()
-            found[way].append((edges + edges.T)[pairs])
-            shown.append(f"{way} {losses(found[way][-1], truths[-1]).mean():.3f}")
-            if way == "latent":
-                verdict = model.fitted_.results.verdict or ""
-                untrusted += "Do not trust" in verdict
-        print(f"  {number + 1}: {len(own.joined)} columns, {len(own.cut)} rows: {', '.join(shown)}", flush=True)
-    truth = np.concatenate(truths)
+    judged = []
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for one in pool.map(partial(judge, seed), range(networks)):
+            judged.append(one)
+            shown = ", ".join(f"{way} {losses(own, one.joined).mean():.3f}" for way, own in one.found.items())
+            print(f"  {len(judged)}: {one.size[1]} columns, {one.size[0]} rows: {shown}", flush=True)
+    truth = np.concatenate([one.joined for one in judged])
     print(f"{'way':12} {'log loss':>9} {'(s.e.)':>8} {'area':>7} {'CPU s a network':>16}")
-    for way, own_found in found.items():
-        each = [losses(own, joined).mean() for own, joined in zip(own_found, truths, strict=True)]
+    for way in WAYS:
+        each = [losses(one.found[way], one.joined).mean() for one in judged]
         error = np.std(each, ddof=1) / np.sqrt(len(each))
-        whole = np.concatenate(own_found)
+        whole = np.concatenate([one.found[way] for one in judged])
         loss, curve = losses(whole, truth).mean(), area(whole, truth)
-        print(f"{way:12} {loss:9.3f} {error:8.3f} {curve:7.3f} {seconds[way] / networks:16.1f}")
+        seconds = np.median([one.seconds[way] for one in judged])
+        print(f"{way:12} {loss:9.3f} {error:8.3f} {curve:7.3f} {seconds:16.1f}")
+    untrusted = sum(not one.trusted for one in judged)
     print(f"latent chains that say not to trust them yet: {untrusted} of {networks}")
 
 
@@ -180,6 +198,7 @@ def main(arguments: Any = None) -> None:
     command = commands.add_parser("recovery")
     command.add_argument("--networks", type=int, default=20)
     command.add_argument("--seed", type=int, default=1)
+    command.add_argument("--processes", type=int, default=1)
     command = commands.add_parser("ocd")
     command.add_argument("table", type=Path)
     command.add_argument("--picture", type=Path, default=Path("ocd.png"))
@@ -187,7 +206,7 @@ def main(arguments: Any = None) -> None:
     commands.add_parser("clinic")
     given = parser.parse_args(arguments)
     if given.command == "recovery":
-        recovery(given.networks, given.seed)
+        recovery(given.networks, given.seed, given.processes)
     elif given.command == "ocd":
         ocd(given.table, given.picture, given.samples)
     else:

@@ -1,8 +1,8 @@
 """Latent tables that have their exact distribution still have it after a round, and after each move alone.
 
-Exact tables are drawn from the prior until they agree with the ranks. Tests of agreement are Kolmogorov-Smirnov tests of
-two samples at the level 1e-7 for each of the numbers looked at: a test has a false-alarm rate below 1e-5, and seeds are
-fixed.
+Exact tables are drawn from the prior until they agree with the ranks. Tests of agreement are Kolmogorov-Smirnov tests
+of two samples at the level 1e-7 for each of the numbers looked at: a test has a false-alarm rate below 1e-5, and seeds
+are fixed.
 """
 
 from __future__ import annotations
