@@ -190,8 +190,7 @@ class DagPosterior(Estimator):
         `Table`. `counts` names the column that says how many times each row was seen; `interventions` the one that says
         which variable was set from outside in each row, whose score leaves that row out (Cooper & Yoo 1999). Both may
         be arrays. `checkpoint` is where a long fit keeps what it has finished: killed at any moment, the same call
-        resumes from there. Evidence and edges are then computed at once, whatever the method.
-        Weights of rows are refused.
+        resumes from there. Evidence and edges are then computed at once. Weights of rows are refused.
         """
         refuse_other_arguments(others)
         table = fitting.table_of(self, X, counts, interventions)
@@ -262,10 +261,7 @@ class DagPosterior(Estimator):
     def expectation(
         self, function: NumberFunction, given: Statement | None = None, *, confidence: float = 0.95
     ) -> Expectation:
-        """The expected value of a function that returns a number for a networkx graph, from the model's own sample.
-
-        It is called once for each distinct graph. `given` restricts to the graphs in which a statement holds.
-        """
+        """The mean of a function from networkx graphs to numbers; `given`: over the graphs where a statement holds."""
         return self.own_sample().expectation(function, given, confidence=confidence)
 
     def probability_matrix(self, relation: str = "~>") -> pd.DataFrame:

@@ -26,10 +26,12 @@ from dagpost.cli.options import (
     KeepOption,
     MaxParentsOption,
     MissingOption,
+    OrderOption,
     QuietOption,
     RecipeOption,
     RequiredOption,
     ThreadsOption,
+    UnorderedOption,
     argument,
     refuse_options_of_tables,
     setting,
@@ -63,6 +65,8 @@ def best(
     drop: DropOption = None,
     keep: KeepOption = None,
     cut: CutOption = None,
+    order: OrderOption = None,
+    unordered: UnorderedOption = None,
     missing: MissingOption = None,
     recipe: RecipeOption = None,
     discretise: DiscretiseOption = None,
@@ -112,6 +116,7 @@ def best(
             progress=False if quiet else None,
         )
         options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
+        options |= {"order": order, "unordered": unordered}
         done = parse_recipe(**options, missing=missing, bins=bins, file=recipe)
         table = read_table(source, done, model.score, counts, interventions)
         model.exogenous = columns_like(not_modelled, table.names, "--exogenous")

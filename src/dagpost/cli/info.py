@@ -31,8 +31,10 @@ from dagpost.cli.options import (
     KeepOption,
     MaxParentsOption,
     MissingOption,
+    OrderOption,
     QuietOption,
     ThreadsOption,
+    UnorderedOption,
     argument,
     option,
     refuse_options_of_tables,
@@ -66,6 +68,8 @@ def info(
     drop: DropOption = None,
     keep: KeepOption = None,
     cut: CutOption = None,
+    order: OrderOption = None,
+    unordered: UnorderedOption = None,
     missing: MissingOption = None,
     recipe: Annotated[
         Path | None, option("FILE", "Write what is done with each column to this file, for `dagpost fit --recipe`.")
@@ -97,7 +101,7 @@ def info(
             _print(_lines_of_model(about) if kind == "model" else _lines_of_sample(about), about)
         return
     options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
-    options["exogenous"] = exogenous
+    options |= {"exogenous": exogenous, "order": order, "unordered": unordered}
     done = parse_recipe(**options, missing=missing, bins=bins)
     about_table = look_at(source, done, counts, interventions, max_parents=max_parents, threads=threads)
     if recipe is not None:

@@ -1,7 +1,8 @@
 """Tables whose numbers are cut into levels as their recipes say: where a score needs levels, or somebody asks for it.
 
-Cuts are found from the numbers of a table (cutting.py) and kept in its recipe; numbers that were cut stay beside their
-bins. Of a censored number, such as "<0.05", a bin is known only if it holds all that the number may be.
+Cuts are found from the numbers of a table (cutting.py) and kept in its recipe, which it must have (`with_recipe`);
+numbers that were cut stay beside their bins. Of a censored number, such as "<0.05", a bin is known only if it holds all
+that the number may be.
 """
 
 from __future__ import annotations
@@ -9,18 +10,20 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.data import recipe_words as words
 from dagpost.data.encoding import code_type
-from dagpost.data.recipe import Recipe
 from dagpost.data.recipe_steps import Rule, Step
 from dagpost.data.slices import cut_alike
 from dagpost.data.table import Table
 from dagpost.errors import warn
+
+if TYPE_CHECKING:
+    from dagpost.data.recipe import Recipe
 
 
 def cut_numbers(table: Table, *, notify: bool = False) -> Table:
@@ -30,8 +33,9 @@ def cut_numbers(table: Table, *, notify: bool = False) -> Table:
     """
     if table.discrete:
         return table
-    recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
-    own, decided = recipe._choices().cut, []
+    recipe = table.recipe
+    assert recipe is not None
+    own, decided = recipe.cut_rules(), []
     usual = Rule(bins=recipe.bins, strategy=recipe.strategy)
     steps = {step.name: step for step in recipe.steps_}
     for place, (name, column, levels) in enumerate(zip(table.names, table.columns, table.levels, strict=True)):
@@ -47,7 +51,8 @@ def cut_numbers(table: Table, *, notify: bool = False) -> Table:
 
 def cut_columns(table: Table, numbers: Mapping[str, Any], rules: Mapping[str, Rule]) -> Table:
     """The table with some columns of numbers, or of levels that are numbers, cut by rules; both by name."""
-    recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
+    recipe = copy.copy(table.recipe)
+    assert recipe is not None
     known = {step.name: step for step in recipe.steps_}
     steps = {
         name: _with_level(
@@ -56,7 +61,6 @@ def cut_columns(table: Table, numbers: Mapping[str, Any], rules: Mapping[str, Ru
         for name, rule in rules.items()
     }
     asked = {name: (own.bins, own.strategy) if own.points is None else own.points for name, own in rules.items()}
-    recipe = copy.copy(recipe)
     recipe.cut = {**(recipe.cut or {}), **asked}
     uncut = replace(
         table,

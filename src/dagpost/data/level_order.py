@@ -49,6 +49,13 @@ def order_in_words(levels: Sequence[object]) -> str:
     return " < ".join(shown)
 
 
+def words_of_order(cells: Cells) -> str:
+    """What was said or found about the order of the levels of a column; empty if nothing was."""
+    if cells.ordered is None:
+        return ""
+    return f", in the order {order_in_words(cells.levels())}" if cells.ordered else ", in no order"
+
+
 def _as_asked(name: str, cells: Cells, order: Sequence[object]) -> Cells:
     places = {number_text(level): place for place, level in enumerate(order)}
     lacking = [level for level in cells.levels() if number_text(level) not in places]

@@ -21,6 +21,7 @@ from dagpost._tools.checks import different_texts, kind, members, one_of, refusa
 from dagpost._tools.estimator import Transformer
 from dagpost._tools.text import nearest, shown
 from dagpost.data import recipe_words as words
+from dagpost.data.cut_tables import apply_cuts, cut_numbers
 from dagpost.data.cutting import LARGEST_BINS, Strategy
 from dagpost.data.recipe_file import read_description, write_description
 from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow
@@ -137,8 +138,6 @@ class Recipe(Transformer):
 
     def fit(self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None) -> Self:  # noqa: ARG002
         """Decide what is done with each column of whatever `as_table` takes, and where numbers are cut."""
-        from dagpost.data.cut_tables import cut_numbers
-
         self._choices()
         fresh = type(self)(**self.get_params(deep=False)).read(X, counts=counts, interventions=interventions)
         decided = cut_numbers(fresh).recipe
@@ -164,8 +163,6 @@ class Recipe(Transformer):
 
     def transform(self, X: Any, *, counts: Any = None, interventions: Any = None) -> Table:
         """The table of some rows, with numbers cut where the recipe has cuts."""
-        from dagpost.data.cut_tables import apply_cuts
-
         self._decided()
         return apply_cuts(self.read(X, counts=counts, interventions=interventions))
 
@@ -263,9 +260,13 @@ class Recipe(Transformer):
 
     def rule_of(self, name: str) -> Rule:
         """How a column of numbers is cut."""
-        given, cut = text(name, "name", "rule_of"), self._choices().cut
+        given, cut = text(name, "name", "rule_of"), self.cut_rules()
         own = cut.get(given, cut.get(series_and_lag(given)[0]))
         return Rule(bins=self.bins, strategy=self.strategy) if own is None else own
+
+    def cut_rules(self) -> Mapping[str, Rule]:
+        """How columns are cut that have a rule of their own, by name."""
+        return self._choices().cut
 
     def step(self, name: str) -> Step:
         """What is done with a column."""
@@ -355,3 +356,8 @@ def resolve_recipe(recipe: Recipe | str | os.PathLike[str] | None, missing: str 
         steps = tuple(step.with_gaps(are_level=missing == "level") for step in found.steps_)
         found._adopt(steps, found.dropped_rows_, found.rows_)
     return found
+
+
+def with_recipe(table: Table) -> Table:
+    """The table with a recipe: its own, or one that says that columns are what they are."""
+    return table if table.recipe is not None else replace(table, recipe=Recipe.of_table(table))

@@ -147,10 +147,11 @@ class Step:
             return found
         censored = np.isnan(numbers) & np.isfinite(bounds).any(axis=1)
         # Bounds are open, and a value on a cut lies above it.
-        first, last = (np.searchsorted(cuts, bounds[:, i], side=side) for i, side in ((0, "right"), (1, "left")))
+        first = np.searchsorted(cuts, bounds[:, 0], side="right")
+        last = np.searchsorted(cuts, bounds[:, 1], side="left")
         torn = censored & (first != last)
         if torn.any():
-            self._refuse_torn(*bounds[torn][0].tolist(), int(torn.sum()))
+            self._refuse_torn(float(bounds[torn][0, 0]), float(bounds[torn][0, 1]), int(torn.sum()))
         return np.where(censored, first, found)
 
     def _refuse_torn(self, lower: float, upper: float, count: int) -> NoReturn:

@@ -21,6 +21,7 @@ from dagpost._tools.text import names_in, printable, shortened, shortened_rows
 from dagpost.data.encoding import code_type, is_number
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.number_words import with_limit_texts
+from dagpost.data.suitable import refuse_other_than
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from dagpost.data.recipe import Recipe
     from dagpost.data.unrolled import Unrolling
+
 
 #: Which columns a score takes: levels, numbers, both, or both where levels are in an order.
 Columns = Literal["discrete", "continuous", "mixed", "ordered"]
@@ -185,8 +187,6 @@ class Table:
 
     def refuse_other_than(self, kind: Columns) -> None:
         """Refuse columns that a score of this kind cannot take."""
-        from dagpost.data.suitable import refuse_other_than
-
         refuse_other_than(self, kind)
 
     def with_number_columns(self) -> Table:
@@ -376,13 +376,3 @@ def _range_of(column: NDArray[np.float64]) -> str:
 
 def _levels_in_words(levels: tuple[object, ...]) -> str:
     return f"{len(levels)} levels: {shortened([str(level) for level in levels])}"
-
-
-def columns_are(names: list[str], one: str = "is", several: str = "are") -> str:
-    """The beginning of a sentence about some columns.
-
-    >>> columns_are(["a"]), columns_are(["a", "b"], "has", "have")
-    ("Column 'a' is", "Columns 'a', 'b' have")
-    """
-    noun, verb = ("Column", one) if len(names) == 1 else ("Columns", several)
-    return f"{noun} {shortened([repr(name) for name in names])} {verb}"

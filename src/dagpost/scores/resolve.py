@@ -80,7 +80,7 @@ def table_for(
     `regimes`, indicators take its place.
     """
     from dagpost.data.cut_tables import cut_numbers
-    from dagpost.data.recipe import resolve_recipe
+    from dagpost.data.recipe import resolve_recipe, with_recipe
     from dagpost.data.regimes import reading_regimes, with_indicators
 
     if regimes is not None and not isinstance(data, Table):
@@ -89,7 +89,7 @@ def table_for(
     if regimes is not None:
         table = with_indicators(table, regimes)
     if chosen.columns == "discrete" and not isinstance(chosen, BareScore):
-        return cut_numbers(table, notify=True)
+        return cut_numbers(with_recipe(table), notify=True)
     if chosen.columns == "continuous":
         table = table.with_number_columns()
     return table if table.recipe is None else replace(table, recipe=table.recipe.uncut())
