@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dagpost.data.written_out import written_out, written_out_like
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
-from dagpost.scores import resolve_score
+from dagpost.scores import Score, resolve_score
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -26,10 +26,10 @@ def images_of(fitted: Fitted) -> Images | None:
 
 
 def _images(fitted: Fitted) -> Images | None:
-    if fitted.table is None or isinstance(fitted.score, str):
+    if isinstance(fitted.score, str) or type(fitted.score).images is Score.images:
         return None
     latent = modelled_table(fitted)
-    table = written_out_like(fitted.table, latent)
+    table = written_out_like(fitted.rows("Latent numbers"), latent)
     workspace = fitted.workspace
     latent = workspace.table if isinstance(workspace, AugmentedWorkspace) else written_out(latent)
     return resolve_score(fitted.score).images(table, latent)

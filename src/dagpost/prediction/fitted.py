@@ -20,20 +20,30 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.text import position_of
 from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import modelled_table
+from dagpost.posterior.latent_numbers import images_of
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.summaries.given import masks_of_graph
-from dagpost.prediction.averaging import as_shares, log_predictive, log_predictive_of_target, refuse_exogenous
-from dagpost.prediction.completed_parts import Part, completed_given, completed_statistics, parts_of
+from dagpost.prediction.averaging import (
+    as_shares,
+    log_predictive,
+    log_predictive_of_target,
+    refuse_exogenous,
+    refuse_set_target,
+)
+from dagpost.prediction.completed_parts import completed_given
+from dagpost.prediction.counted_parts import counted_parts, has_rows, statistics_of, where_of
+from dagpost.prediction.latent_rows import log_probabilities
 from dagpost.prediction.network import AnyNetwork, bayesian_network, mixed_network
+from dagpost.prediction.numbers import mixture_of, number_components, refuse_levels_as_target
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.prediction.time_rows import encode_new_rows
 from dagpost.priors.constraints import Constraints
@@ -43,26 +53,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.posterior.summaries.given import GivenGraph
-
-_STATISTICS = "statistics"
+    from dagpost.scores.latent_images import Images
 
 
 def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: Any) -> Floats:
     """Log p(row | data) of new rows, averaged over graphs; of the modelled columns given the exogenous ones."""
+    images = images_of(fitted)
+    if images is not None:
+        rows = encode_new_rows(fitted, X, images.table, unseen=unseen, interventions=interventions)
+        return log_probabilities(fitted, images, rows)[0]
     counted = counted_parts(fitted)
     rows = encode_new_rows(fitted, X, counted[0][1], unseen=unseen, interventions=interventions)
-    where = _where(fitted)
+    where = where_of(fitted)
     return _mixed(log_predictive(part.sample, own, part.score, rows, **where) for part, own in counted)
-
-
-def counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]]:
-    """What predictions are averaged over, and what was counted for it."""
-    parts = parts_of(fitted)
-    if isinstance(fitted.workspace, AugmentedWorkspace):
-        refuse_wide(len(fitted.names), "Predictions are made")
-        return list(zip(parts, completed_statistics(fitted, parts), strict=True))
-    statistics = statistics_of(fitted, fitted.own_sample().parents)
-    return [(part, statistics) for part in parts]
 
 
 def _mixed(logs: Iterable[Floats]) -> Floats:
@@ -79,14 +82,63 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     import pandas as pd
 
     refuse_exogenous(target, fitted.exogenous)
+    images = images_of(fitted)
+    if images is not None:
+        return _levels_of_latents(fitted, images, X, target, unseen, interventions)
     counted = counted_parts(fitted)
-    statistics, where = counted[0][1], _where(fitted)
+    statistics, where = counted[0][1], where_of(fitted)
     rows = encode_new_rows(fitted, X, statistics, target=target, unseen=unseen, interventions=interventions)
     chances = as_shares(
         _mixed(log_predictive_of_target(part.sample, own, part.score, rows, target, **where) for part, own in counted)
     )
     levels = statistics.levels[fitted.names.index(target)]
     return pd.DataFrame(chances, columns=pd.Index(levels or (), name=target))
+
+
+def _levels_of_latents(
+    fitted: Fitted, images: Images, X: Any, target: str, unseen: Any, interventions: Any
+) -> pd.DataFrame:
+    """The same where columns are images of latent numbers."""
+    import pandas as pd
+
+    node = position_of(target, fitted.names)
+    levels = images.table.levels[node]
+    if levels is None:
+        raise InputError(
+            f"The column {target!r} is one of numbers, and only levels have probabilities. What a number may be that "
+            "is missing in the table is in missing_cells(): add the row with a gap there, and fit."
+        )
+    rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
+    chances = as_shares(log_probabilities(fitted, images, rows, node))
+    return pd.DataFrame(chances, columns=pd.Index(levels, name=target))
+
+
+def number_predictions(
+    fitted: Fitted, X: Any, target: str, confidence: float, unseen: Any, interventions: Any
+) -> pd.DataFrame:
+    """Mean, deviation, median and interval of a column of numbers given the others, averaged over graphs."""
+    import pandas as pd
+
+    check_confidence(confidence)
+    refuse_exogenous(target, fitted.exogenous)
+    counted = counted_parts(fitted)
+    statistics = counted[0][1]
+    refuse_levels_as_target(statistics, position_of(target, fitted.names))
+    rows = encode_new_rows(fitted, X, statistics, target=target, unseen=unseen, interventions=interventions)
+    refuse_set_target(rows, target, fitted.names)
+    probabilities = np.array([0.5, (1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    where = where_of(fitted)
+    with collected_warnings() as said:
+        pieces = [
+            number_components(part.sample, own, part.score, rows, target, probabilities, **where)
+            for part, own in counted
+        ]
+    for remark in dict.fromkeys(said):
+        warn(remark)
+    found = mixture_of(pieces, rows.cells.shape[1], probabilities)
+    columns = {"mean": found.means, "sd": found.deviations}
+    columns |= dict(zip(("median", "lower", "upper"), found.quantiles.T, strict=True))
+    return pd.DataFrame(columns)
 
 
 def network_of(fitted: Fitted, graph: GivenGraph | None) -> AnyNetwork:
@@ -116,16 +168,11 @@ def _averaged_network(fitted: Fitted, masks: Masks) -> AnyNetwork:
     """The means over completed tables given the graph of the posterior means of its parameters."""
     refuse_wide(len(fitted.names), "Networks are made")
     networks = [
-        bayesian_network(masks, sufficient_statistics(table, masks[None, :], score, **_where(fitted)), score)
+        bayesian_network(masks, sufficient_statistics(table, masks[None, :], score, **where_of(fitted)), score)
         for score, table in completed_given(fitted, masks)
     ]
     network = mixed_network(networks, [1.0 / len(networks)] * len(networks))
     return replace(network, exogenous=fitted.exogenous)
-
-
-def has_rows(fitted: Fitted) -> bool:
-    """Whether a model has its rows, or what was counted in them."""
-    return fitted.table is not None or fitted.recall(_STATISTICS) is not None
 
 
 def statistics_to_keep(fitted: Fitted) -> Statistics | None:
@@ -135,27 +182,3 @@ def statistics_to_keep(fitted: Fitted) -> Statistics | None:
     if any(score.parameter_prior() is None for score in scores_within(resolve_score(fitted.score))):
         return None
     return statistics_of(fitted, fitted.own_sample().parents)
-
-
-def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:
-    """What was counted for the families of some graphs; counted now where it is not there yet."""
-    refuse_wide(len(fitted.names), "Predictions are made")
-    known: Statistics | None = fitted.recall(_STATISTICS)
-    if known is not None and known.covers(parents):
-        return known
-    if fitted.table is None:
-        raise InputError(
-            "This model has no rows (it was made from scores, or saved without them), and nothing was counted for "
-            "these graphs. Fit it to a table; save(path, rows=True) keeps the rows."
-        )
-    # What is counted is the same for all scores that are averaged over.
-    score = fitted.score if isinstance(fitted.score, str) else scores_within(resolve_score(fitted.score))[0]
-    counted = sufficient_statistics(modelled_table(fitted), parents, score, **_where(fitted))
-    if len(parents) > 1:
-        fitted.remember(_STATISTICS, counted)
-    return counted
-
-
-def _where(fitted: Fitted) -> dict[str, Any]:
-    """Where the work runs, and who hears of it."""
-    return {"engine": fitted.workspace.engine, "reporter": fitted.workspace.reporter}

@@ -25,9 +25,9 @@ from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
-from dagpost.prediction.fitted import counted_parts, has_rows
+from dagpost.prediction.counted_parts import counted_parts, has_rows
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks
-from dagpost.prediction.statistics import GaussianStatistics
 from dagpost.scores import NormalWishartPrior
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def quick_effects(fitted: Fitted) -> Mapping[tuple[int, int], DirectEffect]:
 def effects_of_edges(fitted: Fitted, confidence: float = 0.95) -> dict[tuple[int, int], DirectEffect]:
     """The direct effect of every edge (parent, child) that some graph has."""
     children, parents, values = [], [], []
-    for own, statistics in _networks(fitted, _DRAWS):
+    for own, statistics in networks_of(fitted, _DRAWS):
         places = np.nonzero(own.parents >= 0)
         parent, child = own.parents[places], places[1]
         children.append(child)
@@ -138,7 +138,7 @@ def correlations_of(fitted: Fitted, confidence: float = 0.95) -> Correlations:
     """The posterior of the correlations of all columns, latent where these are images of latent numbers."""
     check_confidence(confidence)
     drawn = []
-    for own, _ in _networks(fitted, _MATRICES, joined=fitted.exogenous):
+    for own, _ in networks_of(fitted, _MATRICES, joined=fitted.exogenous):
         covariances = own.covariances()
         deviations = np.sqrt(np.einsum("gii->gi", covariances))
         drawn.append(covariances / (deviations[:, :, np.newaxis] * deviations[:, np.newaxis, :]))
@@ -163,7 +163,7 @@ def correlation_table(fitted: Fitted, pairs: bool = False, confidence: float = 0
     return frame.iloc[order].reset_index(drop=True)
 
 
-def _networks(
+def networks_of(
     fitted: Fitted, draws: int, joined: tuple[str, ...] = ()
 ) -> Iterator[tuple[DrawnNetworks, GaussianStatistics]]:
     """Graphs by their weights with drawn parameters, part by part; `joined` columns are all joined with each other."""

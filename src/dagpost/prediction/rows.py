@@ -61,7 +61,7 @@ class NewRows(NamedTuple):
 
 def encode_rows(
     data: Any,
-    statistics: Statistics,
+    statistics: Statistics | Table,
     *,
     unseen: Unseen | None = None,
     target: str | None = None,
@@ -72,6 +72,8 @@ def encode_rows(
 
     Parameters
     ----------
+    statistics
+        What was counted, or the table itself, whose columns and levels the rows are to have.
     data
         Whatever `as_table` takes. All columns of the training table that are variables must be there, by name and in
         any order; the columns of an array are all columns of the training table in their order.
@@ -91,7 +93,7 @@ def encode_rows(
     """
     if isinstance(data, NewRows):
         return data
-    names = check_statistics(statistics).names
+    names = statistics.names if isinstance(statistics, Table) else check_statistics(statistics).names
     if unseen is not None:
         one_of(unseen, "unseen", ("error", "prior", "missing"))
     if target is not None:
@@ -115,7 +117,7 @@ def encode_rows(
     return NewRows(cells, masks, gaps)
 
 
-def _plain_recipe(statistics: Statistics) -> Recipe:
+def _plain_recipe(statistics: Statistics | Table) -> Recipe:
     """The recipe of a table of which only what was counted is known."""
     return Recipe.of_levels(statistics.names, statistics.levels)
 

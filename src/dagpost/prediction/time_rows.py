@@ -24,7 +24,7 @@ from dagpost.prediction.rows import NewRows, encode_rows
 from dagpost.prediction.statistics import Statistics
 
 
-def encode_new_rows(fitted: Fitted, data: Any, statistics: Statistics, **how: Any) -> NewRows:
+def encode_new_rows(fitted: Fitted, data: Any, statistics: Statistics | Table, **how: Any) -> NewRows:
     """New rows in the terms of the training table, one for each that was given."""
     if isinstance(data, str | os.PathLike):
         data = frame_of(data)

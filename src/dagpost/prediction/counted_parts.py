@@ -1,0 +1,57 @@
+"""What predictions of a fitted model are averaged over, with what was counted in its table, or completed tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from dagpost.errors import InputError
+from dagpost.families.masks import refuse_wide
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.latent_numbers import modelled_table
+from dagpost.prediction.completed_parts import Part, completed_statistics, parts_of
+from dagpost.prediction.statistics import Statistics, sufficient_statistics
+from dagpost.scores import resolve_score, scores_within
+
+_STATISTICS = "statistics"
+
+
+def counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]]:
+    """What predictions are averaged over, and what was counted for it."""
+    parts = parts_of(fitted)
+    if isinstance(fitted.workspace, AugmentedWorkspace):
+        refuse_wide(len(fitted.names), "Predictions are made")
+        return list(zip(parts, completed_statistics(fitted, parts), strict=True))
+    statistics = statistics_of(fitted, fitted.own_sample().parents)
+    return [(part, statistics) for part in parts]
+
+
+def has_rows(fitted: Fitted) -> bool:
+    """Whether a model has its rows, or what was counted in them."""
+    return fitted.table is not None or fitted.recall(_STATISTICS) is not None
+
+
+def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:
+    """What was counted for the families of some graphs; counted now where it is not there yet."""
+    refuse_wide(len(fitted.names), "Predictions are made")
+    known: Statistics | None = fitted.recall(_STATISTICS)
+    if known is not None and known.covers(parents):
+        return known
+    if fitted.table is None:
+        raise InputError(
+            "This model has no rows (it was made from scores, or saved without them), and nothing was counted for "
+            "these graphs. Fit it to a table; save(path, rows=True) keeps the rows."
+        )
+    # What is counted is the same for all scores that are averaged over.
+    score = fitted.score if isinstance(fitted.score, str) else scores_within(resolve_score(fitted.score))[0]
+    counted = sufficient_statistics(modelled_table(fitted), parents, score, **where_of(fitted))
+    if len(parents) > 1:
+        fitted.remember(_STATISTICS, counted)
+    return counted
+
+
+def where_of(fitted: Fitted) -> dict[str, Any]:
+    """Where the work runs, and who hears of it."""
+    return {"engine": fitted.workspace.engine, "reporter": fitted.workspace.reporter}

@@ -1,0 +1,222 @@
+"""How probable is a new row, or a level in it, where columns are images of latent numbers?
+
+Given the parameters of a Gaussian network and the cut points between levels, a number of the row is a point of the
+latent normal distribution, a level an interval, and a missing cell nothing at all. The probability of points and
+intervals together is simulated (GHK: Geweke 1991, Hajivassiliou & McFadden 1998, Keane 1994): with `C` the Cholesky
+factor of the covariance of the cells that are there, the points first, each cell is normal given those before it,
+
+    P(row) = average over draws of the product of  density of each point  and  probability of each interval,
+
+where a latent number is drawn within its interval before the next cell is looked at. The target comes last, so that all
+of its levels share the draws. Everything is averaged over completed tables, graphs and parameters: what is not known of
+them is weighed by how probable they make the row. The random numbers are fixed, so that a row has the same prediction
+whatever rows stand beside it. On a table of 90 rows other random numbers moved probabilities by 0.001 on average and
+0.005 at most, and log probabilities by 0.01 and 0.03.
+
+Numbers have the density of their latent numbers: the images of different models differ.
+
+Time: for each of some hundred draws of parameters a few normal probabilities a cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from dagpost._tools.arrays import Flags, Floats, Integers
+from dagpost._tools.text import position_of
+from dagpost.data.table import Table
+from dagpost.errors import InputError
+from dagpost.posterior.fitted import Fitted
+from dagpost.prediction.completed_parts import parts_of
+from dagpost.prediction.gap_rows import gap_masks, without_prediction
+from dagpost.prediction.gaussian_answers import networks_of
+from dagpost.prediction.rows import NewRows
+from dagpost.scores.latent_columns import ranks_of, standardised
+from dagpost.scores.latent_images import Images
+
+#: Draws of parameters, each with its completed table, and of latent numbers given each.
+_DRAWS, _PARTICLES = 400, 8
+#: Intervals have at least this probability: beyond it normal probabilities have no digits.
+_LEAST = 1e-290
+
+
+class Network(NamedTuple):
+    """Means and covariance of all latent numbers, and for each column of levels the cut points between its levels."""
+
+    weight: float
+    mean: Floats
+    covariance: Floats
+    #: By column: the ends (codes, 2) of the interval of each code; None for a column of numbers.
+    intervals: tuple[Floats | None, ...]
+
+
+def log_probabilities(fitted: Fitted, images: Images, rows: NewRows, target: int = -1) -> Floats:
+    """Log p(row | data), or with a target log p(target = level and the other columns), as (1 or levels, rows)."""
+    if rows.interventions.any():
+        raise InputError(
+            "Some cells were set by intervention, and a model of latent numbers cannot say which latent number a cell "
+            "was set to. Leave the interventions out, or ask for causal effects."
+        )
+    exogenous = sorted(position_of(name, fitted.names) for name in fitted.exogenous)
+    given = sum(1 << node for node in exogenous)
+    gaps = _unknown(images, rows)
+    if target >= 0:
+        gaps[target] = False
+    masks = gap_masks(rows._replace(gaps=gaps))
+    without = without_prediction(
+        rows._replace(interventions=np.full(len(masks), given, dtype=np.uint64)), masks, fitted.names
+    )
+    levels = images.table.levels[target] if target >= 0 else None
+    total = np.full((1 if levels is None else len(levels), len(masks)), -np.inf)
+    total[:, without] = np.nan
+    patterns = [(gaps[:, own[0]], own) for own in _alike(masks, np.flatnonzero(~without))]
+    known = _latent_values(images, rows, exogenous)
+    uniforms = np.random.default_rng(_DRAWS).random((_DRAWS, len(fitted.names), _PARTICLES))
+    for number, network in enumerate(_drawn(fitted, images, exogenous)):
+        for missing, own in patterns:
+            order = _order(images.table, exogenous, missing, target)
+            cells = known[order][:, own], rows.cells[order][:, own].astype(np.int64)
+            logs = simulated(network, order, exogenous, cells, uniforms[number % _DRAWS], target)
+            total[:, own] = np.logaddexp(total[:, own], math.log(network.weight) + logs)
+    return total
+
+
+def _unknown(images: Images, rows: NewRows) -> Flags:
+    """The cells of which nothing is known: gaps, and levels that no row of training has, which have no place."""
+    gaps = rows.gaps.copy()
+    for node, levels in enumerate(images.table.levels):
+        if levels is not None:
+            seen = np.isin(np.arange(len(levels) + 1), images.table.columns[node][_there(images.table, node)])
+            gaps[node] |= ~seen[np.where(gaps[node], 0, rows.cells[node]).astype(np.int64)]
+    return gaps
+
+
+def _there(table: Table, node: int) -> Flags:
+    """The rows of training that have a value in a column."""
+    there: Flags = table.weights > 0
+    return there if table.gaps is None else there & ~table.gaps[node]
+
+
+def _alike(masks: Integers, chosen: Integers) -> list[Integers]:
+    """The chosen rows by what is missing in them."""
+    distinct, member = np.unique(masks[chosen], return_inverse=True)
+    return [chosen[member.reshape(-1) == number] for number in range(len(distinct))]
+
+
+def _latent_values(images: Images, rows: NewRows, exogenous: list[int]) -> Floats:
+    """The latent numbers of cells that have one: numbers, and codes of exogenous columns; (columns, rows)."""
+    known = np.zeros(rows.cells.shape)
+    for node, levels in enumerate(images.table.levels):
+        if levels is None:
+            known[node] = images.margin(node).latent(rows.cells[node].astype(np.float64))
+        elif node in exogenous:
+            # As in the table of latent numbers: codes in their order, standardised.
+            codes = ranks_of(levels)[images.table.columns[node]].astype(np.float64)
+            latent = standardised(codes, images.table.weights)
+            scale = {int(code): value for code, value in zip(images.table.columns[node], latent, strict=True)}
+            known[node] = [scale.get(int(code), np.nan) for code in rows.cells[node]]
+    return known
+
+
+def _drawn(fitted: Fitted, images: Images, exogenous: list[int]) -> Iterator[Network]:
+    """Draws of the parameters with the graphs and completed tables that they go with."""
+    generator = np.random.default_rng(_DRAWS)
+    parts = parts_of(fitted)
+    for part, (networks, _) in zip(parts, networks_of(fitted, _DRAWS, joined=fitted.exogenous), strict=True):
+        assert part.table is not None
+        table = part.table()
+        count = len(networks.spreads)
+        covariances = networks.covariances()
+        means = np.linalg.solve(np.eye(len(fitted.names)) - networks.matrices(), networks.intercepts[:, :, np.newaxis])
+        weight = float(part.sample.weights.sum()) / count
+        for mean, covariance in zip(means[:, :, 0], covariances, strict=True):
+            yield Network(weight, mean, covariance, _intervals(images, table, exogenous, generator))
+
+
+def _intervals(
+    images: Images, table: Table, exogenous: list[int], generator: np.random.Generator
+) -> tuple[Floats | None, ...]:
+    """Between which latent numbers each level of each column lies, in one completed table."""
+    found: list[Floats | None] = []
+    for node, levels in enumerate(images.table.levels):
+        if levels is None or node in exogenous:
+            found.append(None)
+            continue
+        assert images.latent.gaps is not None
+        cuts = images.cuts(node, table.columns[node][images.latent.gaps[node]][np.newaxis], generator)
+        borders = np.concatenate([[-np.inf], cuts.points[0], [np.inf]])
+        ends = np.full((len(levels), 2), np.nan)
+        code_of = np.argsort(ranks_of(levels))
+        ends[code_of[cuts.ranks]] = np.stack([borders[:-1], borders[1:]], axis=1)
+        found.append(ends)
+    return tuple(found)
+
+
+def _order(table: Table, exogenous: list[int], missing: Flags, target: int) -> list[int]:
+    """The columns that are there: exogenous ones, numbers, levels, and the target last."""
+    there = [node for node in range(len(table.names)) if node not in exogenous and not missing[node] and node != target]
+    numbers = [node for node in there if table.levels[node] is None]
+    levels = [node for node in there if table.levels[node] is not None]
+    return [*exogenous, *numbers, *levels, *([target] if target >= 0 else [])]
+
+
+def simulated(
+    network: Network,
+    order: list[int],
+    exogenous: list[int],
+    cells: tuple[Floats, Integers],
+    uniforms: Floats,
+    target: int,
+) -> Floats:
+    """Log of the average over latent numbers within their intervals, as (1 or levels, rows)."""
+    from scipy.special import logsumexp
+
+    known, codes = cells
+    factor = np.linalg.cholesky(network.covariance[np.ix_(order, order)])
+    rows = known.shape[1]
+    noise = np.zeros((len(order), rows, _PARTICLES))
+    logs = np.zeros((rows, _PARTICLES))
+    for place, node in enumerate(order):
+        spread, intervals = factor[place, place], network.intervals[node]
+        # Numbers of rows alike stand in all particles until a first interval is drawn.
+        mean = network.mean[node] + np.tensordot(factor[place, :place], noise[:place], axes=1)
+        if node == target:
+            assert intervals is not None
+            shares = [_between(ends, mean, spread)[1] for ends in intervals]
+            logs = np.stack([logs + np.log(share) for share in shares])
+        elif intervals is None:
+            noise[place] = (known[place][:, np.newaxis] - mean) / spread
+            if node not in exogenous:
+                logs -= 0.5 * noise[place] ** 2 + math.log(spread) + 0.5 * math.log(2.0 * math.pi)
+        else:
+            ends = intervals[codes[place]].T[:, :, np.newaxis]
+            start, share = _between(ends, mean, spread)
+            logs += np.log(share)
+            noise[place] = _within(ends, mean, spread, start, share, uniforms[node])
+    found: Floats = logsumexp(logs, axis=-1) - math.log(_PARTICLES)
+    return found.reshape(-1, rows)
+
+
+def _between(ends: Floats, mean: Floats, spread: float) -> tuple[Floats, Floats]:
+    """The probability below an interval, or above it where that is the smaller tail, and of the interval itself."""
+    from scipy.special import ndtr
+
+    low, high = (ends[0] - mean) / spread, (ends[1] - mean) / spread
+    upper = low > 0.0
+    start = np.where(upper, ndtr(-high), ndtr(low))
+    share = np.where(upper, ndtr(-low), ndtr(high)) - start
+    return start, np.where(np.isnan(share), 0.0, np.maximum(share, _LEAST))
+
+
+def _within(ends: Floats, mean: Floats, spread: float, start: Floats, share: Floats, uniforms: Floats) -> Floats:
+    """Standard normal numbers within an interval, by the same tail."""
+    from scipy.special import ndtri
+
+    upper = (ends[0] - mean) / spread > 0.0
+    drawn = ndtri(np.clip(start + uniforms * share, 1e-300, 1.0 - 1e-16))
+    found: Floats = np.where(upper, -drawn, drawn)
+    return np.clip(found, (ends[0] - mean) / spread, (ends[1] - mean) / spread)
