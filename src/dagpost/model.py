@@ -61,9 +61,10 @@ class DagPosterior(Estimator):
     ----------
     score
         How well a parent set explains a column: ``"bdeu"``, ``"bde"``, ``"k2"``, ``"bic"``, ``"bge"`` (for continuous
-        columns), or an object such as ``BDeu(equivalent_sample_size=10)``. ``"auto"`` is ``BDeu("average")``, averaged
-        over several sizes, weighted as `mixture_weights_` says; from 19 variables on and with chains, ``BDeu(5)``:
-        what was measured to be right most often (docs/calibration.md). (scikit-learn's scorers need ``scoring=``.)
+        columns), ``"conditional-gaussian"`` or ``"latent-gaussian"`` (for both), or an object such as ``BDeu(10)``.
+        ``"auto"`` chooses by the columns and says what it assumes (docs/scores.md); for levels it is
+        ``BDeu("average")``, averaged over several sizes, weighted as `mixture_weights_` says; from 19 variables on and
+        with chains, ``BDeu(5)``. (scikit-learn's scorers need ``scoring=``.)
     prior
         Weight of a parent set before the data: ``"uniform"``, ``"indegree"``, or an object such as ``EdgePrior(0.1)``.
     modularity
