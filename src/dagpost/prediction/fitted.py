@@ -53,7 +53,8 @@ def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: A
     images = images_of(fitted)
     if images is not None:
         rows = encode_new_rows(fitted, X, images.table, unseen=unseen, interventions=interventions)
-        return log_probabilities(fitted, images, rows)[0]
+        result: Floats = log_probabilities(fitted, images, rows)[0]
+        return result
     counted = counted_parts(fitted)
     rows = encode_new_rows(fitted, X, counted[0][1], unseen=unseen, interventions=interventions)
     where = where_of(fitted)

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats, Integers
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.text import position_of
 from dagpost.data.table import Table
 from dagpost.errors import InputError
@@ -101,7 +101,7 @@ def _there(table: Table, node: int) -> Flags:
     return there if table.gaps is None else there & ~table.gaps[node]
 
 
-def _alike(masks: Integers, chosen: Integers) -> list[Integers]:
+def _alike(masks: Masks, chosen: Integers) -> list[Integers]:
     """The chosen rows by what is missing in them."""
     distinct, member = np.unique(masks[chosen], return_inverse=True)
     return [chosen[member.reshape(-1) == number] for number in range(len(distinct))]
