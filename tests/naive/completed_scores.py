@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -109,35 +110,62 @@ def bic(rows: Rows, filled: Numbers, child: int, parents: list[int]) -> Numbers:
 
 def bge(rows: Rows, mean_weight: float = 1.0) -> FamilyScore:
     """The Gaussian score; prior mean and scale are those of the cells of each column that have a value."""
-    columns = rows.values.shape[1]
-    degrees = columns + mean_weight + 1
+    subset = gaussian_subsets(rows, list(range(rows.values.shape[1])), mean_weight)
+
+    def score(rows: Rows, filled: Numbers, child: int, parents: list[int]) -> Numbers:
+        weights = np.broadcast_to(np.where(rows.was_set[:, child], 0.0, rows.weights), filled.shape[:2])
+        return subset(filled, weights, [*parents, child]) - subset(filled, weights, parents)
+
+    return score
+
+
+def conditional_gaussian(rows: Rows, size: float = 5.0, mean_weight: float = 1.0) -> FamilyScore:
+    """Levels by BDeu, numbers by the Gaussian score in the rows of each combination of levels of their parents."""
+    numbers = [column for column, arity in enumerate(rows.arities) if not arity]
+    subset, dirichlet = gaussian_subsets(rows, numbers, mean_weight), bdeu(size)
+
+    def score(rows: Rows, filled: Numbers, child: int, parents: list[int]) -> Numbers:
+        own = [parent for parent in parents if parent in numbers]
+        levels = [parent for parent in parents if parent not in numbers]
+        if child not in numbers:
+            return np.full(len(filled), -np.inf) if own else dirichlet(rows, filled, child, parents)
+        counts, total = np.where(rows.was_set[:, child], 0.0, rows.weights), np.zeros(len(filled))
+        for combination in product(*(range(rows.arities[parent]) for parent in levels)):
+            weights = counts * (filled[:, :, levels] == np.array(combination)).all(axis=2)
+            total += subset(filled, weights, [*own, child]) - subset(filled, weights, own)
+        return total
+
+    return score
+
+
+def gaussian_subsets(
+    rows: Rows, numbers: list[int], mean_weight: float
+) -> Callable[[Numbers, Numbers, list[int]], Numbers]:
+    """Log density of some of the columns of numbers by themselves, for rows that count `weights` (ways, rows) times."""
+    degrees = len(numbers) + mean_weight + 1
     mean, deviations = observed_moments(rows)
-    factor = mean_weight * (degrees - columns - 1) / (mean_weight + 1)
+    factor = mean_weight * (degrees - len(numbers) - 1) / (mean_weight + 1)
 
     def subset(data: Numbers, weights: Numbers, members: list[int]) -> Numbers:
-        """Log density of some columns by themselves (Kuipers, Moffa & Heckerman 2014, A.2)."""
-        size, total = len(members), weights.sum()
+        """As in Kuipers, Moffa & Heckerman (2014), A.2."""
+        size, total = len(members), weights.sum(axis=1)
         if size == 0:
             return np.zeros(len(data))
         own = data[:, :, members]
         prior = factor * np.diag(deviations[members] ** 2)
-        centre = np.einsum("r,krc->kc", weights, own) / max(total, 1)
+        centre = np.einsum("kr,krc->kc", weights, own) / np.maximum(total, 1)[:, None]
         off, distance = own - centre[:, None], mean[members] - centre
-        matrix = prior + np.einsum("r,krc,krd->kcd", weights, off, off)
-        matrix += total * mean_weight / (total + mean_weight) * distance[:, :, None] * distance[:, None, :]
-        before = (degrees - columns + size) / 2
+        matrix = prior + np.einsum("kr,krc,krd->kcd", weights, off, off)
+        shrinkage = total * mean_weight / (total + mean_weight)
+        matrix += shrinkage[:, None, None] * distance[:, :, None] * distance[:, None, :]
+        before = (degrees - len(numbers) + size) / 2
         after = before + total / 2
-        constant = size / 2 * np.log(mean_weight / (total + mean_weight)) - size * total / 2 * np.log(np.pi)
-        constant += multigammaln(after, size) - multigammaln(before, size) + before * np.linalg.slogdet(prior)[1]
-        logs: Numbers = constant - after * np.linalg.slogdet(matrix)[1]
-        return logs
+        logs = size / 2 * np.log(mean_weight / (total + mean_weight)) - size * total / 2 * np.log(np.pi)
+        logs += multigammaln(after, size) - multigammaln(before, size) + before * np.linalg.slogdet(prior)[1]
+        result: Numbers = logs - after * np.linalg.slogdet(matrix)[1]
+        return result
 
-    def score(rows: Rows, filled: Numbers, child: int, parents: list[int]) -> Numbers:
-        seen = ~rows.was_set[:, child]
-        data, weights = filled[:, seen], rows.weights[seen]
-        return subset(data, weights, [*parents, child]) - subset(data, weights, parents)
-
-    return score
+    return subset
 
 
 def observed_moments(rows: Rows) -> tuple[Numbers, Numbers]:

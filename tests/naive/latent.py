@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.optimize import brentq
 from tests.naive import completion
 
 from dagpost.data.table import Table
 
 if TYPE_CHECKING:
     from dagpost import BGe
+
+QUADRATURE = np.polynomial.legendre.leggauss(40)
 
 
 def share_below(number: float, low: float, high: float) -> float:
@@ -27,7 +31,7 @@ def share_below(number: float, low: float, high: float) -> float:
 
 def _area(start: float, end: float) -> float:
     """The integral of the density, divided by that at the start if this is above 0."""
-    nodes, weights = np.polynomial.legendre.leggauss(60)
+    nodes, weights = QUADRATURE
     top, total = max(start, 0.0), 0.0
     pieces = max(1, math.ceil((end - start) * max(end, 1.0) / 8.0))
     for piece in range(min(pieces, 200)):
@@ -38,15 +42,9 @@ def _area(start: float, end: float) -> float:
 
 
 def number_at(share: float, low: float, high: float) -> float:
-    """The number that this share lies below, by halving the interval."""
+    """The number that this share lies below, by looking for it."""
     left, right = max(low, -40.0), min(high, 40.0)
-    for _ in range(80):
-        middle = (left + right) / 2
-        if share_below(middle, low, high) < share:
-            left = middle
-        else:
-            right = middle
-    return (left + right) / 2
+    return float(brentq(lambda number: share_below(number, low, high) - share, left, right, xtol=1e-13))
 
 
 def bounds_of(table: Table, values: np.ndarray, column: int, row: int) -> tuple[float, float]:
@@ -148,7 +146,7 @@ def exact_tables(
         tables[every, places] = tables[every, np.argsort(tables[:, :, 0], axis=1)]
         for column, ranks in enumerate(table.ranks):
             own = [] if ranks is None else [ranks == rank for rank in sorted(set(ranks[ranks >= 0].tolist()))]
-            for below, above in zip(own[:-1], own[1:], strict=True):
+            for below, above in pairwise(own):
                 tables = tables[tables[:, below, column].max(axis=1) < tables[:, above, column].min(axis=1)]
         found.append(tables)
     return np.concatenate(found)[:count]

@@ -17,6 +17,7 @@ from tests.tools.mixed_tables import mixed_table, mixed_tables
 
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
+from dagpost.errors import InputError
 from dagpost.families.masks import members_of
 from dagpost.families.parent_lists import ParentLists
 from dagpost.scores import BDeu, BGe, ConditionalGaussian, conditional_tasks, local_scores
@@ -123,8 +124,99 @@ def test_parts_of_a_table_have_the_scores_of_the_whole(seed: int, limit: int, ex
 
 @pytest.mark.parametrize("shares", [1, 128, 10**9])
 def test_scores_are_the_same_for_any_number_of_threads_and_tasks(monkeypatch: pytest.MonkeyPatch, shares: int) -> None:
-    table = mixed_table((2, 0, 3, 0, 0, 2, 0, 0), 90, 4, extra=True)
+    # Few rows and many columns of numbers: the sets of these are shared out, too.
+    table = mixed_table((2, *(0,) * 6, 3, *(0,) * 6), 6, 4, extra=True)
     expected = local_scores(table, ConditionalGaussian(), 4, engine=ONE).values
     monkeypatch.setattr(conditional_tasks, "SHARES", shares)
+    monkeypatch.setattr(conditional_tasks, "LEAST", 0.0)
     found = local_scores(table, ConditionalGaussian(), 4, engine=ThreadEngine(3)).values
     np.testing.assert_array_equal(found, expected)
+
+
+def test_indicators_of_regimes_are_parents_within_their_limits() -> None:
+    plain = mixed_table((0, 2, 0, 2, 2), 80, 6)
+    regime = np.arange(80) % 3
+    columns = (*plain.columns[:3], (regime == 1).astype(np.uint8), (regime == 2).astype(np.uint8))
+    table = replace(plain, columns=columns, regimes=("v3", "v4"), limits=(1, 1))
+    scores, prior = local_scores(table, ConditionalGaussian(), 3, engine=ONE), naive.prior_of(table)
+    compared = 0
+    for child, parents in families(table, 3):
+        indicators = len({3, 4} & set(parents))
+        if table.levels[child] is None and indicators <= 1 and len(parents) - indicators <= 1:
+            expected = naive.family_score(table, child, parents, prior)
+            assert scores.score(child, parents) == pytest.approx(expected, rel=1e-9)
+            compared += 1
+    assert compared == 18
+
+
+def hard_tables() -> dict[str, Table]:
+    generator = np.random.default_rng(2)
+    level, number = np.arange(60) % 3, generator.normal(size=60)
+    columns = {
+        "constant in each group": (level.astype(np.uint8), level * 2.0, number),
+        "a row a group": (np.arange(60, dtype=np.uint8), number, number**2),
+        "huge and tiny": (level.astype(np.uint8), number * 1e90 + 1e95, number * 1e-90),
+        "an outlier": (level.astype(np.uint8), np.where(np.arange(60) == 7, 1e12, number), number),
+        "nearly the same": (level.astype(np.uint8), number, number + 1e-13 * generator.normal(size=60)),
+        "a constant": (level.astype(np.uint8), np.full(60, 7.0), number),
+    }
+    return {
+        name: Table(tuple("abc"), own, (tuple(range(int(own[0].max()) + 1)), None, None))
+        for name, own in columns.items()
+    }
+
+
+@pytest.mark.parametrize("name", list(hard_tables()))
+def test_hard_columns_have_finite_scores_that_do_not_depend_on_the_direction(name: str) -> None:
+    table = hard_tables()[name]
+    for score in (ConditionalGaussian(), ConditionalGaussian(0.01, 0.01), ConditionalGaussian(1.0, 100.0, 50.0)):
+        scores = local_scores(table, score, 2, engine=ONE)
+        assert np.isfinite(scores.values[1:]).all()
+        one, other = (scores.score(a, [0]) + scores.score(b, [0, a]) for a, b in ((1, 2), (2, 1)))
+        assert one == pytest.approx(other, rel=1e-11)
+
+
+def test_values_whose_squares_overflow_are_refused() -> None:
+    table = Table(tuple("ab"), (np.arange(4, dtype=np.uint8) % 2, np.arange(4) * 1e200), ((0, 1), None))
+    with pytest.raises(InputError, match="squares of the values overflow: the largest is"):
+        local_scores(table, ConditionalGaussian(prior_scale=1.0), 1)
+    with pytest.raises(InputError, match=r"standard deviation of the column 'b' is 1\.29\S+, and its square"):
+        local_scores(table, ConditionalGaussian(), 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"equivalent_sample_size": 0}, "equivalent_sample_size"),
+        ({"mean_weight": -1}, "mean_weight"),
+        ({"degrees_of_freedom": "five"}, "degrees_of_freedom"),
+        ({"prior_mean": (1.0, float("nan"))}, "prior_mean"),
+        ({"prior_scale": (1.0, 0.0)}, "prior_scale"),
+    ],
+)
+def test_parameters_are_checked_under_their_names(settings: dict[str, Any], named: str) -> None:
+    with pytest.raises(InputError, match=f"'{named}' parameter of ConditionalGaussian"):
+        ConditionalGaussian(**settings)
+
+
+def test_other_settings_are_those_of_both_kinds() -> None:
+    others = ConditionalGaussian().alternatives()
+    assert [(other.choice, other.value) for other in others] == [
+        *(("equivalent sample size", value) for value in ("1", "10")),
+        *(("weight of the prior", value) for value in ("0.5", "5")),
+    ]
+
+
+@pytest.mark.parametrize("extra", [False, True])
+def test_completed_tables_have_the_scores_of_the_filled_table(extra: bool) -> None:
+    """The rescorer, whose cells are codes and numbers."""
+    generator = np.random.default_rng(5)
+    table = mixed_table((2, 0, 3, 0), 30, 8, extra=extra, gaps=0.2)
+    score = ConditionalGaussian().settled(table)
+    rescorer = score.rescorer(table, 3, ONE)
+    for _ in range(2):
+        arities = np.array(table.arities)[np.nonzero(table.gaps)[0]]
+        cells = np.where(
+            arities > 0, generator.integers(0, np.maximum(arities, 1)), generator.normal(size=len(arities))
+        )
+        np.testing.assert_array_equal(rescorer(cells), local_scores(table.filled(cells), score, 3, engine=ONE).values)

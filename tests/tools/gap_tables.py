@@ -63,3 +63,52 @@ def numbers_table(seed: int, columns: int = 4, rows: int = 15, gaps: int = 2) ->
     holes = (rng.permutation(columns * rows) < gaps).reshape(columns, rows)
     values[holes] = np.nan
     return Table(tuple("ABCDEF"[:columns]), tuple(values), (None,) * columns, gaps=holes)
+
+
+def mixed_table(
+    seed: int,
+    kinds: tuple[int, ...] = (2, 2, 0, 0),
+    rows: int = 14,
+    *,
+    level_gaps: int = 3,
+    number_gaps: int = 1,
+    counted: bool = False,
+    experiments: bool = False,
+) -> Table:
+    """Columns of so many levels each, 0 for numbers, each of which follows one before it.
+
+    The first gap of a number is in a row that lacks a level too. Numbers differ in mean and in slope between levels.
+    """
+    rng = np.random.default_rng([seed, rows, *kinds])
+    columns: list[np.ndarray] = []
+    for place, arity in enumerate(kinds):
+        other = columns[rng.integers(place)] if place else np.zeros(rows)
+        if arity:
+            codes = rng.integers(arity, size=rows)
+            follows = (rng.random(rows) < 0.7) & (place > 0)
+            columns.append(np.where(follows, other.astype(int) % arity, codes).astype(np.uint8))
+        else:
+            levels = columns[rng.integers(sum(kind > 0 for kind in kinds[:place]))]
+            slope = rng.normal(size=2)[levels % 2]
+            columns.append((rng.normal(size=rows) + slope * other + rng.normal() * levels) * rng.uniform(0.5, 4.0))
+    counts = rng.integers(1, 4, size=rows) if counted else np.ones(rows, dtype=np.int64)
+    was_set = rng.random((len(kinds), rows)) < (0.15 if experiments else 0.0)
+    holes, is_number = np.zeros((len(kinds), rows), dtype=bool), np.array(kinds) == 0
+    for wanted, own in ((level_gaps, ~is_number), (number_gaps, is_number)):
+        free = own[:, None] & ~was_set & (counts == 1)
+        places = rng.permutation(np.argwhere(free & (holes.any(axis=0) | (own[0] == (not is_number[0])))))
+        places = np.concatenate([places, rng.permutation(np.argwhere(free))])
+        for column, row in places.tolist():
+            if holes[own].sum() < wanted:
+                holes[column, row] = True
+    for column, own in zip(columns, holes, strict=True):
+        column[own] = np.nan if column.dtype.kind == "f" else 0
+    masks = (was_set * (1 << np.arange(len(kinds)))[:, None]).sum(axis=0).astype(np.uint64)
+    return Table(
+        tuple("ABCDEF"[: len(kinds)]),
+        tuple(columns),
+        tuple(tuple(range(arity)) if arity else None for arity in kinds),
+        counts=counts if counted else None,
+        interventions=masks if experiments else None,
+        gaps=holes,
+    )

@@ -275,9 +275,9 @@ def effect_of_fitted(
     if len(parts) == 1:
         return effect_of(0, draws, seed)
     weights = [part.sample.weights.sum() for part in parts]
-    mixed = mixed_effect(weights, effect_of, whole_number(draws, "draws"), seed_number(seed))
+    averaged = mixed_effect(weights, effect_of, whole_number(draws, "draws"), seed_number(seed))
     # Each completed table has graphs of its own; the values of a setting share them.
-    return replace(mixed, graphs=sum(len(part.sample) for part in parts)) if fitted.completes else mixed
+    return replace(averaged, graphs=sum(len(part.sample) for part in parts)) if fitted.completes else averaged
 
 
 def _prior_of(score: str | Score) -> ParameterPrior:

@@ -26,10 +26,12 @@ from dagpost.cli.options import (
     KeepOption,
     MaxParentsOption,
     MissingOption,
+    OrderOption,
     QuietOption,
     RecipeOption,
     RequiredOption,
     ThreadsOption,
+    UnorderedOption,
     argument,
     refuse_options_of_tables,
     setting,
@@ -40,7 +42,11 @@ from dagpost.errors import InputError
 from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dagpost.data.table import Table
     from dagpost.posterior.sample import DagSample
+    from dagpost.scores import Score
 
 
 def best(
@@ -63,6 +69,8 @@ def best(
     drop: DropOption = None,
     keep: KeepOption = None,
     cut: CutOption = None,
+    order: OrderOption = None,
+    unordered: UnorderedOption = None,
     missing: MissingOption = None,
     recipe: RecipeOption = None,
     discretise: DiscretiseOption = None,
@@ -87,6 +95,7 @@ def best(
     from dagpost.methods.targets import STRUCTURE
     from dagpost.model import DagPosterior
     from dagpost.priors import resolve_prior
+    from dagpost.scores import resolve_score
 
     whole_number(number, "count")
     if source != "-" and is_archive(source):
@@ -112,20 +121,30 @@ def best(
             progress=False if quiet else None,
         )
         options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
+        options |= {"order": order, "unordered": unordered}
         done = parse_recipe(**options, missing=missing, bins=bins, file=recipe)
         table = read_table(source, done, model.score, counts, interventions)
         model.exogenous = columns_like(not_modelled, table.names, "--exogenous")
         if not quiet:
             show_recipe(source, table)
-        if table.gap_count:
-            raise InputError(
-                f"The table has {table.gap_count:,} gaps, and given every completed table other graphs are the best. "
-                "Drop the incomplete rows (--missing drop), or give gaps a level of their own (--missing level). "
-                "dagpost fit completes gaps, and dagpost report shows the most probable of the graphs that were drawn."
-            )
+        _refuse_unknown(resolve_score(model.score), table, model.exogenous)
         # A fit by this method computes scores and nothing else.
         found = model.fit(table).best(number)
     _show(found, as_json=as_json)
+
+
+def _refuse_unknown(score: Score, table: Table, exogenous: Sequence[str]) -> None:
+    """Refuse a table in which something would have to be drawn first."""
+    from dagpost.data.unknown_cells import UnknownCells
+
+    unknown = UnknownCells.of(score.modelled(table, exogenous))
+    if unknown.words:
+        way = unknown.ways_out
+        raise InputError(
+            f"What is not known are {unknown.words}, and given each of the {score.tables} other graphs are the best. "
+            f"{way[0].upper()}{way[1:]}. dagpost fit {'draws' if unknown.latent else 'completes'} them, and dagpost "
+            "report shows the most probable of the graphs that were drawn."
+        )
 
 
 def _show(found: DagSample, *, as_json: bool) -> None:

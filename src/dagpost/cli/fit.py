@@ -41,6 +41,7 @@ from dagpost.cli.options import (
     MaxRegimesOption,
     MissingOption,
     ModularityOption,
+    OrderOption,
     QuietOption,
     RecipeOption,
     ReferenceOption,
@@ -53,6 +54,7 @@ from dagpost.cli.options import (
     TlsAuthorityOption,
     TlsCertificateOption,
     TlsKeyOption,
+    UnorderedOption,
     output_option,
     setting,
 )
@@ -122,6 +124,8 @@ def fit(
     drop: DropOption = None,
     keep: KeepOption = None,
     cut: CutOption = None,
+    order: OrderOption = None,
+    unordered: UnorderedOption = None,
     missing: MissingOption = None,
     recipe: RecipeOption = None,
     discretise: DiscretiseOption = None,
@@ -160,7 +164,16 @@ def fit(
     if model_file is not None:
         may_write(model_file, "model")
     done = parse_recipe(
-        columns=columns, drop=drop, keep=keep, cut=cut, missing=missing, discretise=discretise, bins=bins, file=recipe
+        columns=columns,
+        drop=drop,
+        keep=keep,
+        cut=cut,
+        order=order,
+        unordered=unordered,
+        missing=missing,
+        discretise=discretise,
+        bins=bins,
+        file=recipe,
     )
     experiments = parse_regimes(regimes, reference, expected_targets, max_regimes)
     tiered, not_modelled = parse_tiers(tiers), parse_names("--exogenous", exogenous) or []

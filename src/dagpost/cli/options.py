@@ -112,6 +112,18 @@ CutOption = Annotated[
         "repeated.",
     ),
 ]
+OrderOption = Annotated[
+    list[str] | None,
+    option(
+        "COLUMN=LEVELS",
+        "The levels of a column from the lowest to the highest, in quotes for the shell: 'dose=low<medium<high'; a "
+        "level that holds < in double quotes. Well-known scales and numbers need none. May be repeated.",
+    ),
+]
+UnorderedOption = Annotated[
+    list[str] | None,
+    option("NAMES", "Levels of these columns are in no order, although they are numbers or look like a scale."),
+]
 MissingOption = Annotated[
     choices.Missing | None,
     typer.Option(

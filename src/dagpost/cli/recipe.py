@@ -1,8 +1,9 @@
-"""What is done with each column, as options say it: `--columns`, `--drop`, `--keep`, `--cut` and others."""
+"""What is done with each column, as options say it: `--columns`, `--drop`, `--keep`, `--cut`, `--order` and others."""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from dagpost.scores import Score
 
 _CUT = "--cut is written COLUMN=NUMBER, COLUMN=NUMBER,NUMBER or COLUMN=BINS:RULE, as in --cut age=4:quantile."
+_ORDER = re.compile(r'\s*(?:"(?P<quoted>[^"]+)"|(?P<bare>[^="]+))\s*=\s*(?P<levels>.+)', re.DOTALL)
+_ORDER_FORM = "--order is written COLUMN=LOWEST<...<HIGHEST, in quotes for the shell, as in --order 'dose=low<high'."
 #: Columns that are shown before a fit.
 _TOLD = 12
 
@@ -40,11 +43,14 @@ def parse_recipe(
     bins: int | None,
     file: Path | None = None,
     exogenous: list[str] | None = None,
+    order: list[str] | None = None,
+    unordered: list[str] | None = None,
 ) -> Recipe:
     """The recipe that options describe, or that of a file."""
     from dagpost.data.recipe import Recipe, resolve_recipe
 
     how = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise, "bins": bins}
+    how |= {"order": order, "unordered": unordered}
     given = [f"--{option}" for option, value in how.items() if value is not None]
     if file is not None and given:
         raise InputError(
@@ -62,6 +68,8 @@ def parse_recipe(
         "strategy": None if discretise is None else discretise.value,
         "bins": bins,
         "exogenous": parse_names("--exogenous", exogenous),
+        "order": parse_orders(order),
+        "unordered": parse_names("--unordered", unordered),
     }
     return Recipe(**{name: value for name, value in settings.items() if value is not None})
 
@@ -97,6 +105,26 @@ def parse_cuts(texts: list[str] | None) -> dict[str, Any] | None:
             raise InputError(f"--cut is given twice for the column {name!r}. Give it once, as {name}=120,140.")
         cuts[name] = _rule(text, written) if ":" in written else _numbers(text, written)
     return cuts or None
+
+
+def parse_orders(texts: list[str] | None) -> dict[str, list[str]] | None:
+    """The levels of columns from the lowest to the highest; a level that holds "<" stands in double quotes.
+
+    >>> parse_orders(["smoking=never<former<current", 'age="<40"<40-60<">60"'])
+    {'smoking': ['never', 'former', 'current'], 'age': ['<40', '40-60', '>60']}
+    """
+    orders: dict[str, list[str]] = {}
+    for text in texts or ():
+        found = _ORDER.fullmatch(text)
+        levels = next(csv.reader([found["levels"]], delimiter="<", skipinitialspace=True), []) if found else []
+        levels = [level.strip() for level in levels]
+        if found is None or len(levels) < 2 or not all(levels):
+            raise InputError(f"{_ORDER_FORM} Got {shown(text)} instead.")
+        name = (found["quoted"] or found["bare"]).strip()
+        if name in orders:
+            raise InputError(f"--order is given twice for the column {name!r}. Give it once, with all levels.")
+        orders[name] = levels
+    return orders or None
 
 
 def _rule(text: str, written: str) -> tuple[int, str]:
@@ -183,7 +211,7 @@ def show_recipe(source: str, table: Table) -> None:
     assert recipe is not None
     # Earlier values are treated as present ones are.
     once = [step for step in recipe.steps_ if table.time is None or not series_and_lag(step.name)[1]]
-    told = [step for step in once if step.use != "levels" or step.gaps or stray_levels(step.levels or ())]
+    told = [s for s in once if s.use != "levels" or s.gaps or s.ordered or stray_levels(s.levels or ())]
     if not told:
         return
     typer.echo(f"What is done with the columns of {printable(source_name(source))}:", err=True)
@@ -191,6 +219,6 @@ def show_recipe(source: str, table: Table) -> None:
     print_columns(rows, indent="  ", err=True)
     if len(told) > _TOLD:
         typer.echo(f"  and {len(told) - _TOLD} more, which dagpost info shows", err=True)
-    typer.echo(f"{recipe.summary()}. Other ways: --drop, --keep, --cut, --missing, --recipe.", err=True)
+    typer.echo(f"{recipe.summary()}. Other ways: --drop, --keep, --cut, --order, --missing, --recipe.", err=True)
     if 2 * recipe.dropped_rows_ > recipe.rows_:
         warn(notice_of_reading(recipe.steps_, recipe.dropped_rows_, recipe.rows_, decided=False))

@@ -20,8 +20,9 @@ from dagpost._tools.text import shortened
 from dagpost.data.column_kinds import stray_levels
 from dagpost.data.files import MISSING_LEVEL, source_name
 from dagpost.data.frames import frame_of
+from dagpost.data.suitable import columns_are
 from dagpost.data.survey_weights import warn_of_weights
-from dagpost.data.table import Table, columns_are
+from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ def discretise(
     ('<1.72', '>=1.72')
     """
     from dagpost.data.cut_tables import cut_columns
-    from dagpost.data.recipe import Recipe
+    from dagpost.data.recipe import Recipe, with_recipe
     from dagpost.data.recipe_steps import Rule
 
     bins = whole_number(bins, "bins", "discretise", least=2, most=LARGEST_BINS)
@@ -55,7 +55,7 @@ def discretise(
     named = None if named is None else list(texts(named, "columns", "discretise"))
     result = checked_table(table, recipe=None if isinstance(table, Table) or named is None else Recipe(keep=named))
     numbers = {result.names[position]: _numbers(result, position) for position in _chosen(result, named)}
-    result = cut_columns(result, numbers, dict.fromkeys(numbers, Rule(None, bins, strategy)))
+    result = cut_columns(with_recipe(result), numbers, dict.fromkeys(numbers, Rule(None, bins, strategy)))
     for name, levels in zip(result.names, result.levels, strict=True):
         found = len([level for level in levels or () if level != MISSING_LEVEL])
         if name in numbers and found < bins:

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from dagpost._tools.spelling import either
 from dagpost._tools.text import shortened
-from dagpost.data.encoding import Cells, number_text
+from dagpost.data.encoding import Cells, is_number, number_text
 from dagpost.data.number_words import number_of, reads_as_number
 from dagpost.data.scales import known_order
 from dagpost.errors import InputError
 
 #: Levels of an order that are shown.
 _MOST_SHOWN = 7
+_TWO = 2
 
 
 def in_order(
@@ -30,12 +33,22 @@ def in_order(
     if unordered:
         return replace(cells, ordered=False)
     if order is not None:
-        return _as_asked(name, cells, order)
+        return _told_from_numbers(_as_asked(name, cells, order))
     if cells.ordered is None and known_scales and cells.kind in ("text", "declared"):
         places = known_order(cells.values)
         if places is not None:
-            return replace(cells.rearranged(places, [cells.values[place] for place in places]), ordered=True)
-    return cells
+            # Two levels are in an order anyway: which of them comes first is all that there is to say.
+            ordered = True if len(places) > _TWO else None
+            return replace(cells.rearranged(places, [cells.values[place] for place in places]), ordered=ordered)
+    return _told_from_numbers(cells)
+
+
+def _told_from_numbers(cells: Cells) -> Cells:
+    """Numbers that are listed in another order than their own are names of levels, and are kept as text."""
+    levels: tuple[Any, ...] = cells.levels()
+    if not cells.ordered or not all(map(is_number, levels)) or all(low < high for low, high in pairwise(levels)):
+        return cells
+    return replace(cells, values=[number_text(level) for level in levels])
 
 
 def order_in_words(levels: Sequence[object]) -> str:
@@ -47,6 +60,13 @@ def order_in_words(levels: Sequence[object]) -> str:
     texts = [number_text(level) for level in levels]
     shown = texts if len(texts) <= _MOST_SHOWN else [*texts[: _MOST_SHOWN - 2], "...", texts[-1]]
     return " < ".join(shown)
+
+
+def words_of_order(cells: Cells) -> str:
+    """What was said or found about the order of the levels of a column; empty if nothing was."""
+    if cells.ordered is None:
+        return ""
+    return f", in the order {order_in_words(cells.levels())}" if cells.ordered else ", in no order"
 
 
 def _as_asked(name: str, cells: Cells, order: Sequence[object]) -> Cells:

@@ -22,7 +22,7 @@ from dagpost.data.encoding import Cells, code_type
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.frames import ROW_NUMBERS, no_name
 from dagpost.data.gaps import complete_rows, gaps_of, no_observation, refuse_gaps_in_regimes, refuse_set_gaps
-from dagpost.data.level_order import in_order, order_in_words
+from dagpost.data.level_order import in_order, words_of_order
 from dagpost.data.recipe_source import Source
 from dagpost.data.recipe_steps import Rule, Step, with_indicators
 from dagpost.data.rows import intervention_masks
@@ -248,11 +248,11 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
     if use == "levels" and name not in choices.regimes:
         order, unordered = choices.order.get(name), name in choices.unordered
         cells = in_order(name, cells, order, unordered=unordered, known_scales=not source.is_table)
-        why += {True: f", in the order {order_in_words(cells.levels())}", False: ", in no order"}.get(cells.ordered, "")
+        why += words_of_order(cells)
     step = Step(name, use, why)
     cells = _in_kind(step, cells)
-    counted = {"gaps": int(cells.gaps.sum()), "censored": int(cells.censored.sum())}
-    return replace(step, **counted, ordered=cells.ordered if use == "levels" else None), cells
+    ordered = cells.ordered if use == "levels" else None
+    return replace(step, gaps=int(cells.gaps.sum()), censored=int(cells.censored.sum()), ordered=ordered), cells
 
 
 def _checked(source: Source, choices: Choices) -> Choices:

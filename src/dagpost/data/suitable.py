@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dagpost._tools.spelling import bare, either, setting
 from dagpost._tools.text import shortened
 from dagpost.data.encoding import number_text
 from dagpost.data.number_words import limit_text
-from dagpost.data.table import Columns, Table, columns_are
 from dagpost.errors import InputError
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Columns, Table
 
 _DISCRETISE = 'discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the command line'
 
@@ -77,3 +81,13 @@ def refuse_censored(table: Table) -> None:
         f"Use {setting('score', 'latent-gaussian')}, which takes limits as they are, or cut the column at its limit "
         f"for a discrete score ({cut})."
     )
+
+
+def columns_are(names: list[str], one: str = "is", several: str = "are") -> str:
+    """The beginning of a sentence about some columns.
+
+    >>> columns_are(["a"]), columns_are(["a", "b"], "has", "have")
+    ("Column 'a' is", "Columns 'a', 'b' have")
+    """
+    noun, verb = ("Column", one) if len(names) == 1 else ("Columns", several)
+    return f"{noun} {shortened([repr(name) for name in names])} {verb}"

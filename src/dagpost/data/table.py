@@ -21,6 +21,7 @@ from dagpost._tools.text import names_in, printable, shortened, shortened_rows
 from dagpost.data.encoding import code_type, is_number
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.number_words import with_limit_texts
+from dagpost.data.suitable import refuse_other_than
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from dagpost.data.recipe import Recipe
     from dagpost.data.unrolled import Unrolling
+
 
 #: Which columns a score takes: levels, numbers, both, or both where levels are in an order.
 Columns = Literal["discrete", "continuous", "mixed", "ordered"]
@@ -185,8 +187,6 @@ class Table:
 
     def refuse_other_than(self, kind: Columns) -> None:
         """Refuse columns that a score of this kind cannot take."""
-        from dagpost.data.suitable import refuse_other_than
-
         refuse_other_than(self, kind)
 
     def with_number_columns(self) -> Table:
@@ -334,15 +334,19 @@ class Table:
         if self.interventions is not None:
             summary += f", {int((self.interventions != 0).sum()):,} of them with interventions"
         if self.gaps is not None and self.gap_count:
-            incomplete = int(self.gaps.any(axis=0).sum())
-            cells = "cell" if self.gap_count == 1 else "cells"
-            summary += f"; {self.gap_count:,} {cells} without a value, in {incomplete:,} of the rows"
+            gaps, censored = self.gaps & ~self.censored, int(self.censored.sum())
+            count, incomplete = int(gaps.sum()), int(gaps.any(axis=0).sum())
+            cells = "cell" if count == 1 else "cells"
+            summary += f"; {count:,} {cells} without a value, in {incomplete:,} of the rows" if count else ""
+            summary += f"; {censored:,} censored" if censored else ""
         return summary
 
     def descriptions(self) -> list[str]:
         """What each column holds, in a few words."""
-        counts = np.zeros(len(self.names), dtype=int) if self.gaps is None else self.gaps.sum(axis=1)
+        limits = self.censored.sum(axis=1)
+        counts = (np.zeros(len(self.names), dtype=int) if self.gaps is None else self.gaps.sum(axis=1)) - limits
         gaps = [f"; {count:,} gap{'' if count == 1 else 's'}" if count else "" for count in counts.tolist()]
+        gaps = [own + (f"; {count:,} censored" if count else "") for own, count in zip(gaps, limits, strict=True)]
         return [
             (_range_of(column) if levels is None else _levels_in_words(levels)) + own
             for column, levels, own in zip(self.columns, self.levels, gaps, strict=True)
@@ -376,13 +380,3 @@ def _range_of(column: NDArray[np.float64]) -> str:
 
 def _levels_in_words(levels: tuple[object, ...]) -> str:
     return f"{len(levels)} levels: {shortened([str(level) for level in levels])}"
-
-
-def columns_are(names: list[str], one: str = "is", several: str = "are") -> str:
-    """The beginning of a sentence about some columns.
-
-    >>> columns_are(["a"]), columns_are(["a", "b"], "has", "have")
-    ("Column 'a' is", "Columns 'a', 'b' have")
-    """
-    noun, verb = ("Column", one) if len(names) == 1 else ("Columns", several)
-    return f"{noun} {shortened([repr(name) for name in names])} {verb}"

@@ -4,7 +4,7 @@ The score of a family is `A(P + i) - B_i(P)`, a difference of two functions of s
 (scores/set_functions.py). In lists of families the same set occurs again and again: behind each of its columns with the
 others for parents, and as parents of whoever has them. Here each set is listed once, in the order of a walk that goes
 down from a set to those that add columns to it, and each family says which two it takes. Columns that are in many sets
-come first: sets then have more in common with those before them.
+come first: sets then have more in common with those before them. Some columns may come before all others.
 
 Sets are of a *run*, the nodes that are scored from the same rows, and of a *kind*: 0 for `A`, 1 and above for `B`;
 where `B` is `A` there is only the one kind.
@@ -37,8 +37,12 @@ class DistinctSets(NamedTuple):
     minus: Integers
 
 
-def distinct_sets(start: Integers, members: Members, run_of: Integers, kind_of: Integers) -> DistinctSets:
+def distinct_sets(
+    start: Integers, members: Members, run_of: Integers, kind_of: Integers, leading: Flags | None = None
+) -> DistinctSets:
     """The sets behind lists of families, given the run of each node and the kind of its `B`.
+
+    The `leading` columns come first in each set.
 
     >>> lists = np.array([[2], [1], [2], [0]], dtype=np.int16)
     >>> found = distinct_sets(np.array([0, 2, 4]), lists, np.zeros(2, int), np.zeros(2, int))
@@ -53,7 +57,7 @@ def distinct_sets(start: Integers, members: Members, run_of: Integers, kind_of: 
     run = np.tile(run_of[node], 2)
     kind = np.concatenate([np.zeros(families, dtype=np.int64), kind_of[node]])
     used = np.bincount(both.ravel(), minlength=nodes + 1)[:nodes]
-    column_at = np.argsort(-used, kind="stable")
+    column_at = np.lexsort((-used, np.zeros(nodes, dtype=np.bool_) if leading is None else ~leading))
     rank = np.empty(nodes + 1, dtype=np.int64)
     rank[column_at], rank[nodes] = np.arange(nodes), nodes
     ranked = np.sort(rank[both], axis=1)

@@ -41,6 +41,7 @@ LEVELS = Rule(
 STATISTICS_FIELDS: Mapping[str, Mapping[str, Rule]] = {
     "discrete": {"names": NAMES, "levels": list_of(LEVELS, "nodes")},
     "gaussian": {"names": NAMES},
+    "mixed": {"names": NAMES, "levels": list_of(optional(LEVELS), "nodes")},
 }
 STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
     "discrete": {
@@ -57,6 +58,23 @@ STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
         "observations": numbers("groups", least=0.0, most=2.0**53),
         "means": numbers("groups", "nodes"),
         "scatters": numbers("groups", "nodes", "nodes"),
+    },
+    "mixed": {
+        "levels_children": wholes("counted families"),
+        "levels_parents": masks("counted families"),
+        "levels_starts": wholes("ends of families"),
+        "levels_cells": wholes("cells", most=2**63 - 1),
+        "levels_counts": wholes("cells", least=1),
+        "numbers_centre": numbers("columns of numbers"),
+        "numbers_deviations": numbers("columns of numbers", least=1e-300),
+        "numbers_observations": numbers("groups", least=0.0, most=2.0**53),
+        "numbers_means": numbers("groups", "columns of numbers"),
+        "numbers_scatters": numbers("groups", "columns of numbers", "columns of numbers"),
+        "run_of": wholes("columns of numbers", most=MOST_COLUMNS),
+        "set_runs": wholes("sets of parents", most=MOST_COLUMNS),
+        "set_masks": masks("sets of parents"),
+        "starts": wholes("ends of sets"),
+        "configurations": wholes("combinations", most=2**63 - 1),
     },
 }
 ROWS_FIELDS: Mapping[str, Rule] = {

@@ -44,6 +44,7 @@ from dagpost.priors import StructurePrior, log_prior, log_prior_of_sets
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import Score, local_scores
 from dagpost.scores.base import Extender
+from dagpost.scores.columns import part_of
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -217,16 +218,7 @@ def _part_of(table: Table, columns: list[int]) -> Table:
     if interventions is not None:
         own = (interventions >> np.uint64(columns[-1])) & np.uint64(1)
         interventions = own << np.uint64(len(columns) - 1)
-    return replace(
-        table,
-        names=tuple(table.names[column] for column in columns),
-        columns=tuple(table.columns[column] for column in columns),
-        levels=tuple(table.levels[column] for column in columns),
-        interventions=interventions,
-        numbers=(),
-        regimes=tuple(table.names[column] for column in columns if table.names[column] in table.regimes),
-        gaps=None if table.gaps is None else table.gaps[columns],
-    )
+    return replace(part_of(table, columns), interventions=interventions)
 
 
 @inlined

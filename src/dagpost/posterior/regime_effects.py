@@ -149,7 +149,7 @@ def regime_effects_of(fitted: Fitted) -> RegimeEffects:
     children = [place for place, name in enumerate(names) if name not in outside]
     edges = np.clip(fitted.results.edges[np.ix_(parents, children)], 0.0, 1.0)
     variables = tuple(names[child] for child in children)
-    numbers = not isinstance(fitted.score, str) and resolve_score(fitted.score).columns == "continuous"
+    numbers = not isinstance(fitted.score, str) and resolve_score(fitted.score).columns in ("continuous", "ordered")
     note = ONLY_MEANS if numbers else ""
     tables = fitted.results.tables
     how = {"estimated": f"averaged over {tables:,} {class_of(fitted.score).tables}"} if tables else {}

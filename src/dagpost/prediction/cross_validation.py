@@ -144,7 +144,8 @@ def cross_validate(
     # What "auto" means is decided once, and not by the worker that has the fold.
     if study.table.gap_count:
         method: Method = settled(as_augmentation(asked, study.table), model.modularity, study)
-        notify_of_gaps(model, table)
+        if table.gap_count:
+            notify_of_gaps(model, table)
     else:
         workspace = weightless(asked, model.modularity, study, engine)
         method = choose_method(asked, model.modularity, workspace)[0]

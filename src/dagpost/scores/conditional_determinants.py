@@ -63,10 +63,12 @@ class _Sets(NamedTuple):
 class Moments(NamedTuple):
     """What a group of rows gives: means, the posterior matrix, and by the size of a set what is added and multiplied.
 
-    `block` has room for some rows, `cholesky` and `log_determinant` for the way down to a set.
+    Of the matrix there are the diagonal and, in `matrix`, what is below it. `block` has room for some rows, `cholesky`
+    and `log_determinant` for the way down to a set.
     """
 
     mean: Floats
+    diagonal: Floats
     matrix: Floats
     block: Floats
     constants: Floats
@@ -93,7 +95,8 @@ def conditional_sets(
     while size < tasks.first.shape[1] and tasks.first[task, size] >= 0:
         path[size] = tasks.first[task, size]
         size += 1
-    moments = room_for_moments(numbers.nodes.size, levels)
+    everyone = np.arange(numbers.nodes.size)
+    moments = room_for_moments(everyone.size, everyone.size, levels)
     sets = _Sets(np.empty(0, np.int8), np.empty(0, np.int16), np.empty(0, np.float64))
     listed = 0
     for step in range(tasks.steps[task]):
@@ -118,8 +121,11 @@ def conditional_sets(
             if end - first == 1:
                 _add_row(groups.order[size, first], lowest, deepest, numbers, sets, moments)
             else:
-                pairs = deepest > 1
-                observations = write_moments(groups.order[size], first, end, lowest, pairs, numbers, moments)
+                linked = everyone.size if deepest > 1 else 0
+                order = groups.order[size]
+                observations = write_moments(
+                    order, first, end, everyone, lowest, everyone.size, linked, numbers, moments
+                )
                 write_constants(observations, deepest, numbers, moments)
                 _add_determinants(numbers.scale, sets, walk, moments)
         for place in range(size):
@@ -143,20 +149,22 @@ def _list_sets(
     Sets without a column that is scored are of interest as parents only: they have one column less.
     """
     count = 0
-    one = tasks.top[task] >= 0
-    for top in range(tasks.top[task] if one else 0, tasks.top[task] + 1 if one else numbers.nodes.size):
+    parts = tasks.end[task] - tasks.begin[task]
+    for part in range(parts if parts > 0 else numbers.nodes.size):
+        top, last = part, 0
+        second = _below(top, numbers)
+        if parts > 0:
+            top, second, last = tasks.parts[tasks.begin[task] + part]
         most = deepest if top >= numbers.lowest else deepest - 1
         if most < 1:
             continue
-        second = tasks.second[task] if one else _below(top, numbers)
-        last = tasks.last[task] if one else 0
         if write:
             sets.size[count], sets.position[count] = 1, top
         count += 1
+        # Members from the second one on; `path[size]` is the next position of the one after `size` others.
         size = 1
         path[1] = second
         while most > 1 and size > 0:
-            # Members from the second one on; `path[size]` is the next position of the one with number `size`.
             position = path[size]
             if position < (last if size == 1 else 0):
                 size -= 1
@@ -201,9 +209,10 @@ def _add_determinants(floor: float, sets: _Sets, members: Integers, moments: Mom
     for number in range(sets.total.size):
         size, position = sets.size[number], sets.position[number]
         level = size - 1
-        pivot = matrix[position, position]
+        pivot = moments.diagonal[position]
         for column in range(level):
-            entry = matrix[position, members[column]]
+            # Positions go down along a set.
+            entry = matrix[members[column], position]
             for before in range(column):
                 entry -= cholesky[level, before] * cholesky[column, before]
             entry /= cholesky[column, column]
@@ -235,45 +244,45 @@ def write_moments(
     order: Counts,
     first: Any,
     end: Any,
+    chosen: Integers,
     lowest: int,
-    pairs: bool,
+    count: int,
+    linked: int,
     numbers: NumberColumns,
     moments: Moments,
 ) -> float:
-    """The posterior matrix of a group of rows, from the position `lowest` on; how many observations there are.
+    """The posterior matrix of a group of rows for `count` chosen columns; how many observations there are.
 
-    Where no pairs are asked for, only its diagonal.
+    Those before the place `lowest` are left out. Products are those with the first `linked` columns.
     """
-    distances, weights = numbers.distances, numbers.weights
+    distances, weights, away = numbers.distances, numbers.weights, numbers.away
     mean, matrix, block = moments.mean, moments.matrix, moments.block
-    count = numbers.nodes.size
     observations = 0.0
     for row in range(first, end):
         observations += weights[order[row]]
     shrinkage = observations * numbers.mean_weight / (observations + numbers.mean_weight)
-    for column in range(lowest, count):
+    for place in range(lowest, count):
         total = 0.0
         for row in range(first, end):
-            total += weights[order[row]] * distances[column, order[row]]
-        mean[column] = total / observations
-    for column in range(lowest, count):
-        away = numbers.away[column] - mean[column]
-        for other in range(lowest if pairs else column, column + 1):
-            matrix[column, other] = shrinkage * away * (numbers.away[other] - mean[other])
-        matrix[column, column] += numbers.scale
+            total += weights[order[row]] * distances[chosen[place], order[row]]
+        mean[place] = total / observations
+    for place in range(lowest, count):
+        own = shrinkage * (away[chosen[place]] - mean[place])
+        for other in range(lowest, min(place, linked)):
+            matrix[place, other] = own * (away[chosen[other]] - mean[other])
+        moments.diagonal[place] = numbers.scale + own * (away[chosen[place]] - mean[place])
     begin = first
     while begin < end:
         length = min(end - begin, _BLOCK)
-        for column in range(lowest, count):
-            for place in range(length):
-                row = order[begin + place]
-                block[column, place] = numbers.root[row] * (distances[column, row] - mean[column])
-            for other in range(lowest if pairs else column, column + 1):
-                matrix[column, other] += _product(block[column], block[other], length)
+        for place in range(lowest, count):
+            values = block[place if place < linked else linked]
+            for step in range(length):
+                row = order[begin + step]
+                values[step] = numbers.root[row] * (distances[chosen[place], row] - mean[place])
+            for other in range(lowest, min(place, linked)):
+                matrix[place, other] += _product(values, block[other], length)
+            moments.diagonal[place] += _product(values, values, length)
         begin += length
-    for column in range(lowest, count if pairs else lowest):
-        for other in range(lowest, column):
-            matrix[other, column] = matrix[column, other]
     return observations
 
 
@@ -303,12 +312,13 @@ def write_constants(observations: float, most: int, numbers: NumberColumns, mome
 
 
 @inlined
-def room_for_moments(columns: int, most: int) -> Moments:
-    """Room for the moments of one group, and for sets of at most `most` columns."""
+def room_for_moments(columns: int, linked: int, most: int) -> Moments:
+    """Room for the moments of a group, so many columns of which are linked, and for sets of at most `most` columns."""
     return Moments(
         np.zeros(columns),
-        np.zeros((columns, columns)),
-        np.zeros((columns, _BLOCK)),
+        np.zeros(columns),
+        np.zeros((columns, linked)),
+        np.zeros((linked + 1, _BLOCK)),
         np.zeros(most + 1),
         np.zeros(most + 1),
         np.zeros((most, most)),

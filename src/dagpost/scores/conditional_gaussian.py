@@ -25,7 +25,7 @@ from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
-from dagpost.scores.base import Completer, Score
+from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import BGe, check_gaussian_prior
 from dagpost.scores.columns import part_of
@@ -79,15 +79,13 @@ class ConditionalGaussian(Score):
 
     def gaussian(self, table: Table) -> BGe:
         """The score of the columns of numbers in each combination of levels, its prior settled by all rows."""
-        mean, scale = self.prior_mean, self.prior_scale
+        mean, scale, prior = self.prior_mean, self.prior_scale, self.parameter_prior().gaussian
         numbers = [column for column, levels in enumerate(table.levels) if levels is None]
         if numbers and (mean is None or scale is None):
             part = part_of(table, numbers)
             data, weights = part.values(), part.weights.astype(np.float64)
-            if mean is None:
-                mean = tuple(np.average(data, axis=0, weights=weights).tolist())
-            if scale is None:
-                scale = tuple(standard_deviations(data, weights).tolist())
+            mean = tuple(prior.mean(part.names, data, weights).tolist())
+            scale = tuple(prior.deviations(part.names, standard_deviations(data, weights)).tolist())
         return BGe(self.mean_weight, self.degrees_of_freedom, mean, scale)
 
     def sinks(self, table: Table) -> tuple[str, ...]:
@@ -190,10 +188,42 @@ class ConditionalGaussian(Score):
         from dagpost.scores.conditional_runs import fill_levels, fill_numbers
 
         arguments = table, nodes, max_parents, values, engine, reporter, checkpoint, apart
-        if None not in table.levels:
-            self.dirichlet.fill_nodes(*arguments)
-        elif all(levels is None for levels in table.levels):
-            self.gaussian(table).fill_nodes(*arguments)
+        one_kind = self._of_one_kind(table)
+        if one_kind is not None:
+            one_kind.fill_nodes(*arguments)
         else:
             fill_levels(self, *arguments)
             fill_numbers(self, *arguments)
+
+    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
+        """The function that scores given sets of parents of a node, each with one of many columns added."""
+        from dagpost.scores.conditional_extender import conditional_extender
+
+        one_kind = self._of_one_kind(table)
+        if one_kind is not None:
+            return one_kind.extender(table, max_parents, workers)
+        return conditional_extender(self, table, max_parents, workers)
+
+    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
+        """What scores a table with gaps, given their cells."""
+        one_kind = self._of_one_kind(table)
+        if one_kind is not None:
+            return one_kind.rescorer(table, max_parents, engine)
+        return super().rescorer(table, max_parents, engine)
+
+    def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
+        """What scores listed families of a table with gaps, given their cells."""
+        from dagpost.scores.listed_conditionals import ConditionalListScorer
+
+        one_kind = self._of_one_kind(table)
+        if one_kind is not None:
+            return one_kind.list_scorer(table, max_parents, workers)
+        return ConditionalListScorer(self, table, max_parents, workers)
+
+    def _of_one_kind(self, table: Table) -> BDeu | BGe | None:
+        """The score of a table whose columns are all of one kind."""
+        if None not in table.levels:
+            return self.dirichlet
+        if all(levels is None for levels in table.levels):
+            return BGe(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
+        return None

@@ -85,7 +85,8 @@ class LatentGaussian(BGe):
         """The table of the latent numbers, with gaps where they are not known."""
         from dagpost.scores.latent_columns import latent_table
 
-        return latent_table(table, self.margins, exogenous)
+        # What is one already has ranks, if only of no column.
+        return table if table.ranks else latent_table(table, self.margins, exogenous)
 
     def images(self, table: Table, latent: Table) -> Images:
         """From latent numbers back to the columns."""

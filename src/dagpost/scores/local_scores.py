@@ -19,10 +19,12 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import different_texts, floats, has_method, refusal, texts, whole_number
 from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost._tools.spelling import bare
+from dagpost._tools.spelling import bare, either
 from dagpost._tools.text import names_in, nearest, shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.conversion import TableLike
+from dagpost.data.table import Table
+from dagpost.data.unknown_cells import UnknownCells
 from dagpost.engines import Engine, engine_or_threads
 from dagpost.errors import InputError
 from dagpost.scores.base import Score, fill_all
@@ -185,13 +187,25 @@ def local_scores(
     has_method(checkpoint, "checkpoint", "stage", "a Checkpoint")
     chosen = resolve_score(score)
     limit = parent_limit(max_parents, "local_scores")
-    table = table_for(chosen, data, counts=counts, interventions=interventions)
+    table = chosen.modelled(table_for(chosen, data, counts=counts, interventions=interventions))
+    _refuse_latent(table)
     nodes = len(table.names)
     limit = min(limit, nodes - 1)
     _require_memory(nodes, limit)
     values = np.zeros((nodes, family_count(nodes - 1, limit)))
     fill_all(chosen, table, limit, values, engine_or_threads(engine), reporter, checkpoint)
     return LocalScores(table.names, limit, values)
+
+
+def _refuse_latent(table: Table) -> None:
+    """Refuse latent numbers that are not known: then there are no scores before chains have drawn them."""
+    unknown = UnknownCells.of(table)
+    if unknown.latent and table.gap_count:
+        raise InputError(
+            f"Families have no scores of their own here: what is not known are {unknown.words}, and given each way to "
+            f"draw them scores are others. {either('Fit a DagPosterior', 'Use dagpost fit')}, which draws them, or "
+            f"{unknown.ways_out}."
+        )
 
 
 def parent_limit(value: object, owner: str) -> int:

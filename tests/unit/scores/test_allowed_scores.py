@@ -20,12 +20,13 @@ from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
 from dagpost.families.parent_lists import ParentLists, all_others
-from dagpost.scores import BIC, K2, BDe, BDeu, BGe, CustomScore, Score, local_scores
+from dagpost.scores import BIC, K2, BDe, BDeu, BGe, ConditionalGaussian, CustomScore, Score, local_scores
 from dagpost.scores.allowed_scores import groups_of, score_allowed
 from dagpost.scores.columns import part_of
 
 SCORES = [
     *(BDeu(2.0), BDe(0.5), K2(), BIC(), BGe(), BGe(degrees_of_freedom=20.0, prior_mean=(1.0, 2.0, 3.0, 4.0, 5.0, 6.0))),
+    *(ConditionalGaussian(), ConditionalGaussian(2.0, 0.5, 20.0, (1.0, 2.0, 3.0), (1.0, 0.5, 2.0))),
 ]
 ONE = ThreadEngine(1)
 
@@ -49,8 +50,12 @@ def random_table(score: Score, columns: int, rows: int, seed: int, extra: bool) 
     if score.columns == "continuous":
         return Table(names, tuple(values.T.copy()), (None,) * columns, **more)
     arities = generator.integers(1, 5, columns)
-    codes = tuple(np.clip(np.floor(values) + 2, 0, arities - 1).astype(np.uint8).T.copy())
-    return Table(names, codes, tuple(tuple(range(arity)) for arity in arities), **more)
+    codes = list(np.clip(np.floor(values) + 2, 0, arities - 1).astype(np.uint8).T.copy())
+    levels: list[tuple[int, ...] | None] = [tuple(range(arity)) for arity in arities]
+    if score.columns == "mixed":
+        for column in range(1, columns, 2):
+            codes[column], levels[column] = values[:, column].copy(), None
+    return Table(names, tuple(codes), tuple(levels), **more)
 
 
 def random_lists(columns: int, max_parents: int, seed: int) -> ParentLists:
@@ -88,7 +93,7 @@ def assert_those_of_all_families(score: Score, table: Table, lists: ParentLists)
             assert value == pytest.approx(expected.score(node, lists.parents(node, number)), abs=1e-9, rel=1e-11)
 
 
-@pytest.mark.parametrize("score", SCORES[:5], ids=lambda score: type(score).__name__)
+@pytest.mark.parametrize("score", [*SCORES[:5], SCORES[6]], ids=lambda score: type(score).__name__)
 def test_without_rules_the_scores_are_the_same_to_the_last_bit(score: Score) -> None:
     table = random_table(score, 6, 300, 8, False)
     found = score_allowed(table, score, all_others(6, 3), engine=ONE)
@@ -103,7 +108,11 @@ def wide_rules(columns: int, modelled: int, max_parents: int) -> tuple[ParentLis
     return ParentLists.of_matrix(allowed, max_parents), np.arange(columns) >= columns - modelled
 
 
-@pytest.mark.parametrize("score", [BDeu(), BIC(), BGe(), BGe(degrees_of_freedom=140.0)], ids=repr)
+@pytest.mark.parametrize(
+    "score",
+    [BDeu(), BIC(), BGe(), BGe(degrees_of_freedom=140.0), ConditionalGaussian(degrees_of_freedom=70.0)],
+    ids=repr,
+)
 @pytest.mark.parametrize("reverse", [False, True])
 def test_beyond_64_columns_families_have_the_scores_that_they_have_alone(score: Score, reverse: bool) -> None:
     columns = 130
@@ -236,7 +245,7 @@ def tiers() -> ParentLists:
     return ParentLists.of_matrix((tier[None, :] <= tier[:, None]) & ~np.eye(7, dtype=np.bool_), 2)
 
 
-@pytest.mark.parametrize("score", [BDeu(), BGe()], ids=["BDeu", "BGe"])
+@pytest.mark.parametrize("score", [BDeu(), BGe(), ConditionalGaussian()], ids=["BDeu", "BGe", "mixed"])
 def test_a_run_that_is_broken_off_anywhere_resumes_and_gives_the_same(
     score: Score, tiers: ParentLists, tmp_path: Path
 ) -> None:

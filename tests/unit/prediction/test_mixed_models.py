@@ -1,0 +1,127 @@
+"""Models of levels and numbers as a user meets them: rows, levels, networks, effects, files, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.property.test_mixed_effects import smoking
+
+from dagpost import DagPosterior
+from dagpost.data.table import Table
+from dagpost.errors import InputError
+from dagpost.prediction.conditional_network import ConditionalGaussianNetwork
+from dagpost.scores import ConditionalGaussian
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    return smoking(200).to_pandas()
+
+
+@pytest.fixture(scope="module")
+def model(frame: pd.DataFrame) -> DagPosterior:
+    return DagPosterior(score="conditional-gaussian", seed=1, samples=500).fit(frame)
+
+
+def with_gaps(frame: pd.DataFrame) -> pd.DataFrame:
+    rows = frame.head(4).copy()
+    rows.loc[0, "smokes"] = np.nan
+    rows.loc[1, "weight"] = np.nan
+    rows.loc[2, ["weight", "sex"]] = np.nan
+    return rows
+
+
+def test_a_saved_model_predicts_as_it_did(model: DagPosterior, frame: pd.DataFrame, tmp_path: Path) -> None:
+    model.save(tmp_path / "mixed.dagpost")
+    loaded, rows = DagPosterior.load(tmp_path / "mixed.dagpost"), with_gaps(frame)
+    np.testing.assert_allclose(loaded.score_samples(rows), model.score_samples(rows), rtol=1e-12)
+    pd.testing.assert_frame_equal(
+        loaded.predict_proba(rows, target="smokes"), model.predict_proba(rows, target="smokes")
+    )
+
+
+def test_levels_are_predicted_from_numbers_that_they_lead_to(model: DagPosterior, frame: pd.DataFrame) -> None:
+    chances = model.predict_proba(frame.drop(columns="smokes"), target="smokes")
+    right = chances.to_numpy().argmax(axis=1) == frame["smokes"].cat.codes.to_numpy()
+    # Weight, of deviation 1, is 4 less for smokers.
+    assert right.mean() > 0.95
+    with pytest.raises(InputError, match="'weight' is continuous"):
+        model.predict_proba(frame, target="weight")
+
+
+def test_the_density_of_rows_with_gaps_is_that_of_what_is_there(model: DagPosterior, frame: pd.DataFrame) -> None:
+    rows = with_gaps(frame)
+    found = np.exp(model.score_samples(rows))
+    first = pd.concat([rows.head(1)] * 2, ignore_index=True)
+    first["smokes"] = ["no", "yes"]
+    assert found[0] == pytest.approx(float(np.exp(model.score_samples(first)).sum()), rel=1e-9)
+    grid = np.linspace(20.0, 130.0, 2201)
+    second = pd.concat([rows.iloc[[1]]] * len(grid), ignore_index=True)
+    second["weight"] = grid
+    assert found[1] == pytest.approx(float(np.exp(model.score_samples(second)).sum() * 0.05), rel=1e-5)
+
+
+def test_a_network_has_tables_and_regressions(model: DagPosterior, frame: pd.DataFrame, tmp_path: Path) -> None:
+    edges = [("sex", "smokes"), ("sex", "weight"), ("smokes", "weight"), ("weight", "pressure"), ("sex", "pressure")]
+    network = model.to_bayesian_network(edges)
+    assert isinstance(network, ConditionalGaussianNetwork)
+    assert network.to_frame("smokes").sum(axis=1).tolist() == pytest.approx([1.0, 1.0])
+    regressions = network.to_frame("pressure")
+    assert list(regressions.columns) == ["(intercept)", "weight", "(residual variance)"]
+    for sex in ("f", "m"):
+        own = frame[frame["sex"] == sex]
+        slope, intercept = np.polyfit(own["weight"], own["pressure"], 1)
+        assert regressions.loc[sex, "weight"] == pytest.approx(slope, rel=0.05)
+        assert regressions.loc[sex, "(intercept)"] == pytest.approx(intercept, rel=0.15)
+    assert network.to_frame("weight").shape == (4, 2)
+    drawn = network.sample(20_000, seed=1)
+    assert drawn["sex"].dtype == "category"
+    means, expected = (table.groupby("sex", observed=True)["pressure"].mean().to_numpy() for table in (drawn, frame))
+    np.testing.assert_allclose(means, expected, rtol=0.02)
+    with pytest.raises(InputError, match="cannot hold this network: BIF, XMLBIF and DSL files have tables of levels"):
+        network.write(tmp_path / "network.bif")
+
+
+def test_combinations_that_do_not_occur_have_the_prior() -> None:
+    codes = np.array([0, 1, 0, 1], dtype=np.uint8)
+    numbers = np.array([1.0, 2.0, 3.0, 6.0])
+    table = Table(("a", "b", "n"), (codes, codes, numbers), (("x", "y"), ("u", "v"), None))
+    model = DagPosterior(score=ConditionalGaussian(), seed=1, samples=10).fit(table)
+    network = model.to_bayesian_network([("a", "n"), ("b", "n")])
+    assert isinstance(network, ConditionalGaussianNetwork)
+    regressions = network.to_frame("n")
+    assert regressions.loc[("x", "v"), "(intercept)"] == pytest.approx(3.0)
+    assert regressions.loc[("x", "u"), "(intercept)"] == pytest.approx((3.0 + 1.0 + 3.0) / 3)
+
+
+def test_numbers_may_not_lead_to_levels_in_a_given_graph(model: DagPosterior) -> None:
+    with pytest.raises(InputError, match="edge from 'weight', a column of numbers, to 'smokes', a column of levels"):
+        model.to_bayesian_network([("weight", "smokes")])
+
+
+def test_many_missing_levels_are_refused_in_words() -> None:
+    generator = np.random.default_rng(1)
+    columns = {f"c{place}": [f"l{level}" for level in generator.integers(0, 20, 60)] for place in range(4)}
+    frame = pd.DataFrame({**columns, "n": generator.normal(size=60)})
+    model = DagPosterior(score="conditional-gaussian", max_parents=1, seed=1, samples=50).fit(frame)
+    rows = frame.head(2).copy()
+    rows.loc[1, [f"c{place}" for place in range(4)]] = np.nan
+    with pytest.raises(InputError, match=r"Row 2 .* has no value in 'c0', .* can be filled in 1.4e\+05 ways"):
+        model.score_samples(rows)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
+def test_a_model_with_gaps_averages_over_completed_tables(frame: pd.DataFrame) -> None:
+    gappy = frame.head(60).copy()
+    gappy.loc[::7, "weight"] = np.nan
+    gappy.loc[3::9, "smokes"] = np.nan
+    model = DagPosterior(score="conditional-gaussian", seed=1, samples=200).fit(gappy)
+    rows = with_gaps(frame)
+    assert np.isfinite(model.score_samples(rows)).all()
+    assert model.predict_proba(rows, target="smokes").sum(axis=1).tolist() == pytest.approx([1.0] * 4)
+    assert 1.0 < model.causal_effect("weight", "pressure", draws=500).mean < 3.5
+    assert isinstance(model.to_bayesian_network([("weight", "pressure")]), ConditionalGaussianNetwork)
