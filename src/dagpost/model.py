@@ -283,10 +283,7 @@ class DagPosterior(Estimator):
         return lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not fitted.settings.get("apart"))
 
     def series_edges(self) -> pd.DataFrame:
-        """How probably one series is a parent of another at any lag, now included; on the diagonal, of its own future.
-
-        Rows are parents. Not the sum of the lags: an edge at one does not rule out another. Exact where that can be.
-        """
+        """How probably one series (row) is a parent of another at any lag; on the diagonal, of its own future."""
         from dagpost.posterior.time_edges import series_edges
 
         return series_edges(self._fitted().names, self.probability)
@@ -331,11 +328,7 @@ class DagPosterior(Estimator):
         return families
 
     def best(self, count: int = 1) -> DagSample:
-        """The `count` most probable of all graphs, best first, each counted once.
-
-        `covered` is the posterior mass of all of them together; `provenance["tied"]` says that the next graph would be
-        as good as the last one listed.
-        """
+        """The `count` most probable graphs, best first; `covered` is their mass, `provenance["tied"]` marks ties."""
         return self._fitted().best(whole_number(count, "count"))
 
     def log_joint(self, graph: GivenGraph) -> float:
