@@ -169,9 +169,8 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     method = checked_method(model)
     if method is not None:
         method.check_names(table.names)
-    auto = isinstance(model.score, str) and model.score == AUTO
     # A score that is left to us depends on the method; one that is given says what it makes of the table.
-    method = as_augmentation(method, table) if table.gap_count and auto else method
+    method = as_augmentation(method, table) if table.gap_count and is_automatic(model.score) else method
     study, engine = study_of(model, method, table)
     if is_automatic(model.score) and (said := notice_of_choice(study.score, table)):
         warn(said)
