@@ -224,6 +224,9 @@ def _target(method: Any, modularity: str) -> Target:
 def _constraints(settings: dict[str, Any]) -> list[Line]:
     lines = [(name, readable_edges(settings[name])) for name in ("required", "forbidden") if settings[name]]
     lines += [("tiers", readable_tiers(settings["tiers"]))] if settings["tiers"] else []
+    if settings.get("sinks"):
+        numbers = shortened(settings["sinks"], _MOST_VARIABLES)
+        lines.append(("ruled out", f"by the model: edges from numbers ({numbers}) to levels"))
     exogenous = settings.get("exogenous")
     return [*lines, ("exogenous", shortened(exogenous, _MOST_VARIABLES))] if exogenous else lines
 

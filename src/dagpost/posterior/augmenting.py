@@ -187,7 +187,8 @@ def _exact_seconds(method: Augmentation, modularity: str, study: Study, lists: P
     if components is None:
         scoring = seconds_of_rescoring(table, limit, score, levels=usual)
     else:
-        scoring = seconds_of_scoring(lists, table.rows, score, 1, levels=usual)
+        numbers = np.array([own is None for own in table.levels])
+        scoring = seconds_of_scoring(lists, table.rows, score, 1, levels=usual, numbers=numbers)
     backend = backend_of(InlineEngine())
     terms = backend.order_seconds if modularity == "order" else backend.structure_seconds
     sums = sum(terms(size) + _A_SET * 2.0 ** min(size, MAX_NODES) for size in sizes) + _A_FAMILY * families_of(lists)

@@ -26,8 +26,8 @@ from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.counted_parts import counted_parts, has_rows
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks
-from dagpost.prediction.statistics import GaussianStatistics
 from dagpost.scores import NormalWishartPrior
 
 if TYPE_CHECKING:
