@@ -112,7 +112,7 @@ def _exact_otherwise(components: Components, use: str, study: Study, engine: Eng
 
 
 def hint_for_estimates(components: Components, study: Study, engine: Engine) -> str:
-    """Where rules or the model leave some edges out and exact sums are out of reach all the same: why, and what would bring them back."""
+    """Where rules or the model leave edges out and exact sums are out of reach all the same: why, and what helps."""
     rules = study.constraints
     if not (rules.forbidden or rules.tiers or rules.exogenous or rules.sinks) or are_affordable(
         components, study, engine
