@@ -408,6 +408,14 @@ class DagPosterior(Estimator):
 
     set_predict_proba_request = requests_of("predict_proba")
 
+    def predict_number(
+        self, X: Any, *, target: str, confidence: float = 0.95, unseen: str | None = None, interventions: Any = None
+    ) -> pd.DataFrame:
+        """Mean, sd, median and interval of a column of numbers given the others of each row, averaged over graphs."""
+        from dagpost.prediction import fitted as predictions
+
+        return predictions.number_predictions(self._fitted(), X, target, confidence, unseen, interventions)
+
     def to_bayesian_network(self, graph: GivenGraph | None = None) -> AnyNetwork:
         """One graph with the posterior means of its parameters: that given, or else the most probable that is found."""
         from dagpost.prediction.fitted import network_of

@@ -27,15 +27,23 @@ from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import images_of
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.summaries.given import masks_of_graph
-from dagpost.prediction.averaging import as_shares, log_predictive, log_predictive_of_target, refuse_exogenous
+from dagpost.prediction.averaging import (
+    as_shares,
+    log_predictive,
+    log_predictive_of_target,
+    refuse_exogenous,
+    refuse_set_target,
+)
 from dagpost.prediction.completed_parts import completed_given
 from dagpost.prediction.counted_parts import counted_parts, has_rows, statistics_of, where_of
 from dagpost.prediction.latent_rows import log_probabilities
 from dagpost.prediction.network import AnyNetwork, bayesian_network, mixed_network
+from dagpost.prediction.numbers import mixture_of, number_components, refuse_levels_as_target
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.prediction.time_rows import encode_new_rows
 from dagpost.priors.constraints import Constraints
@@ -103,6 +111,34 @@ def _levels_of_latents(
     rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
     chances = as_shares(log_probabilities(fitted, images, rows, node))
     return pd.DataFrame(chances, columns=pd.Index(levels, name=target))
+
+
+def number_predictions(
+    fitted: Fitted, X: Any, target: str, confidence: float, unseen: Any, interventions: Any
+) -> pd.DataFrame:
+    """Mean, deviation, median and interval of a column of numbers given the others, averaged over graphs."""
+    import pandas as pd
+
+    check_confidence(confidence)
+    refuse_exogenous(target, fitted.exogenous)
+    counted = counted_parts(fitted)
+    statistics = counted[0][1]
+    refuse_levels_as_target(statistics, position_of(target, fitted.names))
+    rows = encode_new_rows(fitted, X, statistics, target=target, unseen=unseen, interventions=interventions)
+    refuse_set_target(rows, target, fitted.names)
+    probabilities = np.array([0.5, (1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    where = where_of(fitted)
+    with collected_warnings() as said:
+        pieces = [
+            number_components(part.sample, own, part.score, rows, target, probabilities, **where)
+            for part, own in counted
+        ]
+    for remark in dict.fromkeys(said):
+        warn(remark)
+    found = mixture_of(pieces, rows.cells.shape[1], probabilities)
+    columns = {"mean": found.means, "sd": found.deviations}
+    columns |= dict(zip(("median", "lower", "upper"), found.quantiles.T, strict=True))
+    return pd.DataFrame(columns)
 
 
 def network_of(fitted: Fitted, graph: GivenGraph | None) -> AnyNetwork:

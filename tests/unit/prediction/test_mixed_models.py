@@ -90,7 +90,9 @@ def test_combinations_that_do_not_occur_have_the_prior() -> None:
     numbers = np.array([1.0, 2.0, 3.0, 6.0])
     table = Table(("a", "b", "n"), (codes, codes, numbers), (("x", "y"), ("u", "v"), None))
     model = DagPosterior(score=ConditionalGaussian(), seed=1, samples=10).fit(table)
-    regressions = model.to_bayesian_network([("a", "n"), ("b", "n")]).to_frame("n")
+    network = model.to_bayesian_network([("a", "n"), ("b", "n")])
+    assert isinstance(network, ConditionalGaussianNetwork)
+    regressions = network.to_frame("n")
     assert regressions.loc[("x", "v"), "(intercept)"] == pytest.approx(3.0)
     assert regressions.loc[("x", "u"), "(intercept)"] == pytest.approx((3.0 + 1.0 + 3.0) / 3)
 
