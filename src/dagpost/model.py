@@ -385,9 +385,8 @@ class DagPosterior(Estimator):
         The rows are raw: they pass through the recipe of the model, which needs the columns of its variables, by name
         and in any order, or an array with all columns of the training table. `unseen` says what to do about a level
         that was not seen in training: ``"error"``; ``"prior"``, which gives it the probability that it has under the
-        prior; ``"missing"``, a gap; as the recipe says unless given. Gaps are summed over, exactly in each graph,
-        unless the recipe makes them a level or refuses them; one in an exogenous column gives nan, with a notice.
-        `interventions` is that of `fit`.
+        prior; ``"missing"``, a gap; as the recipe says unless given. Gaps are summed over, unless the recipe makes them
+        a level or refuses them; one in an exogenous column gives nan, with a notice. `interventions`: as in `fit`.
         """
         from dagpost.prediction import fitted as predictions
 
@@ -397,11 +396,7 @@ class DagPosterior(Estimator):
     def predict_proba(
         self, X: Any, *, target: str, unseen: str | None = None, interventions: Any = None
     ) -> pd.DataFrame:
-        """Probability of every level of one column given what is known of the others, averaged over graphs.
-
-        Not for continuous columns. The target may be missing from the rows and is not looked at; the rest is as in
-        `score_samples`.
-        """
+        """Probability of every level of one column, which is not looked at, given the others, as in `score_samples`."""
         from dagpost.prediction import fitted as predictions
 
         return predictions.level_probabilities(self._fitted(), X, target, unseen, interventions)
@@ -411,7 +406,7 @@ class DagPosterior(Estimator):
     def predict_number(
         self, X: Any, *, target: str, confidence: float = 0.95, unseen: str | None = None, interventions: Any = None
     ) -> pd.DataFrame:
-        """Mean, sd, median and interval of a column of numbers given the others of each row, averaged over graphs."""
+        """Mean, sd, median and interval of a column of numbers, given the others of each row as in `predict_proba`."""
         from dagpost.prediction import fitted as predictions
 
         return predictions.number_predictions(self._fitted(), X, target, confidence, unseen, interventions)

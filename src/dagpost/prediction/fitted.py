@@ -95,24 +95,6 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     return pd.DataFrame(chances, columns=pd.Index(levels or (), name=target))
 
 
-def _levels_of_latents(
-    fitted: Fitted, images: Images, X: Any, target: str, unseen: Any, interventions: Any
-) -> pd.DataFrame:
-    """The same where columns are images of latent numbers."""
-    import pandas as pd
-
-    node = position_of(target, fitted.names)
-    levels = images.table.levels[node]
-    if levels is None:
-        raise InputError(
-            f"The column {target!r} is one of numbers, and only levels have probabilities. What a number may be that "
-            "is missing in the table is in missing_cells(): add the row with a gap there, and fit."
-        )
-    rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
-    chances = as_shares(log_probabilities(fitted, images, rows, node))
-    return pd.DataFrame(chances, columns=pd.Index(levels, name=target))
-
-
 def number_predictions(
     fitted: Fitted, X: Any, target: str, confidence: float, unseen: Any, interventions: Any
 ) -> pd.DataFrame:
@@ -121,6 +103,11 @@ def number_predictions(
 
     check_confidence(confidence)
     refuse_exogenous(target, fitted.exogenous)
+    if images_of(fitted) is not None:
+        raise InputError(
+            f"Numbers are not predicted where columns are images of latent numbers. What {target!r} may be where it is "
+            "missing in the table is in missing_cells(): add the row with a gap there, and fit."
+        )
     counted = counted_parts(fitted)
     statistics = counted[0][1]
     refuse_levels_as_target(statistics, position_of(target, fitted.names))
@@ -139,6 +126,24 @@ def number_predictions(
     columns = {"mean": found.means, "sd": found.deviations}
     columns |= dict(zip(("median", "lower", "upper"), found.quantiles.T, strict=True))
     return pd.DataFrame(columns)
+
+
+def _levels_of_latents(
+    fitted: Fitted, images: Images, X: Any, target: str, unseen: Any, interventions: Any
+) -> pd.DataFrame:
+    """The same where columns are images of latent numbers."""
+    import pandas as pd
+
+    node = position_of(target, fitted.names)
+    levels = images.table.levels[node]
+    if levels is None:
+        raise InputError(
+            f"The column {target!r} is one of numbers, and only levels have probabilities. What a number may be that "
+            "is missing in the table is in missing_cells(): add the row with a gap there, and fit."
+        )
+    rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
+    chances = as_shares(log_probabilities(fitted, images, rows, node))
+    return pd.DataFrame(chances, columns=pd.Index(levels, name=target))
 
 
 def network_of(fitted: Fitted, graph: GivenGraph | None) -> AnyNetwork:
