@@ -18,6 +18,7 @@ import numpy as np
 from dagpost._tools.arrays import Codes, Counts, Flags, Integers
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost.data.table import Table
+from dagpost.scores.rows import check_countable
 
 #: Bytes of all rooms for the groups of the same rows.
 _ROOM_BYTES = 120 * 2**20
@@ -80,7 +81,8 @@ class GroupRooms:
 
 
 def level_columns(table: Table, columns: list[int]) -> LevelColumns:
-    """Some columns of levels of a table."""
+    """Some columns of levels of a table; one with more levels than are counted is an error."""
+    check_countable(tuple(table.names[own] for own in columns), tuple(table.arities[own] for own in columns), 0)
     codes = np.empty((len(columns), table.rows), dtype=np.uint16)
     for place, column in enumerate(columns):
         codes[place] = table.columns[column]
