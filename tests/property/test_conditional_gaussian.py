@@ -15,6 +15,7 @@ from tests.naive import conditional_gaussian as naive
 from tests.naive.summaries import essential_graph_of_every_dag
 from tests.tools.mixed_tables import mixed_table, mixed_tables
 
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError
@@ -182,6 +183,14 @@ def test_values_whose_squares_overflow_are_refused() -> None:
         local_scores(table, ConditionalGaussian(prior_scale=1.0), 1)
     with pytest.raises(InputError, match=r"standard deviation of the column 'b' is 1\.29\S+, and its square"):
         local_scores(table, ConditionalGaussian(), 1)
+
+
+def test_more_levels_than_codes_are_refused() -> None:
+    """Also where the column is only a parent."""
+    levels = 2**16 + 1
+    table = Table(tuple("ab"), (np.arange(levels, dtype=np.uint32), np.ones(levels)), (tuple(range(levels)), None))
+    with pytest.raises(InputError, match="Column 'a' has 65,537 levels"):
+        ConditionalGaussian().fill_nodes(table, (1,), 1, np.zeros((1, 2)), ONE, NO_PROGRESS)
 
 
 @pytest.mark.parametrize(

@@ -34,13 +34,15 @@ _BLOCK = 256
 class NumberColumns(NamedTuple):
     """Columns of numbers, a row each, standardised: distances from the means of all rows, in units of the prior.
 
-    `nodes` are their numbers in the table. Those from `lowest` on are scored; if they stand `apart`, they are never
-    parents of each other. `weights` says how often each row counts, `root` is the root of that, `away` the distance of
+    In a walk they stand in another order: `places` says which row of `distances` is at a position, `nodes` its number
+    in the table. Those from `lowest` on are scored; if they stand `apart`, they are never parents of each other.
+    `weights` says how often each row counts, `root` is the root of that, `away` the distance of
     the prior's mean. The prior matrix is the identity times `scale`, which no pivot is below in exact arithmetic;
     `spare` has the degrees of freedom above the number of columns.
     """
 
     distances: Floats
+    places: Integers
     nodes: Integers
     lowest: int
     apart: bool
@@ -95,8 +97,8 @@ def conditional_sets(
     while size < tasks.first.shape[1] and tasks.first[task, size] >= 0:
         path[size] = tasks.first[task, size]
         size += 1
-    everyone = np.arange(numbers.nodes.size)
-    moments = room_for_moments(everyone.size, everyone.size, levels)
+    everyone = numbers.nodes.size
+    moments = room_for_moments(everyone, everyone, levels)
     sets = _Sets(np.empty(0, np.int8), np.empty(0, np.int16), np.empty(0, np.float64))
     listed = 0
     for step in range(tasks.steps[task]):
@@ -121,10 +123,9 @@ def conditional_sets(
             if end - first == 1:
                 _add_row(groups.order[size, first], lowest, deepest, numbers, sets, moments)
             else:
-                linked = everyone.size if deepest > 1 else 0
-                order = groups.order[size]
+                linked, order = everyone if deepest > 1 else 0, groups.order[size]
                 observations = write_moments(
-                    order, first, end, everyone, lowest, everyone.size, linked, numbers, moments
+                    order, first, end, numbers.places, lowest, everyone, linked, numbers, moments
                 )
                 write_constants(observations, deepest, numbers, moments)
                 _add_determinants(numbers.scale, sets, walk, moments)
@@ -191,7 +192,8 @@ def _add_row(row: int, lowest: int, deepest: int, numbers: NumberColumns, sets: 
     unit = observations * numbers.mean_weight / (observations + numbers.mean_weight) / numbers.scale
     squares, sums = moments.mean, moments.log_determinant
     for position in range(lowest, numbers.nodes.size):
-        away = numbers.away[position] - numbers.distances[position, row]
+        place = numbers.places[position]
+        away = numbers.away[place] - numbers.distances[place, row]
         squares[position] = unit * away * away
     sums[0] = 0.0
     for number in range(sets.total.size):

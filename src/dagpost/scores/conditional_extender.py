@@ -9,7 +9,6 @@ Time: some nanoseconds a row for each family.
 from __future__ import annotations
 
 import math
-import queue
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,19 +27,11 @@ from dagpost.scores.conditional_determinants import (
     write_moments,
 )
 from dagpost.scores.conditional_runs import kinds_of, number_columns, standardised, used_rows
-from dagpost.scores.row_groups import LevelColumns, RowGroups, level_columns, room_for_groups, split_groups
+from dagpost.scores.row_groups import GroupRooms, LevelColumns, RowGroups, level_columns, split_groups
 from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
     from dagpost.scores.conditional_gaussian import ConditionalGaussian
-
-
-class _Prepared(NamedTuple):
-    """What the nodes that are scored from the same rows share."""
-
-    columns: LevelColumns
-    numbers: NumberColumns
-    pool: queue.SimpleQueue[RowGroups]
 
 
 class _Asked(NamedTuple):
@@ -61,14 +52,13 @@ def conditional_extender(score: ConditionalGaussian, table: Table, max_parents: 
     place[kinds.levels], place[kinds.numbers] = np.arange(len(kinds.levels)), np.arange(len(kinds.numbers))
     of_levels = score.dirichlet.extender(part_of(table, kinds.levels), max_parents, workers)
     of_numbers = score.gaussian(table).extender(part_of(table, kinds.numbers), max_parents, workers)
-    data, prepared, run_of = standardised(score, table), [], np.zeros(nodes, dtype=np.int64)
+    data, run_of = standardised(score, table), np.zeros(nodes, dtype=np.int64)
+    columns, own_numbers = level_columns(table, kinds.levels), number_columns(score, table, data)
+    rooms, observations = [], []
     for number, run in enumerate(runs_of(table.interventions, nodes)):
         used = used_rows(table, run)
-        pool: queue.SimpleQueue[RowGroups] = queue.SimpleQueue()
-        for _ in range(workers):
-            pool.put(room_for_groups(table, int(used.sum()), max_parents))
-        own = number_columns(score, table, data, used, kinds.numbers, len(kinds.numbers))
-        prepared.append(_Prepared(level_columns(table, kinds.levels, used), own, pool))
+        rooms.append(GroupRooms(table, used, max_parents, workers))
+        observations.append(float(table.weights[used].sum()))
         run_of[list(run.nodes)] = number
 
     def places_in(sets: Members, chosen: Integers, beyond: int) -> Members:
@@ -90,25 +80,21 @@ def conditional_extender(score: ConditionalGaussian, table: Table, max_parents: 
         alone = ~is_level[sets].any(axis=1)
         rows, more = np.flatnonzero(alone), np.flatnonzero(added)
         values[np.ix_(rows, more)] = of_numbers(int(place[node]), numbers[rows], place[others[more]], cancel)
-        own = prepared[run_of[node]]
-        room = own.pool.get()
-        try:
-            for rows, more_numbers in ((np.flatnonzero(alone), False), (np.flatnonzero(~alone), True)):
-                asked = _Asked(
-                    np.where(levels[rows] < len(kinds.levels), levels[rows], -1).astype(np.int64),
-                    np.where(numbers[rows] < len(kinds.numbers), numbers[rows], -1).astype(np.int64),
-                    place[others[~added]],
-                    place[others[added & more_numbers]],
-                    int(place[node]),
-                )
-                found = np.zeros((len(rows), len(asked.more_levels) + len(asked.more_numbers)))
-                _extend(asked, own.columns, own.numbers, room, found, cancel)
-                found -= own.numbers.weights.sum() * math.log(data.units[place[node]])
-                values[np.ix_(rows, np.flatnonzero(~added))] = found[:, : len(asked.more_levels)]
-                if more_numbers:
-                    values[np.ix_(rows, more)] = found[:, len(asked.more_levels) :]
-        finally:
-            own.pool.put(room)
+        for rows, more_numbers in ((np.flatnonzero(alone), False), (np.flatnonzero(~alone), True)):
+            asked = _Asked(
+                np.where(levels[rows] < len(kinds.levels), levels[rows], -1).astype(np.int64),
+                np.where(numbers[rows] < len(kinds.numbers), numbers[rows], -1).astype(np.int64),
+                place[others[~added]],
+                place[others[added & more_numbers]],
+                int(place[node]),
+            )
+            found = np.zeros((len(rows), len(asked.more_levels) + len(asked.more_numbers)))
+            with rooms[run_of[node]].room() as room:
+                _extend(asked, columns, own_numbers, room, found, cancel)
+            found -= observations[run_of[node]] * math.log(data.units[place[node]])
+            values[np.ix_(rows, np.flatnonzero(~added))] = found[:, : len(asked.more_levels)]
+            if more_numbers:
+                values[np.ix_(rows, more)] = found[:, len(asked.more_levels) :]
         return values
 
     return extend

@@ -8,8 +8,7 @@ entries and no sum crosses a task, so the result is the same bit for bit whateve
 
 from __future__ import annotations
 
-import queue
-from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,14 +24,11 @@ from dagpost.scores.columns import part_of
 from dagpost.scores.conditional_determinants import NumberColumns, conditional_sets
 from dagpost.scores.conditional_tasks import Tasks, tasks_for
 from dagpost.scores.parameter_priors import refuse_overflow
-from dagpost.scores.row_groups import LevelColumns, RowGroups, bytes_of_groups, level_columns, room_for_groups
+from dagpost.scores.row_groups import GroupRooms, LevelColumns, level_columns
 from dagpost.scores.set_functions import Run, Target, next_set, runs_of, subtract_bases, target_of
 
 if TYPE_CHECKING:
     from dagpost.scores.conditional_gaussian import ConditionalGaussian
-
-#: Bytes of working memory of all tasks that run at the same time; further workers wait their turn.
-_SCRATCH_BYTES = 120 * 2**20
 
 
 class Kinds(NamedTuple):
@@ -85,23 +81,23 @@ def number_columns(
     score: ConditionalGaussian,
     table: Table,
     data: Standardised,
-    used: Flags,
-    order: list[int],
-    scored: int,
+    order: list[int] | None = None,
+    scored: int = 0,
     apart: bool = False,
 ) -> NumberColumns:
-    """Columns of numbers as kernels take them, in some order: the last `scored` ones have scores of interest."""
-    numbers = kinds_of(table).numbers
-    prior, weights = score.gaussian(table).parameter_prior(), table.weights[used].astype(np.float64)
-    places = [numbers.index(node) for node in order]
+    """Columns of numbers as kernels take them, in some order (None: that of the table), the last `scored` on top."""
+    numbers, prior = kinds_of(table).numbers, score.gaussian(table).parameter_prior()
+    nodes = numbers if order is None else order
+    weights = table.weights.astype(np.float64)
     return NumberColumns(
-        distances=np.ascontiguousarray(data.distances[places][:, used]),
-        nodes=np.array(order, dtype=np.int64),
-        lowest=len(order) - scored,
+        distances=data.distances,
+        places=np.searchsorted(numbers, nodes).astype(np.int64),
+        nodes=np.array(nodes, dtype=np.int64),
+        lowest=len(nodes) - scored,
         apart=apart,
         weights=weights,
         root=np.sqrt(weights),
-        away=data.away[places],
+        away=data.away,
         mean_weight=score.mean_weight,
         scale=prior.scale(len(numbers)),
         spare=prior.degrees(len(numbers)) - len(numbers),
@@ -167,12 +163,14 @@ def fill_numbers(
             target = target_of(values, nodes, row_of, max_parents, 1, lowest, apart)
             saved = _saved(target, range(len(walk.tasks.steps)), number, checkpoint)
             stage.advance(len(saved.finished))
-            visit = _pooled(walk, table, target, engine.workers)
+            used = used_rows(table, run)
+            rooms = GroupRooms(table, used, min(max_parents, len(walk.columns.nodes)), engine.workers)
+            visit = partial(_visit, walk, target, rooms)
             for _ in saved.run(engine, visit, [*saved.finished, *saved.left]):
                 stage.advance(1)
             subtract_bases(dict.fromkeys(run.nodes, 0), target, engine, stage)
             for node, row in row_of.items():
-                values[row] -= walk.numbers.weights.sum() * np.log(data.units[numbers.index(node)])
+                values[row] -= table.weights[used].sum() * np.log(data.units[numbers.index(node)])
 
 
 def _walk_of(
@@ -180,11 +178,11 @@ def _walk_of(
 ) -> _Walk:
     """The sets that the nodes of a run need; their parents are among the first `candidates` columns."""
     levels, numbers = kinds_of(table)
-    used, apart = used_rows(table, run), candidates < len(table.names)
+    apart = candidates < len(table.names)
     # Those that are scored on top: the walk then never comes to the largest sets of the others.
     below = [node for node in numbers if node not in run.nodes and node < candidates]
-    own = number_columns(score, table, data, used, [*below, *run.nodes], len(run.nodes), apart)
-    columns = level_columns(table, [node for node in levels if node < candidates], used)
+    own = number_columns(score, table, data, [*below, *run.nodes], len(run.nodes), apart)
+    columns = level_columns(table, [node for node in levels if node < candidates])
     tasks = tasks_for(columns, len(own.nodes), own.lowest, apart, table.arities, max_parents)
     return _Walk(tasks, columns, own)
 
@@ -195,20 +193,9 @@ def _saved(target: Target, tasks: range, run: int, checkpoint: Checkpoint) -> Sa
     return checkpoint.stage(f"local scores of numbers, run {run}", tasks, running=lambda: written)
 
 
-def _pooled(walk: _Walk, table: Table, target: Target, workers: int) -> Callable[[int, Integers], None]:
-    rows, most = walk.columns.codes.shape[1], min(target.max_size - 1, len(walk.columns.nodes))
-    pool: queue.SimpleQueue[RowGroups] = queue.SimpleQueue()
-    for _ in range(max(1, min(workers, _SCRATCH_BYTES // bytes_of_groups(rows, most)))):
-        pool.put(room_for_groups(table, rows, most))
-
-    def visit(task: int, cancel: Integers) -> None:
-        room = pool.get()
-        try:
-            conditional_sets(task, *walk, target, room, cancel)
-        finally:
-            pool.put(room)
-
-    return visit
+def _visit(walk: _Walk, target: Target, rooms: GroupRooms, task: int, cancel: Integers) -> None:
+    with rooms.room() as room:
+        conditional_sets(task, *walk, target, room, cancel)
 
 
 @kernel

@@ -9,7 +9,6 @@ all where the prior does not depend on the cells. Columns of levels are scored b
 from __future__ import annotations
 
 import math
-import queue
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,7 +28,7 @@ from dagpost.scores.conditional_determinants import (
     write_moments,
 )
 from dagpost.scores.conditional_runs import kinds_of, number_columns, standardised, used_rows
-from dagpost.scores.row_groups import LevelColumns, RowGroups, level_columns, room_for_groups, split_groups
+from dagpost.scores.row_groups import GroupRooms, LevelColumns, RowGroups, level_columns, split_groups
 from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
@@ -63,11 +62,7 @@ class ConditionalListScorer(ListScorer):
         settled = score.prior_mean is not None and score.prior_scale is not None
         changing = np.zeros(nodes, dtype=np.bool_) if table.gaps is None else table.gaps.any(axis=1)
         self._changing = np.append(changing if settled else changing | self._is_number, False)
-        self._levels = max_parents
-        self._pools: queue.SimpleQueue[list[RowGroups]] = queue.SimpleQueue()
-        for _ in range(workers):
-            rows = [int(used_rows(table, run).sum()) for run in self._runs]
-            self._pools.put([room_for_groups(table, own, max_parents) for own in rows])
+        self._rooms = [GroupRooms(table, used_rows(table, run), max_parents, workers) for run in self._runs]
 
     def on(self, start: Integers, members: Members) -> FamilyScorer:
         """The function that scores families out of some lists."""
@@ -125,18 +120,11 @@ class ConditionalListScorer(ListScorer):
             values[wanted] = 0.0
             table = self._table.filled(cells) if self._table.gaps is not None else self._table
             data = standardised(self._score, table)
-            rooms = self._pools.get()
-            try:
-                for number, run in enumerate(self._runs):
-                    first, end = bounds[number], bounds[number + 1]
-                    if not wanted[first:end].any():
-                        continue
-                    used = used_rows(table, run)
-                    columns = level_columns(table, self._kinds.levels, used)
-                    own = number_columns(self._score, table, data, used, self._kinds.numbers, len(self._kinds.numbers))
-                    _sum_sets(first, end, listed, wanted, columns, own, rooms[number], values, cancel)
-            finally:
-                self._pools.put(rooms)
+            columns, numbers = level_columns(table, self._kinds.levels), number_columns(self._score, table, data)
+            for first, end, rooms in zip(bounds[:-1], bounds[1:], self._rooms, strict=True):
+                if wanted[first:end].any():
+                    with rooms.room() as room:
+                        _sum_sets(first, end, listed, wanted, columns, numbers, room, values, cancel)
             if not cancel[0]:
                 stay = wanted & lasting
                 known[stay] = values[stay]

@@ -8,6 +8,9 @@ are. Memory: 8 bytes a row and level of the walk.
 
 from __future__ import annotations
 
+import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +18,14 @@ import numpy as np
 from dagpost._tools.arrays import Codes, Counts, Flags, Integers
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost.data.table import Table
+from dagpost.scores.rows import check_countable
+
+#: Bytes of all rooms for the groups of the same rows.
+_ROOM_BYTES = 120 * 2**20
 
 
 class LevelColumns(NamedTuple):
-    """Columns of levels, a row each, for the rows that count; `nodes` are their numbers in the table.
+    """Columns of levels, a row each; `nodes` are their numbers in the table.
 
     Indicators of regimes are `exclusive`. A parent set has at most `limits` other columns, and indicators.
     """
@@ -42,11 +49,43 @@ class RowGroups(NamedTuple):
     place: Counts
 
 
-def level_columns(table: Table, columns: list[int], used: Flags) -> LevelColumns:
-    """Some columns of levels of a table, in the rows that are `used`."""
-    codes = np.empty((len(columns), int(used.sum())), dtype=np.uint16)
+class GroupRooms:
+    """Working memory for the groups of some rows, which threads take and give back.
+
+    It is made when it is first needed. There is a limit to it: further threads wait their turn.
+    """
+
+    def __init__(self, table: Table, used: Flags, levels: int, workers: int) -> None:
+        self._rows, self._levels, self._codes = np.flatnonzero(used), levels, max((1, *table.arities))
+        self._free: queue.SimpleQueue[RowGroups | None] = queue.SimpleQueue()
+        for _ in range(max(1, min(workers, _ROOM_BYTES // (8 * (len(self._rows) + 1) * (levels + 1))))):
+            self._free.put(None)
+
+    @contextmanager
+    def room(self) -> Iterator[RowGroups]:
+        """Room for sets of at most `levels` columns; at first all rows are one group, none if there are none."""
+        room = self._free.get()
+        try:
+            if room is None:
+                room = self._new_room()
+            yield room
+        finally:
+            self._free.put(room)
+
+    def _new_room(self) -> RowGroups:
+        rows, depth = len(self._rows), self._levels + 1
+        order, begin = np.empty((depth, rows), dtype=np.uint32), np.zeros((depth, rows + 1), dtype=np.uint32)
+        order[0], begin[0, 1:2] = self._rows, rows
+        seen, place = (np.zeros(self._codes, dtype=np.uint32) for _ in range(2))
+        return RowGroups(order, begin, np.full(depth, min(rows, 1), dtype=np.int64), seen, place)
+
+
+def level_columns(table: Table, columns: list[int]) -> LevelColumns:
+    """Some columns of levels of a table; one with more levels than are counted is an error."""
+    check_countable(tuple(table.names[own] for own in columns), tuple(table.arities[own] for own in columns), 0)
+    codes = np.empty((len(columns), table.rows), dtype=np.uint16)
     for place, column in enumerate(columns):
-        codes[place] = table.columns[column][used]
+        codes[place] = table.columns[column]
     most = len(table.names)
     return LevelColumns(
         codes,
@@ -54,20 +93,6 @@ def level_columns(table: Table, columns: list[int], used: Flags) -> LevelColumns
         table.exclusive[columns],
         np.array((most, most) if table.limits is None else table.limits, dtype=np.int64),
     )
-
-
-def room_for_groups(table: Table, rows: int, levels: int) -> RowGroups:
-    """Working memory for sets of at most `levels` columns; all rows are one group at first, none if there are none."""
-    order, begin = np.empty((levels + 1, rows), dtype=np.uint32), np.zeros((levels + 1, rows + 1), dtype=np.uint32)
-    order[0], begin[0, 1] = np.arange(rows), rows
-    codes = max((1, *table.arities))
-    found = np.full(levels + 1, min(rows, 1), dtype=np.int64)
-    return RowGroups(order, begin, found, np.zeros(codes, dtype=np.uint32), np.zeros(codes, dtype=np.uint32))
-
-
-def bytes_of_groups(rows: int, levels: int) -> int:
-    """What that takes."""
-    return 8 * (rows + 1) * (levels + 1)
 
 
 @inline_no_refcount
