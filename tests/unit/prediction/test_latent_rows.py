@@ -42,7 +42,7 @@ def test_probabilities_of_levels_are_the_same_whatever_rows_stand_beside() -> No
     rows = latent_frame().drop(columns="pain")
     found = latent_model().predict_proba(rows, target="pain")
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    assert list(found.columns) == [1, 2, 3]
+    assert [int(level) for level in found.columns] == [1, 2, 3]
     alone = latent_model().predict_proba(rows.iloc[[7, 40]], target="pain")
     np.testing.assert_allclose(alone, found.iloc[[7, 40]], rtol=1e-9)
     truth = latent_frame()["pain"]
