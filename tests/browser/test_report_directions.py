@@ -25,6 +25,7 @@ LOOKS = {
     "clear": (None, "triangle", "filled"),
     "leaning": ("8 5", "triangle", "filled"),
     "rules": (None, "triangle", "hollow"),
+    "model": ("8 5", "triangle", "hollow"),
     "open": (None, "none", None),
     "unknown": ("2 3", "none", None),
 }
@@ -105,7 +106,7 @@ def test_legend_explains_every_mark_that_occurs_and_no_other(study: Seen, words:
     for seen in (study, words):
         seen.open()
         items = seen.page.locator(".legend li").filter(
-            has=seen.page.locator("svg.clear, svg.leaning, svg.open, svg.rules")
+            has=seen.page.locator("svg.clear, svg.leaning, svg.open, svg.rules, svg.model")
         )
         shown = {
             item.locator("svg").get_attribute("class").split()[-1]: (item.inner_text().strip(), item.inner_html())
@@ -161,8 +162,8 @@ def test_the_drawing_for_paper_has_the_same_marks(words: Seen) -> None:
         pair = title.split(":")[0].replace("—", "→").split(" → ")
         word = SAID[pair[0], pair[1]][0]
         assert group.count("<polygon") == (0 if word == "open" else 1), title
-        assert ("stroke-dasharray" in group) == (word == "leaning"), title
-        assert ('fill="#ffffff"' in group.split("<g>")[0]) == (word == "rules"), title
+        assert ("stroke-dasharray" in group) == (word in ("leaning", "model")), title
+        assert ('fill="#ffffff"' in group.split("<g>")[0]) == (word in ("rules", "model")), title
 
 
 def test_nothing_is_clear_in_a_class_of_17_graphs(browser: Any, tmp_path: Path) -> None:

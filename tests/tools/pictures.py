@@ -23,6 +23,7 @@ SAID = {
     ("F", "G"): ("rules", 1.0, 1.0),
     ("H", "I"): ("leaning", 0.7, 1.0),
     ("J", "I"): ("clear", 1.0, 0.7),
+    ("K", "L"): ("model", 1.0, 1.0),
 }
 
 ODD = [
@@ -100,11 +101,11 @@ def drawn(names: tuple[str, ...], graphs: list[list[tuple[str, str]]], **provena
 
 def every_word() -> DagSample:
     """Ten graphs with pairs of every kind (`SAID`); of `D -- E` each direction is drawn five times."""
-    usual = [("A", "C"), ("B", "C"), ("F", "G"), ("H", "I")]
+    usual = [("A", "C"), ("B", "C"), ("F", "G"), ("H", "I"), ("K", "L")]
     graphs = [
         [*usual, ("D", "E") if place < 5 else ("E", "D"), *([("J", "I")] if place < 7 else [])] for place in range(10)
     ]
-    return drawn(tuple("ABCDEFGHIJ"), graphs, required=[("F", "G")])
+    return drawn(tuple("ABCDEFGHIJKL"), graphs, required=[("F", "G")], sinks=["L"])
 
 
 def one_class() -> DagSample:

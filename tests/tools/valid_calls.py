@@ -299,7 +299,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "LocalScores.parent_names": (made.scores.parent_names, {"child": "A", "number": 1}),
         "DirichletPrior": (dagpost.DirichletPrior, {"pseudocount": 1.0}),
         "NormalWishartPrior": (dagpost.NormalWishartPrior, {}),
-        "EdgePrior": (_with_prior(made, dagpost.EdgePrior), {"probability": 0.1}),
+        "EdgePrior": (_with_prior(made, dagpost.EdgePrior), {"probability": {"A -> B": 0.1}, "otherwise": 0.2}),
         "CustomPrior": (_with_prior(made, dagpost.CustomPrior), {"function": _nothing}),
         "StructurePrior.from_text": (dagpost.EdgePrior.from_text, {"argument": "0.1"}),
         "priors.Constraints": (lambda **rules: Constraints(**rules).masks(("A", "B", "C"), 2), {}),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import labelled
-from dagpost._tools.checks import different_texts
+from dagpost._tools.checks import different_texts, refusal
 from dagpost._tools.progress import reporter_for
 from dagpost._tools.spelling import bare
 from dagpost.errors import ResourceError, collected_warnings
@@ -22,6 +22,7 @@ from dagpost.families.numbering import family_count
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitting import checked_method, rules_of, settled_engine, study_of, table_of
+from dagpost.posterior.sources import is_model
 from dagpost.posterior.weighing import families_of, goes_by_components
 from dagpost.priors import log_prior, resolve_prior
 from dagpost.priors.log_prior import log_prior_of_lists
@@ -48,6 +49,8 @@ def prior_edges(model: Any, data: Any, *, counts: Any = None, interventions: Any
     >>> prior_edges(model, ["smoking", "bmi", "pressure"]).round(3).to_numpy().tolist()
     [[0.0, 0.101, 0.591], [0.078, 0.0, 0.409], [0.044, 0.386, 0.0]]
     """
+    if not is_model(model):
+        raise refusal(model, "model", "prior_edges", "a DagPosterior, fitted or not")
     asked = SimpleNamespace(**{**model.get_params(deep=False), "method": "auto"})
     names, prior, rules, max_parents, engine = _question(asked, data, counts, interventions)
     lists = rules.parent_lists(names, min(max_parents, len(names) - 1))

@@ -84,7 +84,7 @@ def test_lines_and_heads_say_what_is_known_of_a_direction() -> None:
     plots.graph(every_word(), ax=ax)
     found = {frozenset(heads_of(arrow)): arrow for arrow in arrows(ax)}
     assert found.keys() == {frozenset(pair) for pair in SAID}
-    filled = {"clear": True, "leaning": True, "rules": False, "open": None}
+    filled = {"clear": True, "leaning": True, "rules": False, "model": False, "open": None}
     for (source, target), (word, _, joined) in SAID.items():
         arrow = found[frozenset((source, target))]
         assert arrow.word == word
@@ -94,7 +94,7 @@ def test_lines_and_heads_say_what_is_known_of_a_direction() -> None:
         assert way is not None
         assert [own for _, own in way[1]] == ([] if filled[word] is None else [filled[word]])
         # Said by the line too, so that it can be read where heads are small.
-        assert (dashes_of(word) is None) == (word != "leaning")
+        assert (dashes_of(word) is None) == (word not in ("leaning", "model"))
 
 
 def test_no_two_words_look_alike() -> None:
@@ -175,11 +175,12 @@ def test_the_small_picture_of_notebooks_speaks_the_same_language() -> None:
     assert len(lines) == len(SAID)
     for (source, target), (word, _, joined) in SAID.items():
         shown = lines[f"{source} {'and' if word == 'open' else '-&gt;'} {target}"]
-        assert f"joined {joined:.3f}; direction {'decided' if word == 'rules' else word}" in shown
+        begins = {"rules": "decided", "model": "follows from the model"}.get(word, word)
+        assert f"joined {joined:.3f}; direction {begins}" in shown
         heads = re.findall(r'<polygon [^>]*fill="(white|rgb[^"]*)"', shown)
-        assert [head == "white" for head in heads] == {"open": [], "rules": [True]}.get(word, [False])
-        assert ("dasharray" in shown) == (word == "leaning")
-    for word in ("clear", "leaning", "open", "rules"):
+        assert [head == "white" for head in heads] == {"open": [], "rules": [True], "model": [True]}.get(word, [False])
+        assert ("dasharray" in shown) == (word in ("leaning", "model"))
+    for word in ("clear", "leaning", "open", "rules", "model"):
         assert f"direction {LEGEND[word]}" in picture
     assert LEGEND["unknown"] not in picture
     unknown = small_graph(not_computed(("A", "B"), np.array([[0.0, 0.9], [0.0, 0.0]])))
@@ -209,6 +210,7 @@ def test_a_legend_explains_lines_and_heads() -> None:
         "leaning: compelled by the data in 60 to 90%",
         "open: the data cannot tell",
         "decided by your rules",
+        "follows from the model: numbers do not lead to levels",
     ]
     # What does not occur is not explained.
     assert legend_words(plots.graph(one_class()))[-1:] == ["open: the data cannot tell"]

@@ -306,7 +306,7 @@ def test_still_picture_stands_in_without_javascript(page: Page, coronary: DagPos
 
 def test_words_and_marks_are_those_of_every_picture(tmp_path: Path) -> None:
     page = written(every_word(), tmp_path)
-    for word in ("clear", "leaning", "open", "rules"):
+    for word in ("clear", "leaning", "open", "rules", "model"):
         assert f"direction {LEGEND[word]}" in page.sections["graph-section"]
     assert f"direction {LEGEND['unknown']}" not in page.words
     said = {(row[0], row[2]): row[4] for row in page.tables["pairs"][1:]}
@@ -315,19 +315,20 @@ def test_words_and_marks_are_those_of_every_picture(tmp_path: Path) -> None:
         "leaning": "leaning: compelled by the data in 70% of it",
         "open": "open: the data cannot tell",
         "rules": "decided by your rules",
+        "model": "follows from the model: numbers do not lead to levels",
     }
     assert said == {pair: starts[word] for pair, (word, _, _) in SAID.items()}
     # In the legend and in each row, as the marks of pictures.
     marks = [str(about["class"]).split()[-1] for tag, about in page.tags if tag == "svg" and about.get("class")]
     words = [word for word, _, _ in SAID.values()]
-    for word in ("clear", "leaning", "open", "rules"):
+    for word in ("clear", "leaning", "open", "rules", "model"):
         assert marks.count(word) == words.count(word) + 1
-    assert page.tables["pairs"][0][-2:] == ["By rules", "Reversible"]
+    assert page.tables["pairs"][0][-2:] == ["By rules or model", "Reversible"]
 
 
 def test_first_sentence_counts_what_the_data_compel_and_what_rules_decide(tmp_path: Path, page: Page) -> None:
     words = written(every_word(), tmp_path).words
-    assert "6 of 45 pairs of variables are joined with a probability of at least 0.5." in words
+    assert "7 of 66 pairs of variables are joined with a probability of at least 0.5." in words
     assert "The data compel the direction of 3 of these (in at least 90% of the probability of being joined), " in words
     assert "lean to one for 1, and leave it open for 1. For 1 it is decided by your rules, which is not a f" in words
     assert "No hidden common causes are assumed, and “compelled” means that the direction is the same" in words
