@@ -78,7 +78,7 @@ def tables(draw: st.DrawFn) -> tuple[Table, np.ndarray]:
     return table, values
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(drawn=tables(), seed=st.integers(0, 2**32))
 def test_a_round_draws_what_the_twin_draws(drawn: tuple[Table, np.ndarray], seed: int) -> None:
     table, values = drawn

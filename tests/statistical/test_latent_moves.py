@@ -19,7 +19,7 @@ from dagpost.scores.latent_moves import MOVES
 
 FALSE_ALARM = 1e-7
 RUNNING = np.zeros(1, dtype=np.int64)
-DRAWS = 4_000
+DRAWS = 2_500
 SCORE = LatentGaussian(0.7, 6.0, prior_mean=(0.3, -0.2, 0.1), prior_scale=(1.0, 0.8, 1.3))
 #: 0 -> 1 <- 2 <- 0: the column of three levels has a parent, a child, and a parent of this beside it.
 FAMILIES = np.array([[3, 3], [0, 2], [0, 3]], dtype=np.int16)

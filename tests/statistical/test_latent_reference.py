@@ -31,7 +31,7 @@ def levels_of(rows: int, levels: tuple[int, ...], seed: int) -> np.ndarray:
 @pytest.mark.parametrize(
     ("rows", "levels", "chains", "sweeps", "tables"),
     [
-        pytest.param(10, (3, 2, 4), 300, 50, 800, id="3 columns"),
+        pytest.param(9, (3, 2, 3), 300, 40, 600, id="3 columns"),
         pytest.param(30, (3, 2, 4), 400, 1_000, 10_000, id="3 columns, long", marks=pytest.mark.long),
         pytest.param(24, (2, 5, 2, 3), 300, 1_000, 10_000, id="4 columns, long", marks=pytest.mark.long),
     ],
