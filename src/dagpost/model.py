@@ -61,9 +61,10 @@ class DagPosterior(Estimator):
     ----------
     score
         How well a parent set explains a column: ``"bdeu"``, ``"bde"``, ``"k2"``, ``"bic"``, ``"bge"`` (for continuous
-        columns), or an object such as ``BDeu(equivalent_sample_size=10)``. ``"auto"`` is ``BDeu("average")``, averaged
-        over several sizes, weighted as `mixture_weights_` says; from 19 variables on and with chains, ``BDeu(5)``:
-        what was measured to be right most often (docs/calibration.md). (scikit-learn's scorers need ``scoring=``.)
+        columns), ``"conditional-gaussian"`` or ``"latent-gaussian"`` (for both), or an object such as ``BDeu(10)``.
+        ``"auto"`` chooses by the columns and says what it assumes (docs/scores.md); for levels it is
+        ``BDeu("average")``, averaged over several sizes, weighted as `mixture_weights_` says; from 19 variables on and
+        with chains, ``BDeu(5)``. (scikit-learn's scorers need ``scoring=``.)
     prior
         Weight of a parent set before the data: ``"uniform"``, ``"indegree"``, or an object such as ``EdgePrior(0.1)``.
     modularity
@@ -282,10 +283,7 @@ class DagPosterior(Estimator):
         return lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not fitted.settings.get("apart"))
 
     def series_edges(self) -> pd.DataFrame:
-        """How probably one series is a parent of another at any lag, now included; on the diagonal, of its own future.
-
-        Rows are parents. Not the sum of the lags: an edge at one does not rule out another. Exact where that can be.
-        """
+        """How probably one series (row) is a parent of another at any lag; on the diagonal, of its own future."""
         from dagpost.posterior.time_edges import series_edges
 
         return series_edges(self._fitted().names, self.probability)
@@ -330,11 +328,7 @@ class DagPosterior(Estimator):
         return families
 
     def best(self, count: int = 1) -> DagSample:
-        """The `count` most probable of all graphs, best first, each counted once.
-
-        `covered` is the posterior mass of all of them together; `provenance["tied"]` says that the next graph would be
-        as good as the last one listed.
-        """
+        """The `count` most probable graphs, best first; `covered` is their mass, `provenance["tied"]` marks ties."""
         return self._fitted().best(whole_number(count, "count"))
 
     def log_joint(self, graph: GivenGraph) -> float:
@@ -385,9 +379,8 @@ class DagPosterior(Estimator):
         The rows are raw: they pass through the recipe of the model, which needs the columns of its variables, by name
         and in any order, or an array with all columns of the training table. `unseen` says what to do about a level
         that was not seen in training: ``"error"``; ``"prior"``, which gives it the probability that it has under the
-        prior; ``"missing"``, a gap; as the recipe says unless given. Gaps are summed over, exactly in each graph,
-        unless the recipe makes them a level or refuses them; one in an exogenous column gives nan, with a notice.
-        `interventions` is that of `fit`.
+        prior; ``"missing"``, a gap; as the recipe says unless given. Gaps are summed over, unless the recipe makes them
+        a level or refuses them; one in an exogenous column gives nan, with a notice. `interventions`: as in `fit`.
         """
         from dagpost.prediction import fitted as predictions
 
@@ -397,11 +390,7 @@ class DagPosterior(Estimator):
     def predict_proba(
         self, X: Any, *, target: str, unseen: str | None = None, interventions: Any = None
     ) -> pd.DataFrame:
-        """Probability of every level of one column given what is known of the others, averaged over graphs.
-
-        Not for continuous columns. The target may be missing from the rows and is not looked at; the rest is as in
-        `score_samples`.
-        """
+        """Probability of every level of one column, which is not looked at, given the others, as in `score_samples`."""
         from dagpost.prediction import fitted as predictions
 
         return predictions.level_probabilities(self._fitted(), X, target, unseen, interventions)
@@ -411,7 +400,7 @@ class DagPosterior(Estimator):
     def predict_number(
         self, X: Any, *, target: str, confidence: float = 0.95, unseen: str | None = None, interventions: Any = None
     ) -> pd.DataFrame:
-        """Mean, sd, median and interval of a column of numbers given the others of each row, averaged over graphs."""
+        """Mean, sd, median and interval of a column of numbers, given the others of each row as in `predict_proba`."""
         from dagpost.prediction import fitted as predictions
 
         return predictions.number_predictions(self._fitted(), X, target, confidence, unseen, interventions)

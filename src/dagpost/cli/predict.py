@@ -75,10 +75,16 @@ def predict(
     how: dict[str, Any] = {"unseen": None if unseen is None else unseen.value, "interventions": interventions}
     if target is None:
         _show_rows(fitted.score_samples(new, **how), fitted.fitted_.exogenous, as_json=as_json, quiet=quiet)
-    elif fitted.fitted_.levels_of(target) is None:
+    elif _is_number(fitted, target):
         _show_numbers(target, fitted.predict_number(new, target=target, confidence=confidence, **how), as_json=as_json)
     else:
         _show_levels(target, fitted.predict_proba(new, target=target, **how), as_json=as_json)
+
+
+def _is_number(model: DagPosterior, target: str) -> bool:
+    """Whether a column is one of numbers to the model, whatever it looks like."""
+    levels = model.fitted_.data.levels[position_of(target, model.names_)]
+    return levels is None or not hasattr(model, "predict_proba")
 
 
 def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, quiet: bool) -> Any:
