@@ -39,7 +39,7 @@ def test_options_say_what_is_done(run: Run, clinic: str, tmp_path: Path) -> None
 
 def test_before_a_fit_the_recipe_is_shown_unless_there_is_nothing_to_say(run: Run, clinic: str, table: str) -> None:
     said = run("fit", clinic, "--missing", "drop", *FAST).stderr
-    for line in ("patient_id  identifier: 900", "visit_date  dates", "age         whole numbers", "cut: 3 quantiles"):
+    for line in ("patient_id  identifier: 900", "visit_date  dates", "age         whole numbers", "stays a number"):
         assert line in said
     assert "rows dropped for gaps" in said
     assert "\n  sex" not in said, "plain levels are not told of"
@@ -63,9 +63,9 @@ def test_info_describes_a_table_and_writes_a_recipe_that_fit_reads(run: Run, cli
     about = json.loads(run("info", clinic, "--json").stdout)
     assert [column["name"] for column in about["columns"]] == [*LEFT_OUT, *USED]
     assert (about["rows"], about["problem"]) == (900, None)
-    run("fit", clinic, "--recipe", "r.toml", "--missing", "drop", *FAST, "-q")
+    run("fit", clinic, "--recipe", "r.toml", "--missing", "drop", "--score", "bdeu", *FAST, "-q")
     by_file = DagPosterior.load(tmp_path / "clinic.dagpost")
-    run("fit", clinic, "--cut", "systolic=140", "--missing", "drop", *FAST, "-q")
+    run("fit", clinic, "--cut", "systolic=140", "--missing", "drop", "--score", "bdeu", *FAST, "-q")
     by_option = DagPosterior.load(tmp_path / "clinic.dagpost")
     assert by_file.fitted_.data.fingerprint == by_option.fitted_.data.fingerprint
     assert by_file.log_evidence_ == by_option.log_evidence_
@@ -95,7 +95,7 @@ def test_info_says_what_is_done_about_gaps(run: Run, tmp_path: Path) -> None:
     said = run("info", "holes.csv").stdout
     assert "4 cells have no value ('c': 2, 'a': 1, 'b': 1), so that 4 of 4 rows (100.0%) have gaps" in said
     assert "other ways are --missing drop, level or refuse" in said
-    assert "4 gaps, and given every completed table" in run("best", "holes.csv", "-q", status=2).stderr
+    assert "4 gaps, and given each of the completed tables" in run("best", "holes.csv", "-q", status=2).stderr
 
 
 def test_a_fit_says_that_gaps_are_completed(run: Run, tmp_path: Path) -> None:
@@ -112,14 +112,15 @@ def test_info_of_a_wide_table_is_short_and_says_how_it_is_fitted(run: Run, tmp_p
     assert lines[0] == "Table of 300 columns and 40 rows"
     assert len(lines) < 60
     assert "  and 252 more columns: 252 levels" in lines
-    assert lines[-1].endswith("edges sampled, graphs by block-gibbs")
+    assert lines[-2].endswith("edges sampled, graphs by block-gibbs")
+    assert lines[-1].startswith("--score auto: All columns are levels")
     about = json.loads(run("info", "wide.csv", "--json").stdout)
     assert len(about["columns"]) == 300
     assert not about.get("problem")
 
 
 def test_the_file_that_was_fitted_is_predicted(run: Run, clinic: str, tmp_path: Path) -> None:
-    run("fit", clinic, "--cut", "systolic=120,140", "--missing", "drop", *FAST, "-q")
+    run("fit", clinic, "--cut", "systolic=120,140", "--missing", "drop", "--score", "bdeu", *FAST, "-q")
     result = run("predict", "clinic.dagpost", clinic)
     assert np.isfinite(np.array(result.stdout.split(), dtype=float)).all(), "also of rows with gaps"
     assert "not in the model" not in result.stderr
@@ -128,3 +129,29 @@ def test_the_file_that_was_fitted_is_predicted(run: Run, clinic: str, tmp_path: 
     found = np.array([row[0] for row in chances["probabilities"]])
     rate = (clinical_frame()["diagnosis"] == chances["levels"][0]).mean()
     assert found.mean() == pytest.approx(rate, abs=0.01)
+
+
+def test_orders_are_options(run: Run, clinic: str, tmp_path: Path) -> None:
+    options = (
+        "--order",
+        "smoking=current<former<never",
+        "--unordered",
+        "diagnosis",
+        "--columns",
+        "age,smoking,diagnosis",
+    )
+    about = json.loads(run("info", clinic, *options, "--json").stdout)
+    steps = {column["name"]: column for column in about["columns"]}
+    assert steps["smoking"]["levels"] == ["current", "former", "never"]
+    assert (steps["smoking"]["ordered"], steps["diagnosis"]["ordered"]) == (True, False)
+    assert about["score"]["name"] == "latent-gaussian"
+    assert "smoking: current < former < never" in run("info", clinic, *options).stdout.splitlines()[-1]
+    for wrong, complaint in (
+        ("smoking", "--order is written COLUMN=LOWEST<...<HIGHEST"),
+        ("smoking=never", "--order is written COLUMN=LOWEST<...<HIGHEST"),
+        ("smoke=never<former", "--order names 'smoke', which is not a column"),
+        ("smoking=never<former", "--order 'smoking=never < former < current'"),
+    ):
+        assert complaint in run("fit", clinic, "--order", wrong, *FAST, status=2).stderr
+    twice = ("--order", "smoking=a<b", "--order", "smoking=a<b")
+    assert "given twice for the column 'smoking'" in run("fit", clinic, *twice, status=2).stderr
