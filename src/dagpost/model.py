@@ -339,7 +339,7 @@ class DagPosterior(Estimator):
         """How one graph stands: its log score, its posterior probability, its rank among those of a sample."""
         from dagpost.posterior.summaries import graph_standing
 
-        log_joint = math.nan if self._fitted().gaps else self.log_joint(graph)
+        log_joint = math.nan if self._fitted().completes else self.log_joint(graph)
         return graph_standing(self.own_sample() if sample is None else sample, graph, log_joint)
 
     def sensitivity(self) -> Sensitivity:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.spelling import setting
+from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import shortened
 from dagpost.data.table import Table
 
@@ -78,6 +78,10 @@ class UnknownCells(NamedTuple):
                 f"use a score without latent numbers: {setting('score', 'conditional-gaussian')}, or one for levels, "
                 f"such as {setting('score', 'bdeu')}, with all numbers cut"
             )
+        if self.censored:
+            # To leave such rows out would pick rows by their values.
+            cut = either("Recipe(cut={...})", "--cut")
+            return f"cut the columns with censored cells at their limits ({cut}), for a score for levels"
         drop = f"drop the incomplete rows ({setting('missing', 'drop')})"
         return drop if self.latent else f"{drop}, or give gaps a level of their own ({setting('missing', 'level')})"
 

@@ -18,8 +18,10 @@ MISSING_AT_RANDOM = (
 )
 OTHERWISE = (
     "Where it does, as where the worst cases are not measured, an empty cell is itself a finding: then give gaps a "
-    'level of their own (missing="level" in Python, --missing level in a terminal).'
+    'level of their own (missing="level" in Python, --missing level in a terminal)'
 )
+#: A level for gaps has no place among levels in an order.
+_WITH_ANOTHER_SCORE = ', with a score that needs no order ("conditional-gaussian", or one for levels)'
 
 
 class GapFacts(NamedTuple):
@@ -95,11 +97,17 @@ def what_was_drawn(facts: GapFacts) -> str:
     """Which latent numbers are not known and what was done about it."""
     given = "exact sums over all graphs given" if facts.exact_given_table else "graphs that chains found given"
     return (
-        "The graph is one of latent numbers behind the columns. Where a cell says only something of its latent number, "
-        "chains drew it, again and again, within what the cell says and as is probable given all other numbers and a "
-        f"graph. What is shown are averages of {given} each of {facts.tables:,} {facts.called}. How numbers and their "
+        "The graph is one of latent numbers behind the columns. Where a cell does not fix its latent number, chains "
+        "drew it, again and again, within what the cell says of it and as is probable given all other numbers and a "
+        "graph. "
+        f"What is shown are averages of {given} each of {facts.tables:,} {facts.called}. How numbers and their "
         "latent numbers go together was estimated column by column, and is taken as known."
     )
+
+
+def assumed_of_gaps(facts: GapFacts) -> str:
+    """What completing gaps rests on, and what to do where that is not so."""
+    return f"{MISSING_AT_RANDOM} {OTHERWISE}{'' if facts.latent is None else _WITH_ANOTHER_SCORE}."
 
 
 def in_brief(facts: GapFacts) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dagpost.plots.sources import percent
-from dagpost.report.gap_facts import MISSING_AT_RANDOM, OTHERWISE, GapFacts, how_many, how_sure, what_was_drawn
+from dagpost.report.gap_facts import GapFacts, assumed_of_gaps, how_many, how_sure, what_was_drawn
 from dagpost.report.tables import name, table, text
 
 
@@ -19,7 +19,8 @@ def gap_section(facts: GapFacts | None) -> str:
     )
     whole = len(facts.columns)
     caption = f"The {whole} columns with missing values" if whole > 1 else "The column with missing values"
-    said = (how_many(facts), f"{MISSING_AT_RANDOM} {OTHERWISE}", how_sure(facts))
+    # With latent numbers, the section before this one says how sure averages are.
+    said = (how_many(facts), assumed_of_gaps(facts), *([how_sure(facts)] if facts.latent is None else []))
     paragraphs = "".join(f"<p>{text(words)}</p>\n" for words in said)
     listed = table(caption, ["Column", "Missing", "Share of its cells"], rows, "gaps")
     return f'<section id="gaps">\n<h2>Missing values</h2>\n{paragraphs}{listed}\n</section>\n'
@@ -30,7 +31,7 @@ def latent_section(facts: GapFacts | None) -> str:
     if facts is None or facts.latent is None:
         return ""
     rows = (f"<tr><td>{name(own)}</td><td>{text(known)}</td></tr>" for own, known in facts.latent)
-    caption = "Columns of whose latent numbers only something is known"
+    caption = "Columns whose latent numbers are not all known"
     listed = table(caption, ["Column", "What is known of them"], rows, "latent") if facts.latent else ""
     paragraphs = "".join(f"<p>{text(words)}</p>\n" for words in (what_was_drawn(facts), how_sure(facts)))
     return f'<section id="latent">\n<h2>Latent numbers</h2>\n{paragraphs}{listed}\n</section>\n'

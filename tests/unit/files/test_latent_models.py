@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.tools.changed_files import cell, changed, entry, shorter, without
-from tests.tools.gapped import same_chains
-from tests.tools.latent import clinic, latent_model, without_gaps
+from tests.tools.gapped import fitted_to, same_chains
+from tests.tools.latent import clinic, frame_of, latent_model, without_gaps
 
 from dagpost import DagPosterior, DagSample, InputError, to_arviz
 from dagpost.files import archive
@@ -73,6 +73,17 @@ def test_arviz_takes_a_latent_model() -> None:
     pytest.importorskip("arviz_base")
     posterior = to_arviz(without_gaps())["posterior"]
     assert posterior["edge"].dims == ("chain", "draw", "parent", "child")
+
+
+def test_levels_and_numbers_with_gaps_are_in_a_file_with_the_edges_that_the_model_rules_out(tmp_path: Path) -> None:
+    model = fitted_to(frame_of()[["smoking", "sex", "age", "marker"]], score="conditional-gaussian", samples=20)
+    model.save(tmp_path / "m")
+    found = DagPosterior.load(tmp_path / "m", threads=1, progress=False)
+    assert found.fitted_.settings["sinks"] == ["age", "marker"]
+    assert found.edge_probabilities_.equals(model.edge_probabilities_)
+    assert same_chains(found.own_sample(), model.own_sample())
+    with pytest.raises(InputError, match="edges that its score rules out"):
+        DagPosterior.load(changed(model, tmp_path, entry(["age"], "settings", "sinks")))
 
 
 def out_of_order(about: dict[str, Any], arrays: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from tests.tools.gapped import fitted_to
 from tests.tools.latent import clinic, frame_of, latent_model, without_gaps
 from typer.testing import CliRunner
 
-from dagpost import DagPosterior, InputError, LatentGaussian, cross_validate, local_scores, plots
+from dagpost import DagPosterior, InputError, LatentGaussian, cross_validate, local_scores, plots, top_graphs
 from dagpost.cli import app
 from dagpost.errors import ResourceError
 from dagpost.methods.augmentation import Augmentation
@@ -82,6 +83,13 @@ def test_a_model_says_what_was_drawn() -> None:
 def test_what_latent_numbers_leave_unknown_is_refused_with_a_way_out(ask: Any, words: str) -> None:
     with pytest.raises((InputError, AttributeError), match=words):
         ask(latent_model())
+
+
+def test_graphs_are_ranked_by_how_often_they_were_drawn_where_nothing_is_missing() -> None:
+    best = top_graphs(without_gaps(), 1)
+    standing = without_gaps().standing(best.graph(0))
+    assert standing.rank == 1
+    assert math.isnan(standing.log_joint)
 
 
 @pytest.mark.parametrize("method", ["partition-mcmc", "kbest", "bootstrap"])
