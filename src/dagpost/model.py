@@ -61,9 +61,10 @@ class DagPosterior(Estimator):
     ----------
     score
         How well a parent set explains a column: ``"bdeu"``, ``"bde"``, ``"k2"``, ``"bic"``, ``"bge"`` (for continuous
-        columns), or an object such as ``BDeu(equivalent_sample_size=10)``. ``"auto"`` is ``BDeu("average")``, averaged
-        over several sizes, weighted as `mixture_weights_` says; from 19 variables on and with chains, ``BDeu(5)``:
-        what was measured to be right most often (docs/calibration.md). (scikit-learn's scorers need ``scoring=``.)
+        columns), ``"conditional-gaussian"`` or ``"latent-gaussian"`` (for both), or an object such as ``BDeu(10)``.
+        ``"auto"`` chooses by the columns and says what it assumes (docs/scores.md); for levels it is
+        ``BDeu("average")``, averaged over several sizes, weighted as `mixture_weights_` says; from 19 variables on and
+        with chains, ``BDeu(5)``. (scikit-learn's scorers need ``scoring=``.)
     prior
         Weight of a parent set before the data: ``"uniform"``, ``"indegree"``, or an object such as ``EdgePrior(0.1)``.
     modularity
@@ -282,25 +283,21 @@ class DagPosterior(Estimator):
         return lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not fitted.settings.get("apart"))
 
     def series_edges(self) -> pd.DataFrame:
-        """How probably one series is a parent of another at any lag, now included; on the diagonal, of its own future.
-
-        Rows are parents. Not the sum of the lags: an edge at one does not rule out another. Exact where that can be.
-        """
+        """How probably one series (row) is a parent of another at any lag; on the diagonal, of its own future."""
         from dagpost.posterior.time_edges import series_edges
 
         return series_edges(self._fitted().names, self.probability)
 
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
-        """Which way each pair points, and who says so: the data, the rules, or nobody. One row a pair.
+        """Which way each pair points, and who says so: the data, rules, the model, or nobody. One row a pair.
 
         Columns: `from`, `to`; `joined`, the probability of an edge between the two; `by_data`, that it is there and the
         data compel it to lead from `from` to `to` (`by_data_back`: the other way; `lower` and `upper` bound `by_data`
-        with this confidence); `by_rules` and `by_rules_back`, that its direction follows only with your rules;
-        `reversible`, that nothing decides it; and `direction`, all of it in a word: "clear" if `by_data` has at least
-        90% of `joined`, "leaning" from 60% on, "rules", or "open".
-
-        Compelled by the data is what has the same direction in all graphs of the equivalence class, where columns
-        were set from outside in all graphs that say the same of those rows. No hidden common cause is assumed.
+        with this confidence); `by_rules`, `by_rules_back`, that its direction follows only with your rules; `by_model`,
+        `by_model_back`, only because the model lacks edges (from numbers to levels); `reversible`, that nothing decides
+        it; `direction`, all of it in a word: "clear" if `by_data` has at least 90% of `joined`, "leaning" from 60% on,
+        "rules", "model", or "open". Compelled by the data is what is the same in all graphs of an equivalence class, or
+        that say the same of rows in which columns were set. No hidden common cause is assumed.
 
         >>> from dagpost import DagPosterior, datasets
         >>> pairs = DagPosterior(seed=1).fit(datasets.load("coronary")).directions()
@@ -331,11 +328,7 @@ class DagPosterior(Estimator):
         return families
 
     def best(self, count: int = 1) -> DagSample:
-        """The `count` most probable of all graphs, best first, each counted once.
-
-        `covered` is the posterior mass of all of them together; `provenance["tied"]` says that the next graph would be
-        as good as the last one listed.
-        """
+        """The `count` most probable graphs, best first; `covered` is their mass, `provenance["tied"]` marks ties."""
         return self._fitted().best(whole_number(count, "count"))
 
     def log_joint(self, graph: GivenGraph) -> float:
@@ -386,9 +379,8 @@ class DagPosterior(Estimator):
         The rows are raw: they pass through the recipe of the model, which needs the columns of its variables, by name
         and in any order, or an array with all columns of the training table. `unseen` says what to do about a level
         that was not seen in training: ``"error"``; ``"prior"``, which gives it the probability that it has under the
-        prior; ``"missing"``, a gap; as the recipe says unless given. Gaps are summed over, exactly in each graph,
-        unless the recipe makes them a level or refuses them; one in an exogenous column gives nan, with a notice.
-        `interventions` is that of `fit`.
+        prior; ``"missing"``, a gap; as the recipe says unless given. Gaps are summed over, unless the recipe makes them
+        a level or refuses them; one in an exogenous column gives nan, with a notice. `interventions`: as in `fit`.
         """
         from dagpost.prediction import fitted as predictions
 
@@ -398,16 +390,20 @@ class DagPosterior(Estimator):
     def predict_proba(
         self, X: Any, *, target: str, unseen: str | None = None, interventions: Any = None
     ) -> pd.DataFrame:
-        """Probability of every level of one column given what is known of the others, averaged over graphs.
-
-        Not for continuous columns. The target may be missing from the rows and is not looked at; the rest is as in
-        `score_samples`.
-        """
+        """Probability of every level of one column, which is not looked at, given the others, as in `score_samples`."""
         from dagpost.prediction import fitted as predictions
 
         return predictions.level_probabilities(self._fitted(), X, target, unseen, interventions)
 
     set_predict_proba_request = requests_of("predict_proba")
+
+    def predict_number(
+        self, X: Any, *, target: str, confidence: float = 0.95, unseen: str | None = None, interventions: Any = None
+    ) -> pd.DataFrame:
+        """Mean, sd, median and interval of a column of numbers, given the others of each row as in `predict_proba`."""
+        from dagpost.prediction import fitted as predictions
+
+        return predictions.number_predictions(self._fitted(), X, target, confidence, unseen, interventions)
 
     def to_bayesian_network(self, graph: GivenGraph | None = None) -> AnyNetwork:
         """One graph with the posterior means of its parameters: that given, or else the most probable that is found."""

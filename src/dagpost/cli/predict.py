@@ -21,9 +21,9 @@ from dagpost.cli.options import (
     ThreadsOption,
     argument,
     option,
+    setting,
 )
 from dagpost.cli.output import print_json
-from dagpost.errors import InputError
 
 if TYPE_CHECKING:
     from dagpost.model import DagPosterior
@@ -39,7 +39,7 @@ def predict(
         str | None,
         option(
             "COLUMN",
-            "Instead of whole rows: the probability of every level of this column.",
+            "Instead of whole rows: the probability of every level of this column, or mean and interval of a number.",
             autocompletion=complete_variable,
         ),
     ] = None,
@@ -51,6 +51,7 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    confidence: Annotated[float, setting("P", "Of the interval of a column of numbers.")] = 0.95,
     interventions: InterventionsOption = None,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
@@ -59,7 +60,8 @@ def predict(
     """Say how probable new rows are, or one column of them.
 
     Averaged over graphs, with all parameters integrated out, and given the exogenous columns. One line a row: the
-    natural log of its probability, or with --target the probability of every level. Missing cells are summed over.
+    natural log of its probability, or with --target the probability of every level of a column, or of a column of
+    numbers its mean, standard deviation, median and interval. Missing cells are summed over.
     Rows are taken as the table of `fit` was: numbers are cut where the model's recipe says, and columns that are not
     variables are left out.
 
@@ -68,15 +70,21 @@ def predict(
     """
     fitted = load_model(model, threads=threads, quiet=quiet)
     if target is not None:
-        if not hasattr(fitted, "predict_proba"):
-            raise InputError("--target is for discrete columns; those of this model are continuous. Leave it out.")
         position_of(target, fitted.names_)
     new = _new_rows(fitted, rows, interventions, quiet=quiet)
     how: dict[str, Any] = {"unseen": None if unseen is None else unseen.value, "interventions": interventions}
     if target is None:
         _show_rows(fitted.score_samples(new, **how), fitted.fitted_.exogenous, as_json=as_json, quiet=quiet)
+    elif _is_number(fitted, target):
+        _show_numbers(target, fitted.predict_number(new, target=target, confidence=confidence, **how), as_json=as_json)
     else:
         _show_levels(target, fitted.predict_proba(new, target=target, **how), as_json=as_json)
+
+
+def _is_number(model: DagPosterior, target: str) -> bool:
+    """Whether a column is one of numbers to the model, whatever it looks like."""
+    levels = model.fitted_.data.levels[position_of(target, model.names_)]
+    return levels is None or not hasattr(model, "predict_proba")
 
 
 def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, quiet: bool) -> Any:
@@ -126,6 +134,16 @@ def _show_levels(target: str, chances: Any, *, as_json: bool) -> None:
     names = [f"P({printable(target)} = {printable(level)})" for level in levels]
     lines = [",".join(f"{chance:.6f}" for chance in row) for row in chances.to_numpy()]
     typer.echo("\n".join([_csv_line(names), *lines]))
+
+
+def _show_numbers(target: str, found: Any, *, as_json: bool) -> None:
+    columns = [str(name) for name in found.columns]
+    if as_json:
+        rows = [[_number(value) for value in row] for row in found.to_numpy().tolist()]
+        print_json({"target": target, "columns": columns, "predictions": rows})
+        return
+    lines = [",".join(f"{value:.6g}" for value in row) for row in found.to_numpy()]
+    typer.echo("\n".join([",".join(columns), *lines]))
 
 
 def _csv_line(cells: list[str]) -> str:

@@ -168,13 +168,18 @@ def log_predictive_of_target(
         )
     refuse_exogenous(target, kind(sample, "sample", DagSample, "a DagSample").exogenous)
     rows = encode_rows(data, statistics, unseen=unseen, target=target, recipe=recipe, interventions=interventions)
-    set_from_outside = rows.interventions >> np.uint64(node) & np.uint64(1) == 1
+    refuse_set_target(rows, target, statistics.names)
+    return _log_totals_of(sample, statistics, score, rows, node, engine, reporter)
+
+
+def refuse_set_target(rows: NewRows, target: str, names: tuple[str, ...]) -> None:
+    """Refuse to predict a column in rows in which it was set."""
+    set_from_outside = rows.interventions >> np.uint64(names.index(target)) & np.uint64(1) == 1
     if set_from_outside.any():
         raise InputError(
             f"The column {target!r} was set by intervention in row {int(set_from_outside.argmax()) + 1} (the first row "
             "is row 1), so that there is nothing to predict. Leave such rows out."
         )
-    return _log_totals_of(sample, statistics, score, rows, node, engine, reporter)
 
 
 def refuse_exogenous(target: str, exogenous: tuple[str, ...]) -> None:

@@ -22,7 +22,7 @@ from dagpost.prediction.gap_patterns import Pattern, pattern_of, sorted_graphs
 from dagpost.prediction.gaussian import fill_gaussian, gaussian_families, gaussian_posterior
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.integration import fill_integrals, integrals_of, turn_covered_edges
-from dagpost.prediction.mixed import mixed_families, mixed_filler, posterior_of_groups, row_groups
+from dagpost.prediction.mixed import mixed_by_row, mixed_filler
 from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
 from dagpost.prediction.strips import LANES, Wanted
 from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, NormalWishartPrior
@@ -101,11 +101,10 @@ def prepare_mixed(
     statistics: MixedStatistics, prior: ConditionalGaussianPrior, parents: NDArray[Any], weights: Floats
 ) -> Prepare:
     """For columns of levels and numbers, where no level is missing."""
-    posterior = posterior_of_groups(statistics, prior)
     found, member = distinct_rows(parents)
     weights = np.bincount(member, weights=weights).astype(np.float64)
     original = parents[found].astype(np.uint64)
-    of_levels, of_numbers = statistics.level_columns, statistics.number_columns
+    of_numbers = statistics.number_columns
     run_of = np.zeros(len(statistics.names), dtype=np.int64)
     run_of[of_numbers] = statistics.run_of
 
@@ -115,9 +114,7 @@ def prepare_mixed(
         graphs, own_weights = sorted_graphs(turned, weights)
         pattern = pattern_of(graphs, own_weights, gaps, given)
         numeric = np.flatnonzero(np.isin(graphs.children, of_numbers))
-        children, own_parents = graphs.children[numeric], graphs.parents[numeric]
-        every = mixed_families(statistics, posterior, children, own_parents, np.full(len(children), -1))
-        among_numbers = compressed(own_parents, of_numbers)
+        by_row = mixed_by_row(statistics, prior, graphs.children[numeric], graphs.parents[numeric])
         # Families of levels are never in a part: none of their members is missing.
         place_of = np.full(len(graphs.children) + 1, -1, dtype=np.int32)
         place_of[numeric] = np.arange(len(numeric))
@@ -132,12 +129,7 @@ def prepare_mixed(
             if not len(parts):
                 return [logs]
             fine, coarse = (np.empty((len(parts), width)) for _ in range(2))
-            # Rows with the same levels have the same training rows.
-            first, member = distinct_rows(np.ascontiguousarray(cells[of_levels, :width].T))
-            groups = row_groups(every, np.ascontiguousarray(cells[:, first]))
-            for number in range(len(first)):
-                lanes = np.flatnonzero(member == number)
-                families = gaussian_families(posterior, every.numbers, among_numbers, groups[:, number].copy())
+            for lanes, families in by_row(cells[:, :width]):
                 integrals = integrals_of(families, parts, own_gaps)
                 own, own_coarse = (np.empty((len(parts), len(lanes))) for _ in range(2))
                 chosen = np.ascontiguousarray(cells[of_numbers][:, lanes])

@@ -16,8 +16,9 @@ Time: one triangular system of the size of the family a cell.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +98,24 @@ def gaussian_families(
         children, lists, sizes, groups, shrinkage, freedom, constants, posterior.means, posterior.matrices,
         posterior.floors,
     )  # fmt: skip
+
+
+#: Cells of new rows (nodes, rows) to families of the columns of numbers, for those rows in turn that share the training
+#: rows that count.
+FamiliesByRow = Callable[[NDArray[Any]], Iterator[tuple[Integers, GaussianFamilies]]]
+
+
+def gaussian_by_row(
+    statistics: GaussianStatistics, prior: NormalWishartPrior, children: Integers, parents: Masks
+) -> FamiliesByRow:
+    """Some families, which are the same for all rows."""
+    posterior = gaussian_posterior(statistics, prior)
+    families = gaussian_families(posterior, children, parents, statistics.group_of[children])
+
+    def by_row(cells: NDArray[Any]) -> Iterator[tuple[Integers, GaussianFamilies]]:
+        yield np.arange(cells.shape[1]), families
+
+    return by_row
 
 
 @kernel

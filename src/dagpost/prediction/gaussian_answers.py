@@ -26,8 +26,8 @@ from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.counted_parts import counted_parts, has_rows
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks
-from dagpost.prediction.statistics import GaussianStatistics
 from dagpost.scores import NormalWishartPrior
 
 if TYPE_CHECKING:
@@ -80,7 +80,10 @@ def direct_effects(fitted: Fitted, confidence: float = 0.95) -> pd.DataFrame:
 
 def has_coefficients(fitted: Fitted) -> bool:
     """Whether edges have coefficients: the columns, or their latent numbers, follow a Gaussian network."""
-    return not isinstance(fitted.score, str) and isinstance(fitted.score.parameter_prior(), NormalWishartPrior)
+    # A score that averages over a setting has no one prior of parameters, and is about levels.
+    if isinstance(fitted.score, str) or fitted.score.mixture() is not None:
+        return False
+    return isinstance(fitted.score.parameter_prior(), NormalWishartPrior)
 
 
 def quick_effects(fitted: Fitted) -> Mapping[tuple[int, int], DirectEffect]:

@@ -10,6 +10,7 @@ Time: one triangular system of the size of the family a cell, and a Cholesky fac
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,16 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
+from dagpost.families.masks import distinct_rows
 from dagpost.prediction.discrete import discrete_filler
-from dagpost.prediction.gaussian import GaussianPosterior, factorise, gaussian_posterior
+from dagpost.prediction.gaussian import (
+    FamiliesByRow,
+    GaussianFamilies,
+    GaussianPosterior,
+    factorise,
+    gaussian_families,
+    gaussian_posterior,
+)
 from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
 from dagpost.scores import ConditionalGaussianPrior
@@ -127,6 +136,26 @@ def mixed_filler(statistics: MixedStatistics, prior: ConditionalGaussianPrior, w
         result[numeric] = logs
 
     return fill
+
+
+def mixed_by_row(
+    statistics: MixedStatistics, prior: ConditionalGaussianPrior, children: Integers, parents: Masks
+) -> FamiliesByRow:
+    """Some families of columns of numbers, among these: rows with the same levels have the same training rows."""
+    posterior = posterior_of_groups(statistics, prior)
+    every = mixed_families(statistics, posterior, children, parents, np.full(len(children), -1))
+    among_numbers = compressed(parents, statistics.number_columns)
+    of_levels = statistics.level_columns
+
+    def by_row(cells: NDArray[Any]) -> Iterator[tuple[Integers, GaussianFamilies]]:
+        # A column of zeros, for where there are no levels.
+        first, member = distinct_rows(np.column_stack([np.zeros(cells.shape[1]), cells[of_levels].T]))
+        groups = row_groups(every, np.ascontiguousarray(cells[:, first], dtype=np.float64))
+        for number in range(len(first)):
+            families = gaussian_families(posterior, every.numbers, among_numbers, groups[:, number].copy())
+            yield np.flatnonzero(member == number), families
+
+    return by_row
 
 
 @kernel

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.prediction.gaussian import factorise, gaussian_posterior
-from dagpost.prediction.statistics import GaussianStatistics
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.scores import NormalWishartPrior
 
 

@@ -8,6 +8,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from tests.tools.cli_checks import Run, write_table, write_wide_table
@@ -65,6 +66,21 @@ def test_predict_gives_one_line_a_row(run: Run, model: str, table: str, tmp_path
     assert [[float(cell) for cell in line] for line in lines] == pytest.approx(chances, abs=1e-6)
     as_json = json.loads(run("predict", model, "new.csv", "--json").stdout)
     assert as_json["log_probability"] == fitted.score_samples(rows).tolist()
+
+
+def test_predict_gives_mean_and_interval_of_a_number(run: Run, tmp_path: Path) -> None:
+    generator = np.random.default_rng(1)
+    kind = generator.integers(0, 2, 40)
+    rows = pd.DataFrame({"kind": np.where(kind == 1, "a", "b"), "size": kind + generator.normal(size=40)})
+    rows.to_csv(tmp_path / "sizes.csv", index=False)
+    run("fit", "sizes.csv", "--score", "conditional-gaussian", "--seed", "1", "-o", "sizes.dagpost", "-q")
+    asked = ["predict", "sizes.dagpost", "sizes.csv", "--target", "size", "--confidence", "0.8"]
+    header, *lines = csv.reader(io.StringIO(run(*asked).stdout))
+    found = DagPosterior.load(tmp_path / "sizes.dagpost").predict_number(rows, target="size", confidence=0.8)
+    assert header == ["mean", "sd", "median", "lower", "upper"] == list(found.columns)
+    assert [[float(cell) for cell in line] for line in lines] == pytest.approx(found.to_numpy(), rel=1e-5)
+    as_json = json.loads(run(*asked, "--json").stdout)
+    assert as_json["predictions"] == found.to_numpy().tolist()
 
 
 def test_predict_leaves_out_what_the_model_does_not_know_and_says_so(run: Run, model: str, tmp_path: Path) -> None:

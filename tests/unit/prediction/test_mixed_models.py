@@ -90,7 +90,9 @@ def test_combinations_that_do_not_occur_have_the_prior() -> None:
     numbers = np.array([1.0, 2.0, 3.0, 6.0])
     table = Table(("a", "b", "n"), (codes, codes, numbers), (("x", "y"), ("u", "v"), None))
     model = DagPosterior(score=ConditionalGaussian(), seed=1, samples=10).fit(table)
-    regressions = model.to_bayesian_network([("a", "n"), ("b", "n")]).to_frame("n")
+    network = model.to_bayesian_network([("a", "n"), ("b", "n")])
+    assert isinstance(network, ConditionalGaussianNetwork)
+    regressions = network.to_frame("n")
     assert regressions.loc[("x", "v"), "(intercept)"] == pytest.approx(3.0)
     assert regressions.loc[("x", "u"), "(intercept)"] == pytest.approx((3.0 + 1.0 + 3.0) / 3)
 
@@ -123,3 +125,24 @@ def test_a_model_with_gaps_averages_over_completed_tables(frame: pd.DataFrame) -
     assert model.predict_proba(rows, target="smokes").sum(axis=1).tolist() == pytest.approx([1.0] * 4)
     assert 1.0 < model.causal_effect("weight", "pressure", draws=500).mean < 3.5
     assert isinstance(model.to_bayesian_network([("weight", "pressure")]), ConditionalGaussianNetwork)
+
+
+def test_numbers_are_predicted_from_levels_and_numbers(model: DagPosterior, frame: pd.DataFrame) -> None:
+    found = model.predict_number(frame.drop(columns="pressure"), target="pressure")
+    assert list(found.columns) == ["mean", "sd", "median", "lower", "upper"]
+    inside = (found["lower"] < frame["pressure"]) & (frame["pressure"] < found["upper"])
+    # 95 in 100 of 200 rows: outside of 0.88 to 1 once in 10,000 runs.
+    assert inside.mean() > 0.88
+    assert np.corrcoef(found["mean"], frame["pressure"])[0, 1] > 0.9
+    # A number from those that it leads to: pressure says what weight was.
+    weight = model.predict_number(frame.drop(columns="weight"), target="weight")
+    # Without pressure its noise has deviation 1.
+    assert weight["sd"].mean() < 1.0
+    rows = with_gaps(frame).head(1)
+    mixed = model.predict_number(rows, target="pressure", confidence=0.5)
+    chances = model.predict_proba(rows.assign(pressure=np.nan), target="smokes").to_numpy()[0]
+    filled = [rows.assign(smokes=pd.Categorical([own], ["no", "yes"])) for own in ("no", "yes")]
+    means = [model.predict_number(row, target="pressure")["mean"].iloc[0] for row in filled]
+    assert mixed["mean"].iloc[0] == pytest.approx(chances @ means, rel=1e-7)
+    with pytest.raises(InputError, match="'smokes' has levels, not numbers"):
+        model.predict_number(frame, target="smokes")

@@ -1,0 +1,90 @@
+"""Distributions of a column of numbers against the density of whole rows on a fine grid, averaged over graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.property.test_mixed_prediction import mixed_tables, rows_like, some_dags
+from tests.property.test_prediction import continuous_tables, every_dag, sample_of, weights_for
+
+from dagpost._tools.progress import NO_PROGRESS
+from dagpost.data.table import Table
+from dagpost.engines import ThreadEngine
+from dagpost.errors import InputError
+from dagpost.posterior.sample import DagSample
+from dagpost.prediction import log_predictive, sufficient_statistics
+from dagpost.prediction.numbers import NumberDistribution, mixture_of, number_components
+from dagpost.prediction.rows import NewRows
+from dagpost.prediction.statistics import Statistics
+
+ASKED = np.array([0.5, 0.025, 0.975])
+
+
+def compare(
+    found: NumberDistribution, sample: DagSample, statistics: Statistics, score: str, rows: NewRows, node: int
+) -> None:
+    """Compare with the density of each row with each of many values, closest to each other about the mean."""
+    step = 0.004
+    places = np.arange(-10.0, 10.0, step)
+    for number in range(rows.cells.shape[1]):
+        row = rows.chosen(np.full(len(places), number))
+        values = found.means[number] + found.deviations[number] * np.sinh(places)
+        cells, gaps = row.cells.astype(np.float64), row.gaps.copy()
+        cells[node], gaps[node] = values, False
+        logs = log_predictive(sample, statistics, score, NewRows(cells, row.interventions, gaps))
+        shares = np.exp(logs - logs.max()) * np.cosh(places)
+        shares /= shares.sum()
+        mean = float(shares @ values)
+        deviation = float(np.sqrt(shares @ (values - mean) ** 2))
+        assert found.means[number] == pytest.approx(mean, abs=1e-5 * deviation)
+        # Tails of few degrees of freedom reach beyond any grid.
+        assert found.deviations[number] == pytest.approx(deviation, rel=1e-3)
+        below = np.interp(found.quantiles[number], values, np.cumsum(shares) - shares / 2)
+        np.testing.assert_allclose(below, ASKED, atol=3e-5)
+
+
+def predicted(sample: DagSample, statistics: Statistics, score: str, rows: NewRows, node: int) -> NumberDistribution:
+    about = sample, statistics, score, rows, sample.names[node], ASKED, ThreadEngine(1), NO_PROGRESS
+    return mixture_of([number_components(*about)], rows.cells.shape[1], ASKED)
+
+
+@settings(max_examples=12)
+@given(st.one_of(continuous_tables(), mixed_tables()), st.integers(0, 2**32 - 1))
+def test_numbers_have_the_distribution_of_direct_integration(table: Table, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    numbers = [node for node, levels in enumerate(table.levels) if levels is None]
+    if not numbers:
+        return
+    node = int(generator.choice(numbers))
+    # More rows, so that the tails have a second moment that a grid can tell.
+    table = table.of_rows(np.repeat(np.arange(table.rows), 5))
+    score = "bge" if len(numbers) == len(table.names) and generator.random() < 0.5 else "conditional-gaussian"
+    dags = every_dag(len(table.names)) if score == "bge" else some_dags(generator, table, 30)
+    dags = dags[generator.permutation(len(dags))[:30]]
+    weights = weights_for(generator, len(dags), 2.0)
+    sample, statistics = sample_of(table.names, dags, weights), sufficient_statistics(table, dags, score)
+    rows = rows_like(generator, table, 2)
+    free = ~(np.uint64(1) << np.uint64(node))
+    rows = rows._replace(interventions=rows.interventions & free)
+    found = predicted(sample, statistics, score, rows, node)
+    compare(found, sample, statistics, score, rows, node)
+
+
+def test_missing_levels_are_mixed_by_how_probable_they_are() -> None:
+    generator = np.random.default_rng(4)
+    group = generator.integers(0, 3, 90)
+    first = group * 2.0 + generator.normal(size=90)
+    second = first + group + generator.normal(size=90)
+    columns = group.astype(np.uint8), first, second
+    table = Table(("g", "x", "y"), columns, (("a", "b", "c"), None, None))
+    dags = np.array([[0, 1, 3], [0, 1, 2], [0, 5, 1]], dtype=np.uint8)
+    sample = sample_of(table.names, dags, np.array([0.5, 0.3, 0.2]))
+    statistics = sufficient_statistics(table, dags, "conditional-gaussian")
+    rows = NewRows(np.array([[0.0], [2.0], [0.0]]), np.zeros(1, dtype=np.uint64), np.array([[True], [False], [True]]))
+    found = predicted(sample, statistics, "conditional-gaussian", rows, 2)
+    compare(found, sample, statistics, "conditional-gaussian", rows, 2)
+    lacking = rows._replace(gaps=np.array([[False], [True], [True]]))
+    with pytest.raises(InputError, match=r"Row 1 .* has no value in 'x'\. One column of numbers is predicted"):
+        predicted(sample, statistics, "conditional-gaussian", lacking, 2)
