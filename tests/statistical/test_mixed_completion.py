@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import ks_2samp
 from scipy.stats import t as student
 from tests.naive import completed_scores as naive
 from tests.naive import completions
@@ -48,6 +49,61 @@ def test_a_round_leaves_the_exact_distribution_of_levels_and_numbers(case: str, 
     cases, expected = binned(table, every, shares, [found, every], bins)
     size = int(expected.max()) + 1
     assert_agrees(np.bincount(cases, minlength=size), np.bincount(expected, shares, size) * draws)
+
+
+def test_tables_from_the_prior_are_still_from_the_prior_after_some_rounds() -> None:
+    """All cells are gaps, so that nearly every combination of levels comes and goes (Geweke 2004).
+
+    Tests of Kolmogorov and Smirnov on independent tables, before and after, at the level 1e-7 each.
+    """
+    generator, draws, rows = np.random.default_rng(5), 6_000, 4
+    score = ConditionalGaussian(2.0, 1.5, 5.0, prior_mean=0.5, prior_scale=2.0)
+    before, after = (tables_from_the_prior(score, draws, rows, generator) for _ in range(2))
+    columns = (*(np.zeros(rows, dtype=np.uint8) for _ in range(2)), *(np.full(rows, np.nan) for _ in range(2)))
+    gaps = np.ones((4, rows), dtype=bool)
+    completer = score.completer(Table(tuple("ABCD"), columns, ((0, 1), (0, 1, 2), None, None), gaps=gaps), 3)
+    for table in after:
+        cells = table.ravel()
+        for _ in range(2):
+            completer.redraw(cells, GRAPHS["dense"], generator, RUNNING)
+    for statistic in STATISTICS:
+        assert ks_2samp(statistic(before), statistic(after)).pvalue > 1e-7
+
+
+#: Of tables (tables, columns, rows): levels that go together, and numbers that do where levels are the same.
+STATISTICS = (
+    lambda own: (own[:, 0] == own[:, :1, 0]).sum(axis=1) + own[:, 1, 0],
+    lambda own: (own[:, 1, 0] == own[:, 1, 1]) * 2.0 + (own[:, 0, 0] == own[:, 0, 1]),
+    lambda own: own[:, 2, 0],
+    lambda own: np.where(own[:, 0, 0] == own[:, 0, 1], 1.0, -1.0) * np.abs(own[:, 2, 0] - own[:, 2, 1]),
+    lambda own: np.where((own[:, :2, 0] == own[:, :2, 1]).all(axis=1), 1.0, -1.0) * np.abs(own[:, 3, 0] - own[:, 3, 1]),
+    lambda own: (own[:, 3, 2] - 0.5) * (own[:, 2, 2] - 0.5),
+)
+
+
+def tables_from_the_prior(
+    score: ConditionalGaussian, tables: int, rows: int, generator: np.random.Generator
+) -> np.ndarray:
+    """Parameters from the prior of the dense graph, and rows from them (tables, columns, rows)."""
+    size, weight, freedom = score.equivalent_sample_size, score.mean_weight, score.degrees_of_freedom
+    mean, unit, result = score.prior_mean, score.prior_scale, np.zeros((tables, 4, rows))
+    every = np.arange(tables)
+    for column, arity, parents in ((0, 2, 1), (1, 3, 2)):
+        shares = generator.dirichlet(np.full(arity, size / (arity * parents)), (tables, parents)).cumsum(axis=2)
+        for row in range(rows):
+            own = shares[every, result[:, 0, row].astype(int) if column else 0]
+            result[:, column, row] = np.minimum((generator.random((tables, 1)) > own).sum(axis=1), arity - 1)
+    prior = weight * (freedom - 2 - 1) / (weight + 1) * unit**2
+    for column, parents in ((2, 0), (3, 1)):
+        shape = (tables, 6)
+        deviation = np.sqrt(prior / generator.chisquare(freedom - 2 + parents + 1, shape))
+        slope = deviation / np.sqrt(prior) * generator.standard_normal(shape) * parents
+        intercept = mean - slope * mean + deviation / np.sqrt(weight) * generator.standard_normal(shape)
+        for row in range(rows):
+            which = every, (result[:, 0, row] + 2 * result[:, 1, row]).astype(int)
+            noise = deviation[which] * generator.standard_normal(tables)
+            result[:, column, row] = intercept[which] + slope[which] * result[:, 2, row] + noise
+    return result
 
 
 def exact(table: Table, families: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:

@@ -54,7 +54,7 @@ _IN_PLAY, _TO_COUNT, _SWEEPS_A_GRAPH, _A_VARIABLE = 150, 2e-6, 5, 6e-6
 _LOOKS, _SMALL_SETS, _AMONG_CANDIDATES = 12, 400_000, 6_000
 # Bytes that scores and completers take: for each column of each row, once and for each worker; for each missing cell,
 # once and for each chain, which stands at one completion and moves on from a copy of it.
-_BYTES_A_PLACE, _BYTES_A_COPY, _BYTES_A_CELL, _BYTES_A_STATE = 32, 4, 48, 16
+_BYTES_A_PLACE, _BYTES_A_COPY, _BYTES_A_CELL, _BYTES_A_STATE = 32, 10, 48, 16
 
 
 def as_augmentation(method: Method | None, table: Table) -> Augmentation:
