@@ -291,16 +291,15 @@ class DagPosterior(Estimator):
         return series_edges(self._fitted().names, self.probability)
 
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
-        """Which way each pair points, and who says so: the data, the rules, or nobody. One row a pair.
+        """Which way each pair points, and who says so: the data, rules, the model, or nobody. One row a pair.
 
         Columns: `from`, `to`; `joined`, the probability of an edge between the two; `by_data`, that it is there and the
         data compel it to lead from `from` to `to` (`by_data_back`: the other way; `lower` and `upper` bound `by_data`
-        with this confidence); `by_rules` and `by_rules_back`, that its direction follows only with your rules;
-        `reversible`, that nothing decides it; and `direction`, all of it in a word: "clear" if `by_data` has at least
-        90% of `joined`, "leaning" from 60% on, "rules", or "open".
-
-        Compelled by the data is what has the same direction in all graphs of the equivalence class, where columns
-        were set from outside in all graphs that say the same of those rows. No hidden common cause is assumed.
+        with this confidence); `by_rules`, `by_rules_back`, that its direction follows only with your rules; `by_model`,
+        `by_model_back`, only because the model lacks edges (from numbers to levels); `reversible`, that nothing decides
+        it; `direction`, all of it in a word: "clear" if `by_data` has at least 90% of `joined`, "leaning" from 60% on,
+        "rules", "model", or "open". Compelled by the data is what is the same in all graphs of an equivalence class, or
+        that say the same of rows in which columns were set. No hidden common cause is assumed.
 
         >>> from dagpost import DagPosterior, datasets
         >>> pairs = DagPosterior(seed=1).fit(datasets.load("coronary")).directions()

@@ -124,9 +124,11 @@ def test_parts_of_a_table_have_the_scores_of_the_whole(seed: int, limit: int, ex
 
 @pytest.mark.parametrize("shares", [1, 128, 10**9])
 def test_scores_are_the_same_for_any_number_of_threads_and_tasks(monkeypatch: pytest.MonkeyPatch, shares: int) -> None:
-    table = mixed_table((2, 0, 3, 0, 0, 2, 0, 0), 90, 4, extra=True)
+    # Few rows and many columns of numbers: the sets of these are shared out, too.
+    table = mixed_table((2, *(0,) * 6, 3, *(0,) * 6), 6, 4, extra=True)
     expected = local_scores(table, ConditionalGaussian(), 4, engine=ONE).values
     monkeypatch.setattr(conditional_tasks, "SHARES", shares)
+    monkeypatch.setattr(conditional_tasks, "LEAST", 0.0)
     found = local_scores(table, ConditionalGaussian(), 4, engine=ThreadEngine(3)).values
     np.testing.assert_array_equal(found, expected)
 

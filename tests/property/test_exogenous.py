@@ -57,7 +57,7 @@ def test_what_is_compelled_matches_enumeration(nodes: int, data: Any) -> None:
     exogenous = data.draw(st.lists(st.integers(0, nodes - 1), min_size=1, max_size=nodes - 1, unique=True))
     dag = data.draw(st.sampled_from(naive.dags_given(nodes, frozenset(exogenous))))
     known = knowledge_from(NAMES[:nodes], Constraints(exogenous=[NAMES[node] for node in exogenous]))
-    by_data, with_rules = known.compelled(np.array([dag], dtype=np.uint8))
+    by_data, with_rules, _ = known.compelled(np.array([dag], dtype=np.uint8))
     assert tuple(by_data[0].tolist()) == essential.as_masks(naive.compelled(dag, exogenous, rules=False), nodes)
     asked = [(parent, child) for parent in range(nodes) for child in range(nodes) if child not in {*exogenous, parent}]
     own = frozenset(NAMES[node] for node in exogenous)

@@ -139,9 +139,9 @@ class Found:
     edge_count: np.ndarray
 
 
-def differences(case: Case, chains: int, sweeps: int, seed: int) -> Found:
-    """Run the chains and compare each of them with the exact sum."""
-    method = Augmentation(chains=chains, burn_in=sweeps // 2, error=1e-9)
+def differences(case: Case, chains: int, sweeps: int, seed: int, way: str = "auto") -> Found:
+    """Run the chains and compare each of them with the exact sum; `way` is how graphs are found given a table."""
+    method = Augmentation(chains=chains, burn_in=sweeps // 2, error=1e-9, given_table=way)
     settings = {"max_parents": case.nodes - 1} | case.settings
     model = DagPosterior(
         **settings, method=method, samples=10 * chains * sweeps, missing="augment", seed=seed, threads=1, progress=False

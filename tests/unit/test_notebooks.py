@@ -12,7 +12,7 @@ from tests.tools.pictures import every_word
 
 from dagpost import DagPosterior, datasets, long_table
 from dagpost.plots.small_graph import small_graph
-from dagpost.plots.sources import not_computed
+from dagpost.posterior.directions import not_computed
 
 NASTY = ["<script>alert(1)</script>", 'a "quoted" & odd', "Ω" * 40]
 

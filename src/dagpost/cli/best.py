@@ -42,7 +42,11 @@ from dagpost.errors import InputError
 from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dagpost.data.table import Table
     from dagpost.posterior.sample import DagSample
+    from dagpost.scores import Score
 
 
 def best(
@@ -91,6 +95,7 @@ def best(
     from dagpost.methods.targets import STRUCTURE
     from dagpost.model import DagPosterior
     from dagpost.priors import resolve_prior
+    from dagpost.scores import resolve_score
 
     whole_number(number, "count")
     if source != "-" and is_archive(source):
@@ -122,15 +127,24 @@ def best(
         model.exogenous = columns_like(not_modelled, table.names, "--exogenous")
         if not quiet:
             show_recipe(source, table)
-        if table.gap_count:
-            raise InputError(
-                f"The table has {table.gap_count:,} gaps, and given every completed table other graphs are the best. "
-                "Drop the incomplete rows (--missing drop), or give gaps a level of their own (--missing level). "
-                "dagpost fit completes gaps, and dagpost report shows the most probable of the graphs that were drawn."
-            )
+        _refuse_unknown(resolve_score(model.score), table, model.exogenous)
         # A fit by this method computes scores and nothing else.
         found = model.fit(table).best(number)
     _show(found, as_json=as_json)
+
+
+def _refuse_unknown(score: Score, table: Table, exogenous: Sequence[str]) -> None:
+    """Refuse a table in which something would have to be drawn first."""
+    from dagpost.data.unknown_cells import UnknownCells
+
+    unknown = UnknownCells.of(score.modelled(table, exogenous))
+    if unknown.words:
+        way = unknown.ways_out
+        raise InputError(
+            f"What is not known are {unknown.words}, and given each of the {score.tables} other graphs are the best. "
+            f"{way[0].upper()}{way[1:]}. dagpost fit {'draws' if unknown.latent else 'completes'} them, and dagpost "
+            "report shows the most probable of the graphs that were drawn."
+        )
 
 
 def _show(found: DagSample, *, as_json: bool) -> None:

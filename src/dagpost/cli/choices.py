@@ -37,7 +37,10 @@ def scores() -> dict[str, str]:
     """Every score, with a few words about it."""
     from dagpost.scores.registry import SCORES
 
-    return {AUTO: "bdeu, averaged over equivalent sample sizes where that is quick, else with 5", **_summaries(SCORES)}
+    return {
+        AUTO: "what suits the columns: bdeu for levels, bge for numbers, one of the last two for both",
+        **_summaries(SCORES),
+    }
 
 
 def priors() -> dict[str, str]:

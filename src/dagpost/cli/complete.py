@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from dagpost._tools.text import printable
@@ -103,15 +104,18 @@ def _csv(table: pd.DataFrame) -> str:
 
 
 def _with_texts(cells: pd.DataFrame) -> pd.DataFrame:
-    """The probabilities of all levels as text: a cell of a file holds no mapping."""
+    """The probabilities of all levels as text, where a cell has any: a cell of a file holds no mapping."""
     if "probabilities" not in cells:
         return cells
-    texts = ["; ".join(f"{level}: {share:.4f}" for level, share in own.items()) for own in cells["probabilities"]]
-    return cells.assign(probabilities=texts)
+    texts = [
+        "; ".join(f"{level}: {share:.4f}" for level, share in own.items()) if isinstance(own, dict) else None
+        for own in cells["probabilities"]
+    ]
+    return cells.assign(probabilities=np.array(texts, dtype=object))
 
 
 def _content(cells: pd.DataFrame) -> list[dict[str, Any]]:
-    """The same as JSON can hold it."""
+    """The same as JSON can hold it; of a level there is no mean, and of a number no probability."""
     from dagpost._tools.text import readable_level
 
     return [
@@ -120,6 +124,7 @@ def _content(cells: pd.DataFrame) -> list[dict[str, Any]]:
             if isinstance(value, dict)
             else readable_level(value)
             for key, value in row.items()
+            if value == value or isinstance(value, dict)  # noqa: PLR0124 (nan: not said of such a cell)
         }
         for row in cells.astype(object).to_dict("records")
     ]

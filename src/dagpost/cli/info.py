@@ -44,7 +44,6 @@ from dagpost.cli.recipe import parse_recipe
 from dagpost.errors import InputError
 from dagpost.mcmc.checks import checked_words
 from dagpost.methods.choice import target_named
-from dagpost.scores import class_of
 
 if TYPE_CHECKING:
     from dagpost.methods.targets import Target
@@ -136,6 +135,8 @@ def _about(file: Path, kind: str) -> dict[str, Any]:
 
 
 def _lines_of_model(about: dict[str, Any]) -> list[Line]:
+    from dagpost.scores import class_of
+
     settings, (method, reason) = about["settings"], about["method"]
     target = _target(method, settings["modularity"])
     given = "".join(f"; {words}" for words in [given_columns(settings.get("exogenous", ()))] if words)
@@ -147,8 +148,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     lines = [
         ("data", f"{len(about['names'])} variables, {observations} observations"),
         ("fingerprint", about["data_fingerprint"]),
-        *([("gaps", _gaps(about["gaps"]))] if about.get("gaps") else []),
-        *([("latent numbers", _latent(about["latent"]))] if about.get("latent") else []),
+        *_drawn(about),
         *([("interventions", "in some rows variables were set from outside")] if about.get("interventions") else []),
         *_in_time(about.get("time")),
         ("score", readable_setting(settings["score"])),
@@ -170,13 +170,18 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     return [*lines, ("kept along", ", ".join(kept) or "nothing")]
 
 
-def _latent(count: int) -> str:
-    return f"{count:,} that chains drew, within what the cells say of them; the rows of the table are in this file"
-
-
-def _gaps(count: int) -> str:
-    cells = "1 cell has" if count == 1 else f"{count:,} cells have"
-    return f"{cells} no value, and chains completed them; the rows of the table are in this file"
+def _drawn(about: dict[str, Any]) -> list[Line]:
+    """What chains drew, where they did."""
+    lines, rows = [], "the rows of the table are in this file"
+    censored, latent = about.get("censored", 0), about.get("latent", 0)
+    if gaps := about.get("gaps", 0) - censored:
+        cells = "1 cell has" if gaps == 1 else f"{gaps:,} cells have"
+        lines.append(("gaps", f"{cells} no value, and chains completed them; {rows}"))
+    if censored:
+        lines.append(("censored", f"of {censored:,} cell{'' if censored == 1 else 's'} only limits are known"))
+    if latent:
+        lines.append(("latent numbers", f"{latent:,} that chains drew, within what the cells say of them; {rows}"))
+    return lines
 
 
 def _averaged(mixture: dict[str, Any] | None) -> list[Line]:
@@ -219,6 +224,9 @@ def _target(method: Any, modularity: str) -> Target:
 def _constraints(settings: dict[str, Any]) -> list[Line]:
     lines = [(name, readable_edges(settings[name])) for name in ("required", "forbidden") if settings[name]]
     lines += [("tiers", readable_tiers(settings["tiers"]))] if settings["tiers"] else []
+    if settings.get("sinks"):
+        numbers = shortened(settings["sinks"], _MOST_VARIABLES)
+        lines.append(("ruled out", f"by the model: edges from numbers ({numbers}) to levels"))
     exogenous = settings.get("exogenous")
     return [*lines, ("exogenous", shortened(exogenous, _MOST_VARIABLES))] if exogenous else lines
 

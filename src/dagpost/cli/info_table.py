@@ -6,7 +6,7 @@ Any table is described, also one that cannot be fitted as it is; then the reason
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -17,6 +17,8 @@ from dagpost.cli.output import print_columns
 from dagpost.cli.recipe import load_frame, table_of
 from dagpost.errors import DagpostError, InputError
 from dagpost.families.numbering import MAX_NODES
+from dagpost.methods.augmentation import Augmentation
+from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
@@ -39,6 +41,7 @@ class AboutTable:
             "dropped_rows": self.recipe.dropped_rows_,
             **({} if self.table is None else _facts(self.table)),
             "columns": described["steps"],
+            "score": None if self.table is None else _score(self.table)._asdict(),
             "problem": self.problem or None,
         }
 
@@ -57,10 +60,27 @@ class AboutTable:
         if self.problem:
             typer.echo(f"As it is, it cannot be fitted. {printable_lines(self.problem)}")
             return
-        gaps = self.table is not None and self.table.gap_count > 0
-        what = "a fit takes" if gaps else "exact edges cost"
+        chains = any(cost["method"] == Augmentation.name for cost in costs)
+        what = "a fit takes" if chains else "exact edges cost"
         typer.echo(f"What {what}, roughly, and what fit would do:")
         print_columns([_cost_row(cost) for cost in costs], indent="  ")
+        if self.table is not None:
+            typer.echo(f"--score auto: {printable_lines(_score(self.table).assumes)}")
+
+
+class _Score(NamedTuple):
+    """The score that a fit would choose for a table, and what it assumes."""
+
+    name: str
+    assumes: str
+
+
+def _score(table: Table) -> _Score:
+    from dagpost.scores.automatic import BEST_SINGLE, notice_of_choice, score_of_columns
+
+    score = score_of_columns(table) or BEST_SINGLE
+    levels = f"All columns are levels, and their relations may be of any form (score {score.name!r})."
+    return _Score(score.name, in_words(notice_of_choice(score, table) or levels))
 
 
 def look_at(
@@ -72,11 +92,11 @@ def look_at(
     max_parents: int = 5,
     threads: int | None = None,
 ) -> AboutTable:
-    """Read a table as `fit` with a discrete score does; where that cannot be done, only look at its columns."""
+    """Read a table as `fit` does that chooses the score; where that cannot be done, only look at its columns."""
     frame = load_frame(source)
     recipe.exogenous = columns_like(recipe.exogenous, list(frame.columns), "--exogenous")
     try:
-        table = table_of(frame, source, recipe, "bdeu", counts, interventions)
+        table = table_of(frame, source, recipe, AUTO, counts, interventions)
     except InputError as error:
         described = recipe.describe(frame, counts=counts, interventions=interventions)
         return AboutTable(None, described, in_words(error.marked))
@@ -132,8 +152,9 @@ def costs_of(table: Table, max_parents: int, threads: int | None) -> list[dict[s
         model = DagPosterior(modularity=modularity, max_parents=max_parents, threads=threads)  # type: ignore[arg-type]
         plan = model.plan(table)
         summed = len(table.names) - (given if modularity == "structure" else 0)
-        # With gaps there are exact edges of a completed table only, and as many such tables as the plan says.
-        cost = plan if table.gap_count else cost_of_exact_edges(modularity, summed, max_parents, ThreadEngine(threads))
+        # Of chains there are exact edges of a completed table only, and as many such tables as the plan says.
+        chains = plan.method == Augmentation.name
+        cost = plan if chains else cost_of_exact_edges(modularity, summed, max_parents, ThreadEngine(threads))
         costs.append(
             {
                 "modularity": modularity,

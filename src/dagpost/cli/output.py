@@ -157,11 +157,15 @@ def _trust(model: DagPosterior) -> str:
 
 
 def assumptions(model: DagPosterior) -> str:
-    """What all of it rests on, in one sentence."""
+    """What all of it rests on."""
     settings = model.fitted_.settings
     regimes = model.fitted_.most_regimes
     kinds = ((model.max_parents_ - regimes, "parent"), (regimes, "regime"))
     most = " and ".join(f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in kinds[: 1 + bool(regimes)])
     limit = "" if model.target_.most_parents is not None else f", at most {most} a variable"
     given = f"{readable_setting(settings['score'])} score, {readable_setting(settings['prior'])} prior{limit}"
-    return f"Given: {given}. Arrows are not yet causes."
+    from dagpost.scores import Score
+
+    score = model.fitted_.score
+    assumed = score.assumes() if isinstance(score, Score) else ""
+    return f"Given: {given}.{assumed and f' {assumed}'} Arrows are not yet causes."

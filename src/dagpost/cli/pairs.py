@@ -51,9 +51,10 @@ def print_pairs(
         if edges is None:
             cells = [f"{pair.joined:.2f}", _BLOCK[plain] * round(_BAR * pair.joined)]
         else:
-            ways = (edges[pair.source, pair.target], edges[pair.target, pair.source])
             own = () if errors is None else (errors[pair.source, pair.target],)
-            cells = [f"{number:.4f}" for number in (pair.joined, *own, *ways)]
+            ways = ((pair.source, pair.target), (pair.target, pair.source))
+            cells = [f"{number:.4f}" for number in (pair.joined, *own)]
+            cells += ["ruled out" if found.fixed[way[::-1]] else f"{edges[way]:.4f}" for way in ways]
         if effects:
             cells.append(_sign(effects, pair))
         rows.append((ends[0], pair.mark(plain=plain), ends[1], *cells, label_under_choices(pair, tried)))

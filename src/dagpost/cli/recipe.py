@@ -211,7 +211,7 @@ def show_recipe(source: str, table: Table) -> None:
     assert recipe is not None
     # Earlier values are treated as present ones are.
     once = [step for step in recipe.steps_ if table.time is None or not series_and_lag(step.name)[1]]
-    told = [step for step in once if step.use != "levels" or step.gaps or stray_levels(step.levels or ())]
+    told = [s for s in once if s.use != "levels" or s.gaps or s.ordered or stray_levels(s.levels or ())]
     if not told:
         return
     typer.echo(f"What is done with the columns of {printable(source_name(source))}:", err=True)

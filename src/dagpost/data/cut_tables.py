@@ -8,7 +8,7 @@ that the number may be.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +20,25 @@ from dagpost.data.encoding import code_type
 from dagpost.data.recipe_steps import Rule, Step
 from dagpost.data.slices import cut_alike
 from dagpost.data.table import Table
+from dagpost.data.time_columns import series_and_lag
 from dagpost.errors import warn
 
 if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
 
 
-def cut_numbers(table: Table, *, notify: bool = False) -> Table:
-    """A table in which every column has levels: numbers are cut as its recipe says, and the recipe keeps the cuts.
+def cut_where_asked(table: Table) -> Table:
+    """The table with the columns of numbers cut that its recipe says are to be; gaps that are a level need levels."""
+    recipe = table.recipe
+    assert recipe is not None
+    asked = recipe.cut_rules()
+    level = table.with_gap_levels()
+    names = [name for name in table.names if recipe.cuts_all or name in level or series_and_lag(name)[0] in asked]
+    return cut_numbers(table, [*names, *asked])
+
+
+def cut_numbers(table: Table, names: Collection[str] | None = None, *, notify: bool = False) -> Table:
+    """The table with columns of numbers, all or some, cut as its recipe says; the recipe keeps the cuts.
 
     With `notify`, a notice says how columns were cut that nobody had decided about.
     """
@@ -36,13 +47,13 @@ def cut_numbers(table: Table, *, notify: bool = False) -> Table:
     recipe = table.recipe
     assert recipe is not None
     own, decided = recipe.cut_rules(), []
-    usual = Rule(bins=recipe.bins, strategy=recipe.strategy)
     steps = {step.name: step for step in recipe.steps_}
     for place, (name, column, levels) in enumerate(zip(table.names, table.columns, table.levels, strict=True)):
-        if levels is None and steps[name].cuts is None:
+        if levels is None and steps[name].cuts is None and (names is None or name in names):
             step, bounds = steps[name], _bounds(table, place)
             alike = None if table.time is None else cut_alike(step, column, bounds, steps)
-            steps[name] = _with_level(alike or step.cut(column, table.counts, own.get(name, usual), bounds), table)
+            rule = own.get(name, recipe.usual_rule)
+            steps[name] = _with_level(alike or step.cut(column, table.counts, rule, bounds), table)
             decided += [] if name in own or alike else [steps[name]]
     if notify and (said := words.notice_of_cuts(decided)):
         warn(said)

@@ -28,6 +28,8 @@ from dagpost.data.encoding import number_text
 Strategy = Literal["quantile", "uniform", "kmeans"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
+#: How numbers are cut where nobody has said it.
+USUAL_BINS, USUAL_STRATEGY = 3, STRATEGIES[0]
 #: No number of bins has more digits.
 _LONGEST = 9
 LARGEST_BINS = 256

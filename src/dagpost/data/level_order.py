@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from dagpost._tools.spelling import either
 from dagpost._tools.text import shortened
-from dagpost.data.encoding import Cells, number_text
+from dagpost.data.encoding import Cells, is_number, number_text
 from dagpost.data.number_words import number_of, reads_as_number
 from dagpost.data.scales import known_order
 from dagpost.errors import InputError
 
 #: Levels of an order that are shown.
 _MOST_SHOWN = 7
+_TWO = 2
 
 
 def in_order(
@@ -30,12 +33,22 @@ def in_order(
     if unordered:
         return replace(cells, ordered=False)
     if order is not None:
-        return _as_asked(name, cells, order)
+        return _told_from_numbers(_as_asked(name, cells, order))
     if cells.ordered is None and known_scales and cells.kind in ("text", "declared"):
         places = known_order(cells.values)
         if places is not None:
-            return replace(cells.rearranged(places, [cells.values[place] for place in places]), ordered=True)
-    return cells
+            # Two levels are in an order anyway: which of them comes first is all that there is to say.
+            ordered = True if len(places) > _TWO else None
+            return replace(cells.rearranged(places, [cells.values[place] for place in places]), ordered=ordered)
+    return _told_from_numbers(cells)
+
+
+def _told_from_numbers(cells: Cells) -> Cells:
+    """Numbers that are listed in another order than their own are names of levels, and are kept as text."""
+    levels: tuple[Any, ...] = cells.levels()
+    if not cells.ordered or not all(map(is_number, levels)) or all(low < high for low, high in pairwise(levels)):
+        return cells
+    return replace(cells, values=[number_text(level) for level in levels])
 
 
 def order_in_words(levels: Sequence[object]) -> str:

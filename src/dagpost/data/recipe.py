@@ -1,8 +1,8 @@
 """A recipe: what is done with each column of a table, decided once and then kept.
 
 Two phases. *Reading* decides for every column whether it is levels, a number, or left out (column_kinds.py has the
-rules), and what becomes of gaps; it leaves a `Table` of levels and numbers. *Cutting* comes only where a score needs
-levels: numbers are cut where the recipe says (cutting.py), and cuts are kept. A fitted recipe is a set of decisions:
+rules), and what becomes of gaps; it leaves a `Table` of levels and numbers. *Cutting* comes only where somebody asks
+for it or a score needs levels (cut_tables.py), and cuts are kept. A fitted recipe is a set of decisions:
 applied to new rows it decides nothing anew.
 """
 
@@ -21,8 +21,8 @@ from dagpost._tools.checks import different_texts, kind, members, one_of, refusa
 from dagpost._tools.estimator import Transformer
 from dagpost._tools.text import nearest, shown
 from dagpost.data import recipe_words as words
-from dagpost.data.cut_tables import apply_cuts, cut_numbers
-from dagpost.data.cutting import LARGEST_BINS, Strategy
+from dagpost.data.cut_tables import apply_cuts, cut_where_asked
+from dagpost.data.cutting import LARGEST_BINS, USUAL_BINS, USUAL_STRATEGY, Strategy
 from dagpost.data.recipe_file import read_description, write_description
 from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow
 from dagpost.data.recipe_settings import names_of, orders_of, plain, rule_of
@@ -55,8 +55,9 @@ class Recipe(Transformer):
         Where columns of numbers are cut, by their names: a point, several points, or a number of bins with a strategy:
         ``{"systolic": 140, "age": [40, 60], "weight": (4, "uniform")}``.
     bins, strategy
-        How all other columns of numbers are cut where a score needs levels: "quantile" (about as many rows in each
-        bin), "uniform" (equal widths) or "kmeans".
+        How all other columns of numbers are cut: "quantile" (about as many rows in each bin), "uniform" (equal
+        widths) or "kmeans". Unless one of the two is given, they are cut only where a score needs levels, into three
+        quantiles.
     missing
         What is done about gaps: "augment" leaves them to be completed by a model's chains, "drop" drops rows in which
         a used column has no value, "level" makes the gap a level of its own, "refuse" is an error.
@@ -105,8 +106,8 @@ class Recipe(Transformer):
         drop: Sequence[str] = (),
         keep: Sequence[str] = (),
         cut: Mapping[str, Cut] | None = None,
-        bins: int = 3,
-        strategy: Strategy = "quantile",
+        bins: int | None = None,
+        strategy: Strategy | None = None,
         missing: Missing = "augment",
         unseen: Unseen = "error",
         exogenous: Sequence[str] = (),
@@ -137,10 +138,10 @@ class Recipe(Transformer):
         return np.array([step.name for step in variable_steps(self._decided())], dtype=object)
 
     def fit(self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None) -> Self:  # noqa: ARG002
-        """Decide what is done with each column of whatever `as_table` takes, and where numbers are cut."""
+        """Decide what is done with each column of whatever `as_table` takes, and where numbers are cut, if asked."""
         self._choices()
         fresh = type(self)(**self.get_params(deep=False)).read(X, counts=counts, interventions=interventions)
-        decided = cut_numbers(fresh).recipe
+        decided = cut_where_asked(fresh).recipe
         assert decided is not None
         return self._adopt(decided.steps_, decided.dropped_rows_, decided.rows_)
 
@@ -262,7 +263,17 @@ class Recipe(Transformer):
         """How a column of numbers is cut."""
         given, cut = text(name, "name", "rule_of"), self.cut_rules()
         own = cut.get(given, cut.get(series_and_lag(given)[0]))
-        return Rule(bins=self.bins, strategy=self.strategy) if own is None else own
+        return self.usual_rule if own is None else own
+
+    @property
+    def usual_rule(self) -> Rule:
+        """How columns of numbers are cut that have no rule of their own, where they are cut."""
+        return Rule(bins=USUAL_BINS if self.bins is None else self.bins, strategy=self.strategy or USUAL_STRATEGY)
+
+    @property
+    def cuts_all(self) -> bool:
+        """Whether all columns of numbers are to be cut, whatever the score."""
+        return self.bins is not None or self.strategy is not None
 
     def cut_rules(self) -> Mapping[str, Rule]:
         """How columns are cut that have a rule of their own, by name."""
@@ -314,8 +325,10 @@ class Recipe(Transformer):
 
     def _choices(self) -> Choices:
         """The settings, once none is wrong."""
-        whole_number(self.bins, "bins", "Recipe", least=2, most=LARGEST_BINS)
-        one_of(self.strategy, "strategy", get_args(Strategy), "Recipe")
+        if self.bins is not None:
+            whole_number(self.bins, "bins", "Recipe", least=2, most=LARGEST_BINS)
+        if self.strategy is not None:
+            one_of(self.strategy, "strategy", get_args(Strategy), "Recipe")
         one_of(self.missing, "missing", get_args(Missing), "Recipe")
         one_of(self.unseen, "unseen", get_args(Unseen), "Recipe")
         given = {} if self.cut is None else self.cut

@@ -19,7 +19,7 @@ from typing import Any, get_args
 from dagpost._tools.text import nearest, shown
 from dagpost._tools.toml_text import toml_comment, toml_key, toml_value
 from dagpost._tools.whole_files import read_text, write_text
-from dagpost.data.cutting import LARGEST_BINS, STRATEGIES, bin_names, bins_and_strategy
+from dagpost.data.cutting import LARGEST_BINS, STRATEGIES, USUAL_BINS, USUAL_STRATEGY, bin_names, bins_and_strategy
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.recipe_steps import Missing, Unseen
 from dagpost.errors import InputError
@@ -35,6 +35,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
 }
 _KEYS = ("use", "role", "why", "gaps", "censored", "levels", "ordered", "cuts", "rule")
 _EXOGENOUS = "exogenous"
+_USUAL: dict[str, object] = {"bins": USUAL_BINS, "strategy": USUAL_STRATEGY}
 _AS_WRITTEN = "as the recipe says"
 _RULES = f'a number of bins with a rule ({", ".join(STRATEGIES)}), as "4:quantile"'
 
@@ -51,7 +52,7 @@ _HEAD = """\
 # ordered for "levels": true where they are listed from the lowest to the highest, false where they are in no order.
 #         Without this key, numbers and two levels are in an order, and others are not.
 # cuts    for "number": where it is cut, as [40, 60]; a value on a cut lies above it. Or into how many bins by which
-#         rule, as "4:quantile". Without this key, as bins and strategy say.
+#         rule, as "4:quantile". Without this key, as bins and strategy say, if at all.
 # rule    by which rule the cuts were found. Take it out where you set cuts: they are then a decision of yours.
 # why     what the column is, in words.
 # gaps    how many cells have no value; missing says what is done about them.
@@ -90,12 +91,12 @@ def toml_of(described: Mapping[str, Any]) -> str:
         _line("missing", described["missing"]),
         "# levels of new rows that are not listed here: an error, a gap (missing), or as probable as the prior says",
         _line("unseen", described["unseen"]),
-        "# how numbers are cut that have no cuts of their own: quantile, uniform or kmeans",
-        _line("bins", described["bins"]),
-        _line("strategy", described["strategy"]),
+        "# how numbers are cut that have no cuts of their own: quantile, uniform or kmeans. Without both keys, numbers",
+        "# are cut only for a score that needs levels",
+        *(_unless_usual(key, described[key], usual) for key, usual in _USUAL.items()),
     ]
     own = described.get("cut") or {}
-    usual = [described["bins"], described["strategy"]]
+    usual = _rule_for_all(described)
     given = described.get(_EXOGENOUS) or ()
     columns = [
         _column(step, own.get(step["name"]), usual, exogenous=step["name"] in given) for step in described["steps"]
@@ -118,6 +119,14 @@ def _column(step: Mapping[str, Any], own: Any, usual: list[Any], *, exogenous: b
     elif step["use"] == _NUMBER and own is not None:
         lines.append(_line("cuts", _rule_text(own) if _is_rule(own) else own))
     return "\n".join(lines)
+
+
+def _unless_usual(key: str, value: object, usual: object) -> str:
+    return f"# {_line(key, usual)}" if value is None else _line(key, value)
+
+
+def _rule_for_all(described: Mapping[str, Any]) -> list[Any]:
+    return [usual if described.get(key) is None else described[key] for key, usual in _USUAL.items()]
 
 
 def _line(key: str, value: object) -> str:
@@ -191,7 +200,7 @@ class _Reader:
             if not _is_rule(cuts):
                 step |= {"cuts": cuts, "rule": _AS_WRITTEN, "levels": [*bin_names(tuple(cuts)), *missing]}
                 cuts = self._rule(column["rule"], f"{where}rule") if "rule" in column else cuts
-            if cuts and cuts != [described.get("bins"), described.get("strategy")]:
+            if cuts and cuts != _rule_for_all(described):
                 described["cut"][name] = cuts
         return step
 

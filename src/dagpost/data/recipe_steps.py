@@ -28,6 +28,7 @@ from dagpost.errors import InputError
 Missing = Literal["augment", "drop", "level", "refuse"]
 Unseen = Literal["error", "missing", "prior"]
 
+_TWO = 2
 _BINS_IN_WORDS = {"quantile": "quantiles", "uniform": "bins of equal width", "kmeans": "clusters"}
 
 
@@ -65,6 +66,14 @@ class Step:
     def used(self) -> bool:
         """Whether it is a variable of the network."""
         return self.use in ("levels", "number")
+
+    @property
+    def in_order(self) -> bool | None:
+        """Whether three or more levels are in an order, declared or by nature; None for columns of other kinds."""
+        known = [level for level in self.levels or () if level != MISSING_LEVEL]
+        if self.use != "levels" or len(known) <= _TWO:
+            return None
+        return self.ordered if self.ordered is not None else all(map(is_number, known))
 
     @property
     def indicators(self) -> tuple[Step, ...]:

@@ -73,6 +73,8 @@ def cells(step: Step, exogenous: Sequence[str] = ()) -> tuple[str, str, str, str
     done = {"levels": "levels", "number": "stays a number", "regimes": "indicators", "left out": "left out"}[step.use]
     if step.cuts is not None:
         done = f"cut: {step.rule}"
+    elif step.in_order is not None:
+        done += ", ordered" if step.in_order else ", in no order"
     if step.used and step.name in names_of("exogenous", exogenous):
         done += "; exogenous"
     levels = "" if step.levels is None else shortened([number_text(level) for level in step.levels])

@@ -45,6 +45,8 @@ SCALES: tuple[tuple[str, ...], ...] = (
 )
 
 _PLACES = tuple({word: place for place, step in enumerate(scale) for word in step.split("|")} for scale in SCALES)
+#: Of two levels, the one that says that there is nothing comes first: none < hypertension.
+_TWO, _NOTHING = 2, {"no", "none", "absent", "negative", "control", "unaffected", "healthy"}
 #: Up to ten; larger ones are single letters or rare.
 _NUMERALS = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"]
 _ROMAN = {numeral: number for number, numeral in enumerate(_NUMERALS, start=1)}
@@ -72,6 +74,8 @@ def known_order(levels: Sequence[object]) -> list[int] | None:
     for found in (*(_on_scale(words, places) for places in _PLACES), _stages(words), _intervals([*map(str, levels)])):
         if found is not None and len(set(found)) == len(found):
             return sorted(range(len(levels)), key=found.__getitem__)
+    if len(words) == _TWO and (words[0] in _NOTHING) != (words[1] in _NOTHING):
+        return [0, 1] if words[0] in _NOTHING else [1, 0]
     return None
 
 

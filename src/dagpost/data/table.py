@@ -334,15 +334,19 @@ class Table:
         if self.interventions is not None:
             summary += f", {int((self.interventions != 0).sum()):,} of them with interventions"
         if self.gaps is not None and self.gap_count:
-            incomplete = int(self.gaps.any(axis=0).sum())
-            cells = "cell" if self.gap_count == 1 else "cells"
-            summary += f"; {self.gap_count:,} {cells} without a value, in {incomplete:,} of the rows"
+            gaps, censored = self.gaps & ~self.censored, int(self.censored.sum())
+            count, incomplete = int(gaps.sum()), int(gaps.any(axis=0).sum())
+            cells = "cell" if count == 1 else "cells"
+            summary += f"; {count:,} {cells} without a value, in {incomplete:,} of the rows" if count else ""
+            summary += f"; {censored:,} censored" if censored else ""
         return summary
 
     def descriptions(self) -> list[str]:
         """What each column holds, in a few words."""
-        counts = np.zeros(len(self.names), dtype=int) if self.gaps is None else self.gaps.sum(axis=1)
+        limits = self.censored.sum(axis=1)
+        counts = (np.zeros(len(self.names), dtype=int) if self.gaps is None else self.gaps.sum(axis=1)) - limits
         gaps = [f"; {count:,} gap{'' if count == 1 else 's'}" if count else "" for count in counts.tolist()]
+        gaps = [own + (f"; {count:,} censored" if count else "") for own, count in zip(gaps, limits, strict=True)]
         return [
             (_range_of(column) if levels is None else _levels_in_words(levels)) + own
             for column, levels, own in zip(self.columns, self.levels, gaps, strict=True)

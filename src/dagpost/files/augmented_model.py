@@ -43,9 +43,9 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def facts_of(fitted: Fitted) -> dict[str, int]:
-    """What a file says of cells that were completed: the gaps of the rows, and latent numbers that are not known."""
-    facts, latent = {"gaps": fitted.gaps}, _latent(fitted.workspace)
-    return {name: count for name, count in (facts | {"latent": latent}).items() if count}
+    """What a file says of what was drawn: the gaps of the rows, some with limits, and latent numbers."""
+    facts = {"gaps": fitted.gaps, "censored": fitted.unknown.censored, "latent": _latent(fitted.workspace)}
+    return {name: count for name, count in facts.items() if count}
 
 
 def _latent(workspace: Workspace) -> int:
@@ -64,6 +64,7 @@ def check_gaps(about: Mapping[str, Any], arrays: Arrays) -> None:
     found = int(np.bitwise_count(arrays["rows_gaps"]).sum()) if "rows_gaps" in arrays else 0
     expected = about.get("gaps", 0)
     require(found == expected, f"{found} gaps where there are {expected}")
+    require(about.get("censored", 0) <= found, f"{about.get('censored')} censored cells among {found} gaps")
     require("series_cells" in {name.removeprefix("sample_") for name in arrays}, "no completed cells")
 
 

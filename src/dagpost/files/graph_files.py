@@ -133,7 +133,7 @@ def _graph_of_pairs(found: Directions) -> nx.DiGraph[str]:
     graph.add_nodes_from(found.names)
     for pair in found.pairs(FOUND):
         source, target = found.names[pair.source], found.names[pair.target]
-        directed = pair.word in ("clear", "leaning", "rules")
+        directed = pair.word in ("clear", "leaning", "rules", "model")
         about = {"probability": pair.joined, "direction": pair.word, "directed": directed}
         graph.add_edge(source, target, **about)
         if not directed:

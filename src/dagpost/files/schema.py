@@ -116,6 +116,7 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     "log_evidence": optional(number(-_NATS, _NATS)),
     "error_bound": optional(number(0.0)),
     "gaps": whole(1),
+    "censored": whole(1),
     "latent": whole(1),
     "mixture": optional(
         mapping(
@@ -135,7 +136,7 @@ MODEL_FIELDS: Mapping[str, Rule] = {
 #: Optional parts, and fields of which the first versions knew nothing.
 _MODEL_LACKS = (
     *("interventions", "targets", "recipe", "time", "exact", "engine", "verdict", "mixture"),
-    *("sample", "statistics", "rows", "sensitivity", "gaps", "latent"),
+    *("sample", "statistics", "rows", "sensitivity", "gaps", "censored", "latent"),
 )
 
 _WEIGHTS = numbers("nodes", "families", least=-_NATS, most=_NATS, minus_infinity=True)

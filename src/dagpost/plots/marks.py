@@ -1,6 +1,6 @@
 """How the direction of a pair is drawn and told: one mark and one wording for every picture, the report and notebooks.
 
-What is known of a direction is one of five words (`dagpost.posterior.directions`). A mark says the word by its line
+What is known of a direction is one of six words (`dagpost.posterior.directions`). A mark says the word by its line
 (whole, dashed, dotted) and its head (filled, hollow, none), so that it can be read in black and white; colour, where
 there is any, only repeats it. A line without a head makes no claim: nothing hangs on which end is named first.
 
@@ -15,18 +15,18 @@ from dagpost._tools.arrays import Floats
 from dagpost.posterior.directions import CLEAR, LABELS, LEANING, PairDirection, Word
 
 #: The words in the order of legends.
-WORDS: tuple[Word, ...] = ("clear", "leaning", "open", "rules", "unknown")
+WORDS: tuple[Word, ...] = ("clear", "leaning", "open", "rules", "model", "unknown")
 
 #: What a legend says of each mark.
 LEGEND: dict[Word, str] = {
     "clear": f"clear: compelled by the data (at least {100 * CLEAR:g}%)",
     "leaning": f"leaning: compelled by the data in {100 * LEANING:g} to {100 * CLEAR:g}%",
-    **{word: LABELS[word] for word in ("open", "rules", "unknown")},
+    **{word: LABELS[word] for word in ("open", "rules", "model", "unknown")},
 }
 #: What a legend says of a column that is not modelled, and with what its box is filled.
 EXOGENOUS = "exogenous: given, not modelled"
 EXOGENOUS_FILL = "#dcdcdc"
-_HEADS: dict[Word, bool] = {"clear": True, "leaning": True, "rules": False}
+_HEADS: dict[Word, bool] = {"clear": True, "leaning": True, "rules": False, "model": False}
 _DASHES: dict[Word, tuple[float, float]] = {"leaning": (5.0, 3.0), "unknown": (1.2, 2.0)}
 
 

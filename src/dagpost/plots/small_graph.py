@@ -39,7 +39,7 @@ def small_graph(
     """SVG of the pairs that are joined, either way, with at least this probability, or share of bootstrap replicates.
 
     >>> import numpy as np
-    >>> from dagpost.plots.sources import not_computed
+    >>> from dagpost.posterior.directions import not_computed
     >>> picture = small_graph(not_computed(("<b>", "c"), np.array([[0.0, 0.8], [0.2, 0.0]])))
     >>> picture.count("<title>&lt;b&gt; and c: joined 1.000; direction not computed"), "<b>" in picture
     (1, False)

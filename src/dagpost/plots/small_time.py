@@ -26,7 +26,7 @@ def small_time(directions: Directions, measure: str = "probability", threshold: 
     """SVG of the edges between series: rows are series, columns are times, the present is at the right.
 
     >>> import numpy as np
-    >>> from dagpost.plots.sources import not_computed
+    >>> from dagpost.posterior.directions import not_computed
     >>> names, edges = ("<b>", "c", "<b>[t-1]", "c[t-1]"), np.zeros((4, 4))
     >>> edges[2, 1] = 0.8
     >>> picture = small_time(not_computed(names, edges))

@@ -16,7 +16,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.setting_text import given_columns
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_matrix
-from dagpost.posterior.directions import Directions, directions_of_sample, quick_directions
+from dagpost.posterior.directions import Directions, directions_of_sample, not_computed, quick_directions
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
 from dagpost.scores import class_of
@@ -108,13 +108,6 @@ def directions_at_hand(source: Any, shown: Probabilities) -> tuple[Directions, s
         return found, found.note
     # An unknown probability is not guessed: a pair is joined at least as often as the direction that is known.
     return not_computed(shown.names, np.nan_to_num(shown.matrix, nan=0.0)), _ONLY_A_TABLE
-
-
-def not_computed(names: tuple[str, ...], edges: Floats) -> Directions:
-    """Directions of which nothing is known but how probably each pair is joined."""
-    unknown = np.full_like(edges, np.nan)
-    joined, settled = np.minimum(edges + edges.T, 1.0), np.zeros(edges.shape, dtype=np.bool_)
-    return Directions(names, joined, unknown, unknown, unknown, settled, unknown, unknown, math.nan)
 
 
 def interval_words(confidence: float) -> str:

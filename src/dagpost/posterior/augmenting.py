@@ -38,6 +38,9 @@ _SECONDS_A_PASS = 0.01
 #: Blocks do not count orders: such sums that take longer than this are made only if asked for.
 _MOST_SECONDS_A_PASS = 10.0
 
+#: Exact sums over all graphs, or orders, of so many columns take a fraction of a second.
+_FEW_COLUMNS = 12
+
 # CPU seconds of a sweep beside scores and the terms of sums (benchmarks/gaps_speed.py): for itself, each missing cell
 # that is redrawn once, each family that is ranked for drawing graphs, and each set of nodes.
 _A_SWEEP, _A_CELL, _A_FAMILY, _A_SET = 0.6e-3, 0.4e-6, 60e-9, 0.6e-6
@@ -69,6 +72,15 @@ def as_augmentation(method: Method | None, table: Table) -> Augmentation:
         f"The {'score' if unknown.ranked else 'table'} {needs}, and the method {method.name!r} cannot {cannot} them. "
         f"Use {setting('method', AUTO)}, or {unknown.ways_out}."
     )
+
+
+def runs_chains(method: Method | None, modularity: str, nodes: int) -> bool:
+    """Whether chains over latent numbers, which nobody asked for, suit a method: sums for each table must be quick."""
+    if method is None or (isinstance(method, Augmentation) and method.given_table == AUTO):
+        return modularity == "structure" or nodes <= _FEW_COLUMNS
+    if isinstance(method, BlockGibbs) or (isinstance(method, Augmentation) and method.given_table == BlockGibbs.name):
+        return True
+    return isinstance(method, ExactLayers | DDS | Augmentation) and nodes <= _FEW_COLUMNS
 
 
 def require_gaps(method: Augmentation, table: Table) -> None:
@@ -175,7 +187,8 @@ def _exact_seconds(method: Augmentation, modularity: str, study: Study, lists: P
     if components is None:
         scoring = seconds_of_rescoring(table, limit, score, levels=usual)
     else:
-        scoring = seconds_of_scoring(lists, table.rows, score, 1, levels=usual)
+        numbers = np.array([own is None for own in table.levels])
+        scoring = seconds_of_scoring(lists, table.rows, score, 1, levels=usual, numbers=numbers)
     backend = backend_of(InlineEngine())
     terms = backend.order_seconds if modularity == "order" else backend.structure_seconds
     sums = sum(terms(size) + _A_SET * 2.0 ** min(size, MAX_NODES) for size in sizes) + _A_FAMILY * families_of(lists)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class CompelledShares(NamedTuple):
-    """Weights of the graphs in which an edge is compelled by the data, and together with the rules, for all pairs.
+    """Weights of the graphs in which an edge is compelled: by the data, with rules, and with the model, for all pairs.
 
     For each pair (parent, child) that was asked about, `by_data_in` says of every distinct graph whether the data
     compel it there, `present_in` whether it is there at all.
@@ -29,6 +29,7 @@ class CompelledShares(NamedTuple):
 
     by_data: Floats
     with_rules: Floats
+    with_model: Floats
     by_data_in: Flags
     present_in: Flags
 
@@ -38,17 +39,20 @@ def compelled_shares(
 ) -> CompelledShares:
     """What is compelled in the graphs of a sample; `present`: whether it matters in which graphs an edge is at all."""
     nodes, distinct = len(sample.names), sample.distinct
-    by_data, with_rules = np.zeros((nodes, nodes)), np.zeros((nodes, nodes))
+    by_data, with_rules, with_model = np.zeros((3, nodes, nodes))
     by_data_in = np.empty((len(pairs), len(distinct)), dtype=np.bool_)
     present_in = np.empty((len(pairs) if present else 0, len(distinct)), dtype=np.bool_)
     for part, graphs in distinct.some_at_a_time(sample.parents):
         weights, compelled = distinct.weights[part], known.compelled(graphs)
-        alone = weighted_matrix("->", compelled.by_data, weights)
+        alone = ruled = weighted_matrix("->", compelled.by_data, weights)
         by_data += alone
-        # Without rules they are the same.
-        same = compelled.with_rules is compelled.by_data
-        with_rules += alone if same else weighted_matrix("->", compelled.with_rules, weights)
+        # Without rules, and where the model has all edges, they are the same.
+        if compelled.with_rules is not compelled.by_data:
+            ruled = weighted_matrix("->", compelled.with_rules, weights)
+        with_rules += ruled
+        same = compelled.with_model is compelled.with_rules
+        with_model += ruled if same else weighted_matrix("->", compelled.with_model, weights)
         by_data_in[:, part] = edges_of_pairs(compelled.by_data, pairs)
         if present:
             present_in[:, part] = edges_of_pairs(graphs, pairs)
-    return CompelledShares(by_data, with_rules, by_data_in, present_in)
+    return CompelledShares(by_data, with_rules, with_model, by_data_in, present_in)

@@ -1,20 +1,21 @@
-"""Which way does an edge point, and who says so: the data, the user's rules, or nobody?
+"""Which way does an edge point, and who says so: the data, the user's rules, the model, or nobody?
 
 Graphs of one equivalence class fit any data equally well, so a direction that differs within the class is not a
 finding, however often it was drawn. For every pair of variables the posterior is therefore split into: not joined;
 joined with a direction that the data compel (it is the same in all graphs of the class); joined with a direction that
-follows only from the class and the user's rules together; joined, and reversible. No hidden common cause is assumed.
+follows only from the class and the user's rules together; joined with one that follows only because the model behind
+the score does not have all edges; joined, and reversible. No hidden common cause is assumed.
 
 All of it comes from the drawn graphs, each distinct one worked out once (families/essential.py; knowledge.py says what
-the rules are). Where a model knows the probabilities of edges better than its sample does, the shares of the three
-kinds among the drawn graphs with `a -> b` are shares of that probability. Intervals are those of any other statement
+the rules are). Where a model knows the probabilities of edges better than its sample does, the shares of these kinds
+among the drawn graphs with `a -> b` are shares of that probability. Intervals are those of any other statement
 about a sample (shares.py): given `a -> b` where its probability is exact, else of being there and compelled.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -26,8 +27,9 @@ from dagpost._tools.text import printable, shortened
 from dagpost.features import weighted_matrix
 from dagpost.posterior.compelled_shares import CompelledShares, compelled_shares
 from dagpost.posterior.estimate import Estimate, check_confidence
-from dagpost.posterior.knowledge import Knowledge, knowledge_of, knowledge_of_sample
+from dagpost.posterior.knowledge import Knowledge, knowledge_from, knowledge_of, knowledge_of_sample
 from dagpost.posterior.shares import estimate_share
+from dagpost.priors.constraints import Constraints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,13 +50,14 @@ LEAST_SHOWN = 0.001
 #: An interval takes a look at the whole sample; at most this many pairs have one, the most probable ones.
 _MOST_INTERVALS = 400
 
-Word = Literal["clear", "leaning", "rules", "open", "unknown"]
+Word = Literal["clear", "leaning", "rules", "model", "open", "unknown"]
 
 #: What a word says in a sentence or a table; "it" is the probability of being joined.
 LABELS: dict[Word, str] = {
     "clear": "clear: compelled by the data in {share} of it",
     "leaning": "leaning: compelled by the data in {share} of it",
     "rules": "decided by your rules",
+    "model": "follows from the model: numbers do not lead to levels",
     "open": "open: the data cannot tell",
     "unknown": "not computed",
 }
@@ -65,6 +68,7 @@ MARKS: dict[Word, tuple[str, str]] = {
     "clear": ("→", "->"),
     "leaning": ("⇢", "..>"),
     "rules": ("⇒", "=>"),
+    "model": ("⇒", "=>"),
     "open": ("—", "--"),
     "unknown": ("—", "--"),
 }
@@ -73,6 +77,10 @@ ASSUMPTION = "Directions are those compelled by the data, assuming no hidden com
 #: What is added where the user has rules: they may leave one graph of a class that the data alone cannot pick.
 _UNDER_RULES = "They are compelled among the graphs that your rules allow; without your rules some may be open."
 _ALL_SETTLED = "All directions are decided by your rules, not by the data."
+#: What is added where the model behind the score does not have all edges.
+BY_MODEL = (
+    "The model has no edges from numbers to levels: that an edge between the two leads to the number is no finding."
+)
 #: What is said where columns were cut and some direction is clear or leaning; measured (docs/calibration.md).
 _CUT = (
     "Directions around cut columns ({names}) are less reliable: cutting makes dependences that the uncut columns do "
@@ -85,8 +93,8 @@ class PairDirection(NamedTuple):
     """What is said of one pair: a word, and the variables in the order in which they are written and drawn.
 
     "clear" and "leaning": the data compel `source -> target` in `share` of the probability that the two are joined.
-    "rules": `source -> target` because the user's rules say so, not the data. "open": the data cannot tell. "unknown":
-    directions were not computed.
+    "rules": `source -> target` because the user's rules say so, not the data. "model": because the model behind the
+    score has no edges from numbers to levels. "open": the data cannot tell. "unknown": directions were not computed.
     """
 
     word: Word
@@ -116,8 +124,9 @@ class Directions:
     """The posterior of every pair, as matrices; `[a, b]` speaks of `a -> b`.
 
     `joined` and `reversible` are symmetric. `by_data` is the probability that the edge is there and compelled by the
-    data, `by_rules` that its direction follows only with the rules; both, both ways, and `reversible` sum to `joined`.
-    `settled[a, b]`: a rule of the user leaves `a -> b` as the only direction of that pair. `lower` and `upper` bound
+    data, `by_rules` that its direction follows only with the rules, `by_model` only because the model behind the score
+    does not have all edges; all of them, both ways, and `reversible` sum to `joined`. `settled[a, b]`: a rule of the
+    user leaves `a -> b` as the only direction of that pair; `fixed[a, b]`: the model does. `lower` and `upper` bound
     `by_data` with the given confidence. `note` says what could not be taken into account. Where directions were not
     computed, all of these are nan but `joined`.
     """
@@ -126,8 +135,10 @@ class Directions:
     joined: Floats
     by_data: Floats
     by_rules: Floats
+    by_model: Floats
     reversible: Floats
     settled: NDArray[np.bool_]
+    fixed: NDArray[np.bool_]
     lower: Floats
     upper: Floats
     confidence: float
@@ -143,9 +154,10 @@ class Directions:
     @property
     def assumption(self) -> str:
         """What all directions rest on, in a sentence or two."""
+        model = f" {BY_MODEL}" if self.fixed.any() else ""
         if not self.settled.any():
-            return ASSUMPTION
-        return _ALL_SETTLED if self.all_settled else f"{ASSUMPTION} {_UNDER_RULES}"
+            return f"{ASSUMPTION}{model}"
+        return _ALL_SETTLED if self.all_settled else f"{ASSUMPTION} {_UNDER_RULES}{model}"
 
     @property
     def all_settled(self) -> bool:
@@ -186,6 +198,8 @@ class Directions:
                 "upper": self.upper[onward],
                 "by_rules": self.by_rules[onward],
                 "by_rules_back": self.by_rules[back],
+                "by_model": self.by_model[onward],
+                "by_model_back": self.by_model[back],
                 "reversible": self.reversible[onward],
                 "direction": [pair.word for pair in pairs],
             }
@@ -197,6 +211,9 @@ class Directions:
         for source, target in ((first, second), (second, first)):
             if self.settled[source, target]:
                 return PairDirection("rules", source, target, 1.0, joined)
+        for source, target in ((first, second), (second, first)):
+            if self.fixed[source, target]:
+                return PairDirection("model", source, target, 1.0, joined)
         if not joined > 0.0 or not self.computed:
             return PairDirection("unknown", first, second, 0.0, joined)
         source, target = (
@@ -211,6 +228,9 @@ class Directions:
             decided = float(self.by_data[source, target] + self.by_rules[source, target])
             if decided / joined >= CLEAR:
                 return PairDirection("rules", source, target, decided / joined, joined)
+            decided += float(self.by_model[source, target])
+            if decided / joined >= CLEAR:
+                return PairDirection("model", source, target, decided / joined, joined)
         return PairDirection("open", first, second, share, joined)
 
 
@@ -243,23 +263,15 @@ def quick_directions(fitted: Fitted) -> Directions:
     """The same where the model's own sample is there or quickly drawn; else only what is known without it."""
     if fitted.quick_sample() is not None:
         return directions_of(fitted)
-    known = knowledge_of(fitted)
-    edges = np.clip(fitted.results.edges, 0.0, 1.0)
-    unknown = np.full_like(edges, np.nan)
-    joined = np.minimum(edges + edges.T, 1.0)
-    return Directions(
-        fitted.names,
-        joined,
-        unknown,
-        unknown,
-        unknown,
-        known.settled,
-        unknown,
-        unknown,
-        np.nan,
-        known.note,
-        known.exogenous,
-    )
+    return not_computed(fitted.names, np.clip(fitted.results.edges, 0.0, 1.0), knowledge_of(fitted))
+
+
+def not_computed(names: tuple[str, ...], edges: Floats, known: Knowledge | None = None) -> Directions:
+    """Directions of which nothing is known but how probably each pair is joined, and what was known beforehand."""
+    own = knowledge_from(names, Constraints()) if known is None else known
+    joined, nan = np.minimum(edges + edges.T, 1.0), np.full_like(edges, np.nan)
+    found = Directions(names, joined, nan, nan, nan, nan, own.settled, own.fixed, nan, nan, math.nan)
+    return replace(found, note=own.note, exogenous=own.exogenous)
 
 
 def directions_of_sample(sample: DagSample, confidence: float = 0.95) -> Directions:
@@ -295,30 +307,34 @@ class _Found:
         """The probabilities that an edge is there and compelled by the data."""
         return self._probabilities(compelled_shares(self.sample, self.known))[0]
 
-    def _probabilities(self, found: CompelledShares) -> tuple[Floats, Floats]:
-        """The probabilities that an edge is there and compelled by the data, and that it is there and decided."""
+    def _probabilities(self, found: CompelledShares) -> tuple[Floats, Floats, Floats]:
+        """The probabilities that an edge is there and compelled: by the data, with the rules, and with the model."""
         frequencies = self.frequencies
         seen = frequencies > 0.0
         # An edge that was not drawn although it has a probability: nothing is known but what the rules say.
+        ruled = self.known.settled.astype(np.float64)
+        fixed = np.maximum(ruled, self.known.fixed)
         share_by_data = np.divide(found.by_data, frequencies, out=np.zeros_like(frequencies), where=seen)
-        share_decided = np.divide(found.with_rules, frequencies, out=self.known.settled.astype(np.float64), where=seen)
-        by_data = self.edges * np.clip(share_by_data, 0.0, 1.0)
-        return by_data, self.edges * np.clip(share_decided, share_by_data, 1.0)
+        share_ruled = np.clip(np.divide(found.with_rules, frequencies, out=ruled, where=seen), share_by_data, 1.0)
+        share_fixed = np.clip(np.divide(found.with_model, frequencies, out=fixed, where=seen), share_ruled, 1.0)
+        return self.edges * np.clip(share_by_data, 0.0, 1.0), self.edges * share_ruled, self.edges * share_fixed
 
     def directions(self, confidence: float) -> Directions:
         """The posterior of every pair."""
         pairs = _most_probable(self.joined)
         found = compelled_shares(self.sample, self.known, pairs, present=self.exact)
-        by_data, decided = self._probabilities(found)
+        by_data, ruled, decided = self._probabilities(found)
         open_edges = self.edges - decided
         lower, upper, confidence = self._intervals(pairs, found, by_data, confidence)
         return Directions(
             names=self.sample.names,
             joined=self.joined,
             by_data=by_data,
-            by_rules=decided - by_data,
+            by_rules=ruled - by_data,
+            by_model=decided - ruled,
             reversible=open_edges + open_edges.T,
             settled=self.known.settled,
+            fixed=self.known.fixed,
             lower=lower,
             upper=upper,
             confidence=confidence,

@@ -17,6 +17,8 @@ from dagpost._tools.setting_text import given_columns
 from dagpost._tools.spelling import either
 from dagpost.methods.choice import target_named
 
+#: The rule of a statement that holds in no graph because the model behind a score does not have all edges.
+RULED_OUT = "ruled out by the model: numbers do not lead to levels"
 #: How the rule of an average over completed tables begins.
 AVERAGED = "averaged over"
 #: A share that is known no better than this is not known at all.
@@ -47,6 +49,8 @@ class Estimated(float):
         words = "; ".join(filter(None, (target_named(self.modularity).words, given_columns(self.exogenous))))
         if self.rule == "exact":
             return f"{self:.4f} (exact; {words})"
+        if self.rule == RULED_OUT:
+            return f"{self:.4f} ({self.rule}; {words})"
         value = "unknown" if math.isnan(self) else f"{self:.4f}"
         # No graph was looked at for an average of exact probabilities, whose rule says how many tables it is over.
         graphs = "" if self.rule.startswith(AVERAGED) else f", {self.samples:,} graphs"
@@ -86,6 +90,7 @@ class Estimate(Estimated):
     `rule` says what the interval means:
 
     - "exact": computed, not sampled; the interval is a point.
+    - "ruled out by the model: ...": 0 in any data, since the model behind the score does not have such edges.
     - "Clopper-Pearson", "Hoeffding": covers the truth with probability at least `confidence`, for independent draws.
     - "Korn-Graubard": Clopper-Pearson at the number of draws that weighted ones are worth, allowing for heavy ones that
       were not seen.

@@ -50,6 +50,7 @@ from dagpost.posterior.augmenting import (
     reason_for,
     refuse_slow_orders,
     require_gaps,
+    runs_chains,
     settled,
 )
 from dagpost.posterior.component_workspace import divided
@@ -65,7 +66,8 @@ from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import LocalScores, resolve_score, table_for
-from dagpost.scores.automatic import AUTO, automatic_score
+from dagpost.scores.automatic import automatic_score, notice_of_choice, score_of_columns
+from dagpost.scores.resolve import is_automatic
 
 if TYPE_CHECKING:
     from dagpost.posterior.plan import Plan
@@ -153,9 +155,11 @@ def study_of_table(model: Any, method: Method | None, table: Table) -> Study:
     """
     prior, rules = resolve_prior(model.prior), rules_of(model, table)
     study = with_regimes(model, Study(table, resolve_score(model.score), prior, rules, model.max_parents))
-    if isinstance(model.score, str) and model.score == AUTO:
-        work = work_of(method, model.modularity, study.constraints, table.names, study.max_parents)
-        score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
+    if is_automatic(model.score):
+        score = score_of_columns(table, completes=runs_chains(method, model.modularity, len(table.names)))
+        if score is None:
+            work = work_of(method, model.modularity, study.constraints, table.names, study.max_parents)
+            score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
         study = study._replace(score=score)
     return modelled(study)
 
@@ -165,10 +169,11 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     method = checked_method(model)
     if method is not None:
         method.check_names(table.names)
-    auto = isinstance(model.score, str) and model.score == AUTO
     # A score that is left to us depends on the method; one that is given says what it makes of the table.
-    method = as_augmentation(method, table) if table.gap_count and auto else method
+    method = as_augmentation(method, table) if table.gap_count and is_automatic(model.score) else method
     study, engine = study_of(model, method, table)
+    if is_automatic(model.score) and (said := notice_of_choice(study.score, table)):
+        warn(said)
     if isinstance(method, Augmentation):
         require_gaps(method, study.table)
     if study.table.gap_count:
@@ -197,7 +202,7 @@ def _fit_with_gaps(
     refuse_slow_orders(asked, method, study)
     if table.gap_count:
         notify_of_gaps(model, table)
-    if not method.exact_given_table and isinstance(model.score, str) and model.score == AUTO:
+    if not method.exact_given_table and is_automatic(model.score) and study.score.mixture() is not None:
         study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
     data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
     identity = identity_of(data.fingerprint, settings, engine=engine.tasks.name)

@@ -1,8 +1,8 @@
 """What is known about directions before the data are looked at, and what the data can tell about them at all.
 
 The first are the user's rules (required and forbidden edges, tiers, exogenous columns) and an order that the method was
-given; the second depends on which columns were set from outside. Both are in the provenance of a sample. `max_parents`
-is not knowledge.
+given, and what the model behind a score has no edges for; the second depends on which columns were set from outside.
+All of it is in the provenance of a sample. `max_parents` is not knowledge.
 """
 
 from __future__ import annotations
@@ -42,21 +42,23 @@ _NOT_EQUIVALENT = (
 
 
 class Compelled(NamedTuple):
-    """The compelled edges of graphs, as masks of parents: by the data alone, and together with the rules."""
+    """The compelled edges of graphs, as masks of parents: by the data alone, with the rules, and with the model too."""
 
     by_data: UnsignedMasks
     with_rules: UnsignedMasks
+    with_model: UnsignedMasks
 
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
     """Rules, and the sets of columns that were set from outside together in some row.
 
-    `settled[a, b]`: the rules leave `a -> b` as the only direction of that pair. `targets` are masks; `note` says what
-    could not be taken into account.
+    `settled[a, b]`: the rules leave `a -> b` as the only direction of that pair; `fixed[a, b]`: the model behind the
+    score does. `targets` are masks; `note` says what could not be taken into account.
     """
 
     settled: Flags
+    fixed: Flags
     targets: tuple[int, ...] = ()
     note: str = ""
     #: Columns that are not modelled.
@@ -65,15 +67,19 @@ class Knowledge:
     def compelled(self, parents: UnsignedMasks) -> Compelled:
         """What is compelled in every graph."""
         by_data = compelled_by_data(parents, self.targets, self.exogenous)
-        return Compelled(by_data, compelled_with_rules(parents, by_data, masks_of_matrix(self.settled), self.targets))
+        with_rules = compelled_with_rules(parents, by_data, masks_of_matrix(self.settled), self.targets)
+        if not (self.fixed & ~self.settled).any():
+            return Compelled(by_data, with_rules, with_rules)
+        settled = masks_of_matrix(self.settled | self.fixed)
+        return Compelled(by_data, with_rules, compelled_with_rules(parents, by_data, settled, self.targets))
 
     def patterns(self, parents: UnsignedMasks) -> UnsignedMasks:
         """The partially directed graph of every graph, in which everything compelled is directed (its MPDAG)."""
-        return patterns_of(parents, self.compelled(parents).with_rules)
+        return patterns_of(parents, self.compelled(parents).with_model)
 
     def without_rules(self) -> Knowledge:
-        """The same where nothing was known before the data."""
-        return Knowledge(np.zeros_like(self.settled), self.targets, self.note, self.exogenous)
+        """The same where the user knew nothing before the data; the model is what it is."""
+        return replace(self, settled=np.zeros_like(self.settled))
 
 
 def knowledge_of(fitted: Fitted) -> Knowledge:
@@ -89,16 +95,21 @@ def knowledge_of_sample(sample: DagSample) -> Knowledge:
 def knowledge_from(
     names: tuple[str, ...], constraints: Constraints, targets: Iterable[Iterable[str]] = (), note: str = ""
 ) -> Knowledge:
-    """Rules and targets by their names.
+    """Rules, what the model leaves out, and targets by their names.
 
     >>> knowledge_from(("a", "b"), Constraints(forbidden=[("b", "a")]), [[], ["b"]]).settled.tolist()
     [[False, True], [False, False]]
     """
-    required, forbidden = (matrix.T for matrix in constraints.matrices(names, len(names)))
-    # Where both directions are forbidden the two are never joined.
+    own = replace(constraints, sinks=())
+    required, forbidden = (matrix.T for matrix in own.matrices(names, len(names)))
+    # Where both directions are ruled out the two are never joined.
+    _, impossible = (matrix.T for matrix in constraints.matrices(names, len(names)))
     settled = required | (forbidden.T & ~forbidden)
+    sinks = np.isin(names, list(constraints.sinks))
+    fixed = ~sinks[:, None] & sinks[None, :]
     sets = tuple(sum(1 << place for place in {position_of(name, names) for name in own}) for own in targets)
-    return Knowledge(settled, sets, note, tuple(position_of(name, names) for name in constraints.exogenous))
+    exogenous = tuple(position_of(name, names) for name in constraints.exogenous)
+    return Knowledge(settled & ~impossible, fixed & ~impossible, sets, note, exogenous)
 
 
 def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Method | None, score: Any) -> Knowledge:
@@ -107,6 +118,7 @@ def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Me
         forbidden=provenance.get("forbidden", ()),
         tiers=provenance.get("tiers") or None,
         exogenous=provenance.get("exogenous", ()),
+        sinks=provenance.get("sinks", ()),
     )
     unknown = bool(provenance.get("interventions")) and not provenance.get("targets")
     remarks = [TARGETS_UNKNOWN] * unknown + [_NOT_EQUIVALENT] * (not _is_equivalent(score))

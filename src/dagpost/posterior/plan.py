@@ -207,6 +207,7 @@ def _scores(method: Method, workspace: Workspace, study: Study, workers: int, ca
         workers,
         levels=float(np.mean(levels)) if levels else 2.0,
         modelled=modelled if isinstance(own, ComponentWorkspace) else None,
+        numbers=np.array([levels is None for levels in table.levels]),
     )
     families = families_of(lists)
     what = f"{families:,} parent sets"

@@ -13,6 +13,7 @@ from dagpost.features import Query
 from dagpost.posterior.answers import exact_answer
 from dagpost.posterior.averaged_answers import averaged_answers, better_answers
 from dagpost.posterior.estimate import Estimate
+from dagpost.posterior.left_out import with_left_out
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
 
 def probabilities(queries: Sequence[Query], fitted: Fitted, confidence: float) -> list[Estimate]:
     """The probability of each statement, in the order in which they are asked."""
+
+    def others(asked: Sequence[Query]) -> list[Estimate]:
+        return _probabilities(asked, fitted, confidence)
+
+    found = with_left_out(queries, fitted.settings.get("sinks", ()), fitted.modularity, others)
+    return [estimate.given(fitted.exogenous) for estimate in found]
+
+
+def _probabilities(queries: Sequence[Query], fitted: Fitted, confidence: float) -> list[Estimate]:
+    """Those of statements that the model leaves open."""
     if fitted.completes:
         answers = averaged_answers(queries, fitted, confidence)
     else:
@@ -27,5 +38,4 @@ def probabilities(queries: Sequence[Query], fitted: Fitted, confidence: float) -
     left = [query for query, answer in zip(queries, answers, strict=True) if answer is None]
     drawn = fitted.own_sample().probability(left, confidence=confidence) if left else []
     known = iter(better_answers(left, drawn, fitted, confidence) if left and fitted.completes else drawn)
-    found = [next(known) if answer is None else answer for answer in answers]
-    return [estimate.given(fitted.exogenous) for estimate in found]
+    return [next(known) if answer is None else answer for answer in answers]

@@ -38,7 +38,8 @@ from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.evidence_field import Evidence
 from dagpost.posterior.expectation import Expectation, expected
 from dagpost.posterior.joining import joined_provenance
-from dagpost.posterior.shares import GIVEN, check_estimator, estimate_share, weigh_sample
+from dagpost.posterior.left_out import answers_of_sample
+from dagpost.posterior.shares import GIVEN, check_estimator, weigh_sample
 from dagpost.posterior.weights import ESTIMATORS, WeightedSample
 from dagpost.scores import class_of
 
@@ -247,14 +248,7 @@ class DagSample:
         several = isinstance(feature, Sequence) and not isinstance(feature, str)
         statements: Any = feature if several else [feature]
         queries = [resolve(statement, self.names, given, self.exogenous) for statement in statements]
-        conditions = [query.given for query in queries if query.given is not None]
-        held = evaluate([*(query.feature for query in queries), *conditions], self.parents, self.names)
-        conditions_held = iter(held[len(queries) :])
-        estimates = [
-            estimate_share(self, hit, None if query.given is None else next(conditions_held), estimator, confidence)
-            for query, hit in zip(queries, held, strict=False)
-        ]
-        estimates = [estimate.given(self.exogenous) for estimate in estimates]
+        estimates = [own.given(self.exogenous) for own in answers_of_sample(self, queries, estimator, confidence)]
         return estimates if several else estimates[0]
 
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:

@@ -36,7 +36,9 @@ def check_settings(model: Any) -> None:
 
 def predicts_levels(model: Any) -> bool:
     """Scikit-learn asks whether a method is there at all: that of levels is not where there are none."""
-    if resolve_score(model.score).columns == "continuous":
+    fitted = getattr(model, "fitted_", None)
+    score = model.score if fitted is None or isinstance(fitted.score, str) else fitted.score
+    if resolve_score(score).columns == "continuous":
         raise AttributeError("predict_proba is for discrete columns; with this score they are continuous.")
     return True
 

@@ -112,9 +112,13 @@ def _exact_otherwise(components: Components, use: str, study: Study, engine: Eng
 
 
 def hint_for_estimates(components: Components, study: Study, engine: Engine) -> str:
-    """Where rules were given and exact sums are out of reach all the same: why, and what would bring them back."""
+    """Where some edges are left out and exact sums are out of reach all the same: why, and what would bring them back.
+
+    Edges are left out by rules, or by the model behind the score.
+    """
     rules = study.constraints
-    if not (rules.forbidden or rules.tiers or rules.exogenous) or are_affordable(components, study, engine):
+    left_out = rules.forbidden or rules.tiers or rules.exogenous or rules.sinks
+    if not left_out or are_affordable(components, study, engine):
         return ""
     return (
         f"{cycles_in_words(components, study.table.names)} {_what_splits(components, study, engine, _patience(study))}"

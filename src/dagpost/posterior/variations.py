@@ -194,7 +194,10 @@ def _without_rules(fitted: Fitted) -> list[Refit]:
 def _seconds(fitted: Fitted, refit: Refit) -> float:
     """Roughly how long one refit takes; infinite where its sums would not be exact."""
     settings = {**fitted.settings, **refit.changes}
-    rules = Constraints(*(settings[rule] for rule in ("required", "forbidden", "tiers", "exogenous")))
+    rules = Constraints(
+        *(settings[rule] for rule in ("required", "forbidden", "tiers", "exogenous")),
+        **{rule: settings.get(rule, ()) for rule in ("apart", "sinks")},
+    )
     limit, score, prior = int(settings["max_parents"]), refit.changes.get("score", fitted.score), fitted.recall("prior")
     study = Study(fitted.rows(_WHO), score, prior, rules, limit)
     # Sums that would not be started unasked are not started here: without tiers, they may take days.

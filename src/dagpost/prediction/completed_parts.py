@@ -68,7 +68,7 @@ def _completed_parts(fitted: Fitted) -> list[Part]:
         cells, graphs = augmented.completions[place], sample[augmented.graphs_of(place, fitted.method.graphs)]
         weights = np.full(len(graphs), 1.0 / (len(graphs) * len(chosen)))
         score = workspace.scores[int(augmented.value_of[place])]
-        parts.append(Part(score, graphs.weighted(weights), lambda cells=cells: workspace.filled(cells)))  # type: ignore[misc]
+        parts.append(Part(score, graphs.weighted(weights), partial(workspace.filled, cells)))
     return parts
 
 

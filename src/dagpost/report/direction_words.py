@@ -1,11 +1,11 @@
-"""What a report says of directions: how many the data compel, how many are rules of the user, and how many are open.
+"""What a report says of directions: how many the data compel, how many are rules or the model, and how many are open.
 
 What the user decided is never called a finding, and what the data cannot tell is never given a direction.
 """
 
 from __future__ import annotations
 
-from dagpost.posterior.directions import CLEAR, FOUND, Word, about_cuts
+from dagpost.posterior.directions import BY_MODEL, CLEAR, FOUND, Word, about_cuts
 from dagpost.posterior.knowledge import TARGETS_UNKNOWN
 from dagpost.report.content import Content
 from dagpost.report.words import counted, omitted, provenance_of_part
@@ -14,10 +14,11 @@ ARROWS = (
     "A line joins two variables of which one helps to predict the other directly, beyond all the others. A filled head "
     "says that the data compel the direction: it is the same in every graph that fits the data equally well. Where "
     "such graphs differ, the data cannot tell A → B from B → A, and the line has no head. A hollow head is a rule that "
-    "was set beforehand, and not a finding. An arrow may come from the data alone and still say nothing of cause and "
-    "effect: a common cause that was not measured, or a choice of who was observed, can look like an arrow. To read "
-    "arrows as causes one has to assume that no common cause is missing and that nobody was selected by what is "
-    "studied; whether that holds is a question about the study, not about these numbers."
+    "was set beforehand, or follows from the model, and is not a finding. An arrow may come from the data alone and "
+    "still say nothing of cause and effect: a common cause that was not measured, or a choice of who was observed, "
+    "can look like an arrow. To read arrows as causes one has to assume that no common cause is missing and that "
+    "nobody was selected by what is studied; whether that holds is a question about the study, not about these "
+    "numbers."
 )
 INTERVENTIONS = (
     "In some rows variables were set from outside; these rows do inform about direction, for the variables that were "
@@ -56,14 +57,16 @@ def found(content: Content) -> str:
 
 def _assumed(content: Content) -> str:
     """What the directions rest on; where the user has rules, that the data did not pick among all graphs."""
+    model = f" {BY_MODEL}" if content.directions.fixed.any() else ""
     if not content.directions.settled.any():
-        return ASSUMED
-    return f"{ASSUMED} Only graphs that your rules allow were considered: without your rules some may be open."
+        return f"{ASSUMED}{model}"
+    return f"{ASSUMED}{model} Only graphs that your rules allow were considered: without your rules some may be open."
 
 
 def _counts(words: list[Word], measure: str) -> str:
     """How many directions the data compel, how many are decided by rules, and how many are open."""
-    clear, leaning, ruled, undecided = (words.count(word) for word in ("clear", "leaning", "rules", "open"))
+    kinds: tuple[Word, ...] = ("clear", "leaning", "rules", "model", "open")
+    clear, leaning, ruled, fixed, undecided = (words.count(word) for word in kinds)
     most = f"in at least {100 * CLEAR:g}% of the {measure} of being joined"
     parts = [f"The data compel the direction of {clear or 'none'} of these ({most})"]
     if leaning:
@@ -71,6 +74,8 @@ def _counts(words: list[Word], measure: str) -> str:
     text = f"{', '.join(parts)}{',' if leaning else ''} and leave it open for {undecided or 'none'}."
     if ruled:
         text += f" For {ruled} it is decided by your rules, which is not a finding."
+    if fixed:
+        text += f" For {fixed} it follows from the model, which is not a finding either."
     return text
 
 
@@ -100,6 +105,8 @@ def about_classes(content: Content) -> str:
     rules = ""
     if content.directions.settled.any():
         rules = " Classes keep your rules: a direction may follow from a rule and not from the data."
+    if content.directions.fixed.any():
+        rules += f" {BY_MODEL}"
     return (
         f"Graphs of one class allow the same dependences, so {told} cannot tell them apart; — is an edge whose "
         f"direction differs within the class.{rules}"

@@ -31,7 +31,7 @@ from dagpost.report.citations import citation
 from dagpost.report.content import Content, gather
 from dagpost.report.gap_section import gap_section, latent_section, links_to_gaps
 from dagpost.report.many_columns import BLANKET, first_threshold, folded, is_many, pairs_for_file, pairs_shown
-from dagpost.report.pair_table import pair_table
+from dagpost.report.pair_table import decided_by, pair_table
 from dagpost.report.recipe_table import recipe_table
 from dagpost.report.regime_section import regime_section
 from dagpost.report.sensitivity_table import sensitivity_section
@@ -105,12 +105,13 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
 
 def data_of(content: Content) -> dict[str, Any]:
     """The numbers that the script needs; variables are numbered as the columns are."""
-    total = int(content.directions.asked.sum())
-    pairs = _pairs(content)
+    directions, pairs = content.directions, _pairs(content)
+    total = int(directions.asked.sum())
     return {
         "names": [printable(name) for name in content.names],
         "exogenous": list(content.directions.exogenous),
         "pairs": pairs,
+        "decided": decided_by(directions).lower(),
         "unlisted": [total - len(pairs), _rounded(content.edges.sum() - sum(pair["joined"] for pair in pairs))],
         "posterior": content.target.posterior,
         "measure": content.target.measure,
@@ -128,8 +129,9 @@ def _pairs(content: Content) -> list[dict[str, Any]]:
     directions, said = content.directions, pairs_shown(content)
     ways = [(pair.source, pair.target) for pair in said]
     above = acyclic_orientation(for_layers(content.edges, said), ways)
-    # Compelled onward and back, by rules either way, reversible.
-    matrices = (directions.by_data, directions.by_data.T, directions.by_rules + directions.by_rules.T)
+    # Compelled onward and back, by rules or the model either way, reversible.
+    decided = directions.by_rules + directions.by_model
+    matrices = (directions.by_data, directions.by_data.T, decided + decided.T)
     return [
         {
             "from": pair.source,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dagpost.plots.marks import mark
 from dagpost.plots.sources import interval_words
-from dagpost.posterior.directions import LEAST_SHOWN, PairDirection
+from dagpost.posterior.directions import LEAST_SHOWN, Directions, PairDirection
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report.content import Content
 from dagpost.report.many_columns import MOST_PAIRS, is_many, pairs_for_file, pairs_shown
@@ -18,7 +18,7 @@ from dagpost.report.words import counted, measure_of
 _SLIGHT = 0.01
 #: Intervals that end below this are not seen in their three digits.
 _SEEN = 0.0005
-_ONWARD, _BACK, _RULES, _REVERSIBLE = "Compelled →", "Compelled ←", "By rules", "Reversible"
+_ONWARD, _BACK, _REVERSIBLE = "Compelled →", "Compelled ←", "Reversible"
 
 
 def pair_table(content: Content) -> str:
@@ -59,14 +59,22 @@ def _caption(content: Content, pairs: Sequence[PairDirection]) -> str:
 def _heads(content: Content) -> list[str]:
     heads = ["From", '<span class="unseen">Mark</span>', "To", "Joined", "Direction"]
     if content.directions.computed:
-        heads += [_ONWARD, _BACK, *([_RULES] if with_rules(content) else []), _REVERSIBLE]
+        heads += [_ONWARD, _BACK, *([decided_by(content.directions)] if with_rules(content) else []), _REVERSIBLE]
     return heads
 
 
 def with_rules(content: Content) -> bool:
-    """Whether rules decide any direction."""
+    """Whether rules or the model decide any direction."""
     directions = content.directions
-    return bool(directions.settled.any() or (directions.computed and (directions.by_rules > 0.0).any()))
+    decided = directions.by_rules + directions.by_model
+    return bool(directions.settled.any() or directions.fixed.any() or (directions.computed and (decided > 0.0).any()))
+
+
+def decided_by(directions: Directions) -> str:
+    """Who decides directions beside the data: the user's rules, the model behind the score, or both."""
+    if not directions.fixed.any():
+        return "By rules"
+    return "By rules or model" if directions.settled.any() else "By the model"
 
 
 def _row(content: Content, pair: PairDirection) -> str:
@@ -84,7 +92,8 @@ def _row(content: Content, pair: PairDirection) -> str:
         directions = content.directions
         cells += [_compelled(content, way, _ONWARD), _compelled(content, way[::-1], _BACK)]
         if with_rules(content):
-            cells.append(bar(float(directions.by_rules[way] + directions.by_rules[way[::-1]]), head=_RULES))
+            decided = directions.by_rules + directions.by_model
+            cells.append(bar(float(decided[way] + decided[way[::-1]]), head=decided_by(directions)))
         cells.append(bar(float(directions.reversible[way]), head=_REVERSIBLE))
     return f"{row}{''.join(cells)}</tr>"
 

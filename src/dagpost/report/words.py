@@ -17,6 +17,7 @@ from dagpost._tools.text import printable, shortened
 from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import percent
 from dagpost.posterior.estimate import error_near_one_half
+from dagpost.posterior.left_out import LEFT_OUT
 from dagpost.posterior.sample import DagSample
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
@@ -228,6 +229,8 @@ def prior(content: Content) -> str:
         parents = f" A variable has at most {counted(limit, 'parent')}{_beside_regimes(content)}."
     rules = _rules(settings)
     fixed = f" The user fixed {' and '.join(rules)} beforehand (see the settings)." if rules else ""
+    if settings.get("sinks"):
+        fixed += f" {LEFT_OUT}"
     given = conditional_on(content.exogenous)
     return (
         f"{content.target.explanation} The prior: {_in_words(settings.get('prior'), PRIORS)}. How well a graph fits "
@@ -309,6 +312,9 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         few = len(content.names) <= MANY
         tiers = (list(map(printable, tier)) for tier in settings["tiers"])
         rows.append(("Tiers", " | ".join(", ".join(tier) if few else shortened(tier) for tier in tiers)))
+    if settings.get("sinks"):
+        numbers = shortened([printable(name) for name in settings["sinks"]])
+        rows.append(("Ruled out by the model", f"edges from columns of numbers ({numbers}) to columns of levels"))
     if content.exogenous:
         rows.append(("Exogenous", shortened([printable(name) for name in content.exogenous])))
     if content.gaps is not None:

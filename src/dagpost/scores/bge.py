@@ -103,6 +103,10 @@ class BGe(Score):
             if weight != self.mean_weight
         ]
 
+    def assumes(self) -> str:
+        """That numbers are normal, with linear effects."""
+        return "Columns are taken for normal, with linear effects on each other."
+
     def in_words(self) -> str:
         """Its name, and that it is for continuous columns."""
         return "BGe (continuous columns, Gaussian)"

@@ -149,20 +149,22 @@ def _list_sets(
     Sets without a column that is scored are of interest as parents only: they have one column less.
     """
     count = 0
-    one = tasks.top[task] >= 0
-    for top in range(tasks.top[task] if one else 0, tasks.top[task] + 1 if one else numbers.nodes.size):
+    parts = tasks.end[task] - tasks.begin[task]
+    for part in range(parts if parts > 0 else numbers.nodes.size):
+        top, last = part, 0
+        second = _below(top, numbers)
+        if parts > 0:
+            top, second, last = tasks.parts[tasks.begin[task] + part]
         most = deepest if top >= numbers.lowest else deepest - 1
         if most < 1:
             continue
-        second = tasks.second[task] if one else _below(top, numbers)
-        last = tasks.last[task] if one else 0
         if write:
             sets.size[count], sets.position[count] = 1, top
         count += 1
+        # Members from the second one on; `path[size]` is the next position of the one after `size` others.
         size = 1
         path[1] = second
         while most > 1 and size > 0:
-            # Members from the second one on; `path[size]` is the next position of the one with number `size`.
             position = path[size]
             if position < (last if size == 1 else 0):
                 size -= 1

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from dagpost.data.regimes import Regimes
 
 
+def is_automatic(score: Any) -> bool:
+    """Whether the choice of the score is left to us."""
+    return isinstance(score, str) and score == AUTO
+
+
 def resolve_score(score: Any) -> Score:
     """The score that a name stands for; an object that can fill a table is taken as it is.
 
@@ -32,7 +37,7 @@ def resolve_score(score: Any) -> Score:
     """
     if isinstance(score, Score):
         return score
-    if isinstance(score, str) and score == AUTO:
+    if is_automatic(score):
         # Which it is in the end depends on the table and the method; what is asked of it before does not.
         return AVERAGED
     if isinstance(score, str) and score in SCORES.names():
@@ -76,10 +81,10 @@ def table_for(
 ) -> Table:
     """The table of whatever `as_table` takes, as a score wants it: numbers are cut into levels for a discrete one.
 
-    An object of the user's that does not say which columns it takes gets them as they are. Where a column names the
-    `regimes`, indicators take its place.
+    Where the score is left to us, only what the recipe says is to be cut is. An object of the user's that does not say
+    which columns it takes gets them as they are. Where a column names the `regimes`, indicators take its place.
     """
-    from dagpost.data.cut_tables import cut_numbers
+    from dagpost.data.cut_tables import cut_numbers, cut_where_asked
     from dagpost.data.recipe import resolve_recipe, with_recipe
     from dagpost.data.regimes import reading_regimes, with_indicators
 
@@ -88,6 +93,8 @@ def table_for(
     chosen, table = resolve_score(score), as_table(data, counts=counts, interventions=interventions, recipe=recipe)
     if regimes is not None:
         table = with_indicators(table, regimes)
+    if is_automatic(score):
+        return cut_where_asked(with_recipe(table))
     if chosen.columns == "discrete" and not isinstance(chosen, BareScore):
         return cut_numbers(with_recipe(table), notify=True)
     if chosen.columns == "continuous":

@@ -72,6 +72,8 @@ def test_scales_do_not_contradict_each_other() -> None:
         (["10-19", "5-9", "20+"], ["5-9", "10-19", "20+"]),
         (["5+", "0", "1-4"], ["0", "1-4", "5+"]),
         ([">=60.5", "[43, 60.5)", "<43"], ["<43", "[43, 60.5)", ">=60.5"]),
+        (["hypertension", "none"], ["none", "hypertension"]),
+        (["asthma", "none", "gout"], None),
         (["X", "V"], None),
         (["type II", "type I"], None),
         (["stage I", "grade II"], None),
@@ -90,12 +92,13 @@ def test_order_says_which_levels_come_first() -> None:
     frame = frame_with(dose=["b", "a", "c"] * 8, grade=[3, 1, 2] * 8)
     recipe = Recipe(order={"dose": ["c", "b", "a"], "grade": [3, 2, 1, 0]}).fit(frame)
     assert recipe.step("dose").levels == ("c", "b", "a")
-    assert recipe.step("grade").levels == (3, 2, 1, 0)
+    assert recipe.step("grade").levels == ("3", "2", "1", "0")  # names: as numbers they are in another order
     table = recipe.transform(frame)
     assert table.in_order == ("dose", "grade")
     assert table.columns[1].tolist() == [1, 2, 0] * 8
     assert table.columns[2].tolist() == [0, 2, 1] * 8
-    assert as_table(frame, recipe=Recipe(order={"grade": ["3", "2", "1"]})).levels[2] == (3, 2, 1)
+    assert as_table(frame, recipe=Recipe(order={"grade": ["3", "2", "1"]})).levels[2] == ("3", "2", "1")
+    assert as_table(frame, recipe=Recipe(order={"grade": ["1", "2", "3"]})).levels[2] == (1, 2, 3)
 
 
 def test_unordered_columns_are_levels_in_no_order() -> None:

@@ -33,8 +33,7 @@ from dagpost.errors import InputError
 from dagpost.plots.arrows import EdgeArrow, EdgeNumber
 from dagpost.plots.marks import LEGEND, dashes_of, mark
 from dagpost.plots.small_graph import small_graph
-from dagpost.plots.sources import not_computed
-from dagpost.posterior.directions import directions_of_sample
+from dagpost.posterior.directions import directions_of_sample, not_computed
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

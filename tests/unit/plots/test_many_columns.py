@@ -13,8 +13,7 @@ from matplotlib.axes import Axes
 from dagpost import plots
 from dagpost.plots.readable_part import readable_part
 from dagpost.plots.small_graph import small_graph
-from dagpost.plots.sources import not_computed
-from dagpost.posterior.directions import Directions
+from dagpost.posterior.directions import Directions, not_computed
 
 _COUNT = 220
 #: Parents that are never children, one of them a parent of two, and pairs below the thresholds.

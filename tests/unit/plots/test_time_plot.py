@@ -13,8 +13,8 @@ import pytest
 from dagpost import DagPosterior, datasets, plots
 from dagpost.errors import InputError
 from dagpost.plots.small_time import small_time
-from dagpost.plots.sources import not_computed
 from dagpost.plots.time_layout import Cell, Grid, routes_of
+from dagpost.posterior.directions import not_computed
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

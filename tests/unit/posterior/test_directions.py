@@ -265,7 +265,8 @@ def test_only_a_pair_that_is_found_has_a_clear_direction(joined: float, word: st
     pairs, none = np.array([[0.0, joined], [joined, 0.0]]), np.zeros((2, 2))
     by_data = np.array([[0.0, 0.95 * joined], [0.0, 0.0]])
     settled = np.zeros((2, 2), dtype=bool)
-    found = Directions(("A", "B"), pairs, by_data, none, pairs - by_data - by_data.T, settled, none, pairs, 0.95)
+    rest = pairs - by_data - by_data.T
+    found = Directions(("A", "B"), pairs, by_data, none, none, rest, settled, settled, none, pairs, 0.95)
     assert found.pair(0, 1).word == word
 
 
@@ -357,7 +358,7 @@ def test_the_table_has_one_row_a_pair_most_probably_joined_first(table: Any) -> 
     found = DagPosterior(score="bdeu", seed=1).fit(table).directions()
     assert list(found.columns) == [
         *("from", "to", "joined", "by_data", "by_data_back", "lower", "upper"),
-        *("by_rules", "by_rules_back", "reversible", "direction"),
+        *("by_rules", "by_rules_back", "by_model", "by_model_back", "reversible", "direction"),
     ]
     assert len(found) == 6
     assert found["joined"].round(9).is_monotonic_decreasing

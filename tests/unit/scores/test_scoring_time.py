@@ -10,7 +10,7 @@ import pytest
 
 from dagpost.data import as_table
 from dagpost.families.parent_lists import ParentLists, all_others
-from dagpost.scores import BDeu, BGe
+from dagpost.scores import BDeu, BGe, ConditionalGaussian
 from dagpost.scores.allowed_scores import Group, groups_of
 from dagpost.scores.scoring_time import _sets, seconds_of_rescoring, seconds_of_scoring
 
@@ -41,6 +41,25 @@ def test_more_rows_columns_and_levels_take_longer_and_workers_share() -> None:
     assert seconds_of_scoring(all_others(25, 3), 1000, BDeu(), 1) > usual
     assert seconds_of_scoring(all_others(20, 3), 1000, BDeu(), 1, levels=4.0) > usual
     assert seconds_of_scoring(all_others(20, 3), 1000, BGe(), 1) < usual
+
+
+def test_both_kinds_of_columns_take_longer_with_more_rows_and_levels() -> None:
+    half = np.arange(20) % 2 == 0
+
+    def seconds(rows: int, numbers: np.ndarray, levels: float = 3.0, lists: ParentLists | None = None) -> float:
+        score = ConditionalGaussian()
+        return seconds_of_scoring(lists or all_others(20, 4), rows, score, 1, levels=levels, numbers=numbers)
+
+    usual = seconds(1000, half)
+    assert seconds(5000, half) > usual
+    assert seconds(1000, half, 5.0) > usual
+    # Numbers alone are as quick as a Gaussian network, but for looking at the rows, and levels as counting.
+    assert seconds(10, np.ones(20, dtype=np.bool_)) < 2 * seconds_of_scoring(all_others(20, 4), 10, BGe(), 1)
+    counted = seconds_of_scoring(all_others(20, 4), 1000, BDeu(), 1, levels=3.0)
+    assert seconds(1000, np.zeros(20, dtype=np.bool_)) == counted
+    # No column of levels has one of numbers for a parent.
+    rules = ~np.eye(20, dtype=np.bool_) & (half[:, np.newaxis] | ~half)
+    assert seconds(1000, half, lists=ParentLists.of_matrix(rules, 4)) < 2 * usual
 
 
 def test_scoring_a_table_again_takes_longer_with_more_gaps_rows_and_levels() -> None:

@@ -76,7 +76,7 @@ Report.makeGraph = () => {
 };
 
 // The colour of each word; line and head say the same without it.
-Report.inks = { clear: "--line", leaning: "--line", rules: "--given", open: "--open", unknown: "--quiet" };
+Report.inks = { clear: "--line", leaning: "--line", rules: "--given", model: "--given", open: "--open", unknown: "--quiet" };
 
 Report.colour = (name, palette) => getComputedStyle(palette).getPropertyValue(name).trim();
 
@@ -102,8 +102,8 @@ Report.paint = () => {
       "control-point-distances": (edge) => edge.scratch("distances") || [18],
       "control-point-weights": (edge) => edge.scratch("weights") || [0.5],
     } },
-    { selector: "edge.clear, edge.leaning, edge.rules", style: { "target-arrow-shape": "triangle" } },
-    { selector: "edge.rules", style: { "target-arrow-fill": "hollow" } },
+    { selector: "edge.clear, edge.leaning, edge.rules, edge.model", style: { "target-arrow-shape": "triangle" } },
+    { selector: "edge.rules, edge.model", style: { "target-arrow-fill": "hollow" } },
     { selector: "edge.leaning", style: { "line-style": "dashed", "line-dash-pattern": [8, 5] } },
     { selector: "edge.unknown", style: { "line-style": "dashed", "line-dash-pattern": [2, 3] } },
     { selector: "edge.below, node.lonely", style: { "display": "none" } },

@@ -31,7 +31,7 @@ Report.linesOf = ({ from, to, head, joined, said, parts }) => {
   const lines = [[from, head ? " → " : " — ", to, `: joined ${Report.number(joined)}`], [`direction ${said}`]];
   if (parts) {
     const [onward, back, rules, reversible] = parts.map(Report.number);
-    lines.push([`compelled → ${onward}, ← ${back}`], [`by rules ${rules}, reversible ${reversible}`]);
+    lines.push([`compelled → ${onward}, ← ${back}`], [`${Report.data.decided} ${rules}, reversible ${reversible}`]);
   }
   return lines;
 };
