@@ -80,8 +80,8 @@ def test_effects_through_levels_and_numbers_are_those_of_the_network() -> None:
     # 5 directly, and 4 less of weight.
     assert total.mean == pytest.approx(5 - 4 * 2.5, abs=0.5)
     assert total.interval()[0] < 5 - 4 * 2.5 < total.interval()[1]
-    assert total.quantity == "change of pressure with smokes set to yes rather than no"
-    assert repr(total).startswith("Setting smokes to yes rather than no changes pressure by -")
+    assert total.quantity == "change of the mean of pressure with smokes set to yes rather than no"
+    assert repr(total).startswith("Setting smokes to yes rather than no changes the mean of pressure by -")
     sex = interventional_probabilities(sample, table, "conditional-gaussian", "sex", "smokes")
     assert sex.loc["m", "yes"] == pytest.approx(0.7, abs=0.03)
 
