@@ -97,12 +97,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--rows", type=int, nargs="+", default=[200, 2000])
     parser.add_argument("--levels", type=int, nargs="+", default=[2, 5])
+    parser.add_argument("--all-moves", action="store_true", help="only with all moves")
     parser.add_argument("--slopes", type=float, nargs="+", default=[0.3, 0.9])
     options = parser.parse_args()
     print("rows levels slope moves: effective sizes of edges, borders, correlations; R-hat of edges; ms a round")
     for rows, levels, slope in product(options.rows, options.levels, options.slopes):
         table = table_of(options.columns, rows, levels, slope)
-        for moves in CHOICES:
+        for moves in CHOICES[-1:] if options.all_moves else CHOICES:
             series, seconds = run(table, moves, options.sweeps, options.rounds)
             varying = series[0][:, :, series[0].std(axis=(0, 1)) > 1e-3]
             found = [averages_of(own) for own in (varying, *series[1:])]

@@ -61,9 +61,10 @@ class DagPosterior(Estimator):
     ----------
     score
         How well a parent set explains a column: ``"bdeu"``, ``"bde"``, ``"k2"``, ``"bic"``, ``"bge"`` (for continuous
-        columns), or an object such as ``BDeu(equivalent_sample_size=10)``. ``"auto"`` is ``BDeu("average")``, averaged
-        over several sizes, weighted as `mixture_weights_` says; from 19 variables on and with chains, ``BDeu(5)``:
-        what was measured to be right most often (docs/calibration.md). (scikit-learn's scorers need ``scoring=``.)
+        columns), ``"conditional-gaussian"`` or ``"latent-gaussian"`` (for both), or an object such as ``BDeu(10)``.
+        ``"auto"`` chooses by the columns and says what it assumes (docs/scores.md); for levels it is
+        ``BDeu("average")``, averaged over several sizes, weighted as `mixture_weights_` says; from 19 variables on and
+        with chains, ``BDeu(5)``. (scikit-learn's scorers need ``scoring=``.)
     prior
         Weight of a parent set before the data: ``"uniform"``, ``"indegree"``, or an object such as ``EdgePrior(0.1)``.
     modularity
@@ -282,10 +283,7 @@ class DagPosterior(Estimator):
         return lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not fitted.settings.get("apart"))
 
     def series_edges(self) -> pd.DataFrame:
-        """How probably one series is a parent of another at any lag, now included; on the diagonal, of its own future.
-
-        Rows are parents. Not the sum of the lags: an edge at one does not rule out another. Exact where that can be.
-        """
+        """How probably one series (row) is a parent of another at any lag; on the diagonal, of its own future."""
         from dagpost.posterior.time_edges import series_edges
 
         return series_edges(self._fitted().names, self.probability)
@@ -330,11 +328,7 @@ class DagPosterior(Estimator):
         return families
 
     def best(self, count: int = 1) -> DagSample:
-        """The `count` most probable of all graphs, best first, each counted once.
-
-        `covered` is the posterior mass of all of them together; `provenance["tied"]` says that the next graph would be
-        as good as the last one listed.
-        """
+        """The `count` most probable graphs, best first; `covered` is their mass, `provenance["tied"]` marks ties."""
         return self._fitted().best(whole_number(count, "count"))
 
     def log_joint(self, graph: GivenGraph) -> float:

@@ -198,8 +198,7 @@ def redraw(
             found.draw_levels(row, block, missing)
         if missing:
             found.draw_numbers(row, missing)
-    columns, at = np.nonzero(gaps)
-    return found.rows[at, columns]
+    return found.rows.T[gaps]
 
 
 def completed(table: Table, rows: np.ndarray) -> Table:

@@ -59,9 +59,10 @@ def graph(
     """Draw the graph of a posterior: width and darkness of a line say how probable an edge is, either way.
 
     A filled head is a direction that the data compel: it is the same in every graph that fits them equally well. The
-    line is whole where that is clear and dashed where it is not. A hollow head is decided by your rules. A line without
-    a head is open: the data cannot tell. A dotted line says that directions are not computed: a table of edge
-    probabilities does not have them. A grey box with square corners is an exogenous column, which is not modelled.
+    line is whole where that is clear and dashed where it is not. A hollow head is decided by your rules or (dashed) the
+    model. A line without a head is open: the data cannot tell. A dotted line says that directions are not computed: a
+    table of edge probabilities does not have them. A grey box with square corners is an exogenous column, which is not
+    modelled.
 
     Parameters
     ----------

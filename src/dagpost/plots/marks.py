@@ -27,7 +27,7 @@ LEGEND: dict[Word, str] = {
 EXOGENOUS = "exogenous: given, not modelled"
 EXOGENOUS_FILL = "#dcdcdc"
 _HEADS: dict[Word, bool] = {"clear": True, "leaning": True, "rules": False, "model": False}
-_DASHES: dict[Word, tuple[float, float]] = {"leaning": (5.0, 3.0), "unknown": (1.2, 2.0)}
+_DASHES: dict[Word, tuple[float, float]] = {"leaning": (5.0, 3.0), "model": (5.0, 3.0), "unknown": (1.2, 2.0)}
 
 
 def head_of(word: Word) -> bool | None:

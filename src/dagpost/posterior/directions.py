@@ -79,7 +79,7 @@ _UNDER_RULES = "They are compelled among the graphs that your rules allow; witho
 _ALL_SETTLED = "All directions are decided by your rules, not by the data."
 #: What is added where the model behind the score does not have all edges.
 BY_MODEL = (
-    "The model has no edges from numbers to levels: that an edge between the two leads to the number is no finding."
+    "The model has no edges from numbers to levels: that an edge between the two leads to the number is not a finding."
 )
 #: What is said where columns were cut and some direction is clear or leaning; measured (docs/calibration.md).
 _CUT = (

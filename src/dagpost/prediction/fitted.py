@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.spelling import either
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.masks import refuse_wide
@@ -41,7 +42,7 @@ from dagpost.prediction.averaging import (
 )
 from dagpost.prediction.completed_parts import completed_given
 from dagpost.prediction.counted_parts import counted_parts, has_rows, statistics_of, where_of
-from dagpost.prediction.latent_rows import log_probabilities
+from dagpost.prediction.latent_rows import log_probabilities, number_distributions
 from dagpost.prediction.network import AnyNetwork, bayesian_network, mixed_network
 from dagpost.prediction.numbers import mixture_of, number_components, refuse_levels_as_target
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
@@ -61,7 +62,8 @@ def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: A
     images = images_of(fitted)
     if images is not None:
         rows = encode_new_rows(fitted, X, images.table, unseen=unseen, interventions=interventions)
-        return log_probabilities(fitted, images, rows)[0]
+        result: Floats = log_probabilities(fitted, images, rows)[0]
+        return result
     counted = counted_parts(fitted)
     rows = encode_new_rows(fitted, X, counted[0][1], unseen=unseen, interventions=interventions)
     where = where_of(fitted)
@@ -95,39 +97,6 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     return pd.DataFrame(chances, columns=pd.Index(levels or (), name=target))
 
 
-def number_predictions(
-    fitted: Fitted, X: Any, target: str, confidence: float, unseen: Any, interventions: Any
-) -> pd.DataFrame:
-    """Mean, deviation, median and interval of a column of numbers given the others, averaged over graphs."""
-    import pandas as pd
-
-    check_confidence(confidence)
-    refuse_exogenous(target, fitted.exogenous)
-    if images_of(fitted) is not None:
-        raise InputError(
-            f"Numbers are not predicted where columns are images of latent numbers. What {target!r} may be where it is "
-            "missing in the table is in missing_cells(): add the row with a gap there, and fit."
-        )
-    counted = counted_parts(fitted)
-    statistics = counted[0][1]
-    refuse_levels_as_target(statistics, position_of(target, fitted.names))
-    rows = encode_new_rows(fitted, X, statistics, target=target, unseen=unseen, interventions=interventions)
-    refuse_set_target(rows, target, fitted.names)
-    probabilities = np.array([0.5, (1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
-    where = where_of(fitted)
-    with collected_warnings() as said:
-        pieces = [
-            number_components(part.sample, own, part.score, rows, target, probabilities, **where)
-            for part, own in counted
-        ]
-    for remark in dict.fromkeys(said):
-        warn(remark)
-    found = mixture_of(pieces, rows.cells.shape[1], probabilities)
-    columns = {"mean": found.means, "sd": found.deviations}
-    columns |= dict(zip(("median", "lower", "upper"), found.quantiles.T, strict=True))
-    return pd.DataFrame(columns)
-
-
 def _levels_of_latents(
     fitted: Fitted, images: Images, X: Any, target: str, unseen: Any, interventions: Any
 ) -> pd.DataFrame:
@@ -138,12 +107,50 @@ def _levels_of_latents(
     levels = images.table.levels[node]
     if levels is None:
         raise InputError(
-            f"The column {target!r} is one of numbers, and only levels have probabilities. What a number may be that "
-            "is missing in the table is in missing_cells(): add the row with a gap there, and fit."
+            f"The column {target!r} is one of numbers, and only levels have probabilities. Ask what the number may be: "
+            f"{either('predict_number(X, target=...)', 'dagpost predict --target')}."
         )
     rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
     chances = as_shares(log_probabilities(fitted, images, rows, node))
     return pd.DataFrame(chances, columns=pd.Index(levels, name=target))
+
+
+def number_predictions(
+    fitted: Fitted, X: Any, target: str, confidence: float, unseen: Any, interventions: Any
+) -> pd.DataFrame:
+    """Mean, deviation, median and interval of a column of numbers given the others, averaged over graphs."""
+    check_confidence(confidence)
+    refuse_exogenous(target, fitted.exogenous)
+    probabilities = np.array([0.5, (1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    images = images_of(fitted)
+    if images is not None:
+        node = position_of(target, fitted.names)
+        refuse_levels_as_target(images.table, node)
+        rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
+        return _number_table(number_distributions(fitted, images, rows, node, probabilities))
+    counted = counted_parts(fitted)
+    statistics = counted[0][1]
+    refuse_levels_as_target(statistics, position_of(target, fitted.names))
+    rows = encode_new_rows(fitted, X, statistics, target=target, unseen=unseen, interventions=interventions)
+    refuse_set_target(rows, target, fitted.names)
+    where = where_of(fitted)
+    with collected_warnings() as said:
+        pieces = [
+            number_components(part.sample, own, part.score, rows, target, probabilities, **where)
+            for part, own in counted
+        ]
+    for remark in dict.fromkeys(said):
+        warn(remark)
+    return _number_table(mixture_of(pieces, rows.cells.shape[1], probabilities))
+
+
+def _number_table(found: Any) -> pd.DataFrame:
+    """What is said of numbers, one row each."""
+    import pandas as pd
+
+    columns = {"mean": found.means, "sd": found.deviations}
+    columns |= dict(zip(("median", "lower", "upper"), found.quantiles.T, strict=True))
+    return pd.DataFrame(columns)
 
 
 def network_of(fitted: Fitted, graph: GivenGraph | None) -> AnyNetwork:

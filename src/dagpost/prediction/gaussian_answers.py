@@ -80,7 +80,10 @@ def direct_effects(fitted: Fitted, confidence: float = 0.95) -> pd.DataFrame:
 
 def has_coefficients(fitted: Fitted) -> bool:
     """Whether edges have coefficients: the columns, or their latent numbers, follow a Gaussian network."""
-    return not isinstance(fitted.score, str) and isinstance(fitted.score.parameter_prior(), NormalWishartPrior)
+    # A score that averages over a setting has no one prior of parameters, and is about levels.
+    if isinstance(fitted.score, str) or fitted.score.mixture() is not None:
+        return False
+    return isinstance(fitted.score.parameter_prior(), NormalWishartPrior)
 
 
 def quick_effects(fitted: Fitted) -> Mapping[tuple[int, int], DirectEffect]:

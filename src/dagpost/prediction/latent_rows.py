@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats, Integers
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.text import position_of
 from dagpost.data.table import Table
 from dagpost.errors import InputError
@@ -36,10 +36,12 @@ from dagpost.prediction.gap_rows import gap_masks, without_prediction
 from dagpost.prediction.gaussian_answers import networks_of
 from dagpost.prediction.rows import NewRows
 from dagpost.scores.latent_columns import ranks_of, standardised
-from dagpost.scores.latent_images import Images
+from dagpost.scores.latent_images import Images, NumberImage
 
 #: Draws of parameters, each with its completed table, and of latent numbers given each.
 _DRAWS, _PARTICLES = 400, 8
+#: Equally probable points of the target given each of these, and how many rows are worked on at a time.
+_POINTS, _BLOCK = 4, 250
 #: Intervals have at least this probability: beyond it normal probabilities have no digits.
 _LEAST = 1e-290
 
@@ -47,6 +49,8 @@ _LEAST = 1e-290
 class Network(NamedTuple):
     """Means and covariance of all latent numbers, and for each column of levels the cut points between its levels."""
 
+    #: Which draw it is, and its weight among all.
+    number: int
     weight: float
     mean: Floats
     covariance: Floats
@@ -54,35 +58,118 @@ class Network(NamedTuple):
     intervals: tuple[Floats | None, ...]
 
 
+class Walk(NamedTuple):
+    """After a walk over the cells of some rows: log weights (rows, draws), and what they say of the target.
+
+    Given each draw of the latent numbers within their intervals, the target is normal with this mean and deviation.
+    """
+
+    logs: Floats
+    mean: Floats
+    spread: float
+
+
 def log_probabilities(fitted: Fitted, images: Images, rows: NewRows, target: int = -1) -> Floats:
     """Log p(row | data), or with a target log p(target = level and the other columns), as (1 or levels, rows)."""
+    levels = images.table.levels[target] if target >= 0 else None
+    total = np.full((1 if levels is None else len(levels), rows.cells.shape[1]), -np.inf)
+    predicted = np.zeros(total.shape[1], dtype=np.bool_)
+    for own, network, walk in _walks(fitted, images, rows, target):
+        logs = math.log(network.weight) + averaged(network, walk, target)
+        total[:, own], predicted[own] = np.logaddexp(total[:, own], logs), True
+    total[:, ~predicted] = np.nan
+    return total
+
+
+def averaged(network: Network, walk: Walk, target: int) -> Floats:
+    """Log of the average over the draws of a walk, as (1 or levels of the target, rows)."""
+    from scipy.special import logsumexp
+
+    logs = walk.logs[np.newaxis]
+    intervals = network.intervals[target] if target >= 0 else None
+    if intervals is not None:
+        # A level that no row of training has is given no probability.
+        with np.errstate(divide="ignore"):
+            logs = logs + np.log([_between(ends, walk.mean, walk.spread)[1] for ends in intervals])
+    found: Floats = logsumexp(logs, axis=-1) - math.log(walk.logs.shape[1])
+    return found
+
+
+class Numbers(NamedTuple):
+    """Of each row: mean and deviation of a number, and its quantiles (rows, quantiles)."""
+
+    means: Floats
+    deviations: Floats
+    quantiles: Floats
+
+
+def number_distributions(fitted: Fitted, images: Images, rows: NewRows, target: int, probabilities: Floats) -> Numbers:
+    """What a column of numbers may be in each row, given the others."""
+    count = rows.cells.shape[1]
+    result = Numbers(np.full(count, np.nan), np.full(count, np.nan), np.full((count, len(probabilities)), np.nan))
+    image = images.number_image(target)
+    for start in range(0, count, _BLOCK):
+        block = np.arange(start, min(start + _BLOCK, count))
+        values, logs = _drawn_numbers(fitted, images, rows.chosen(block), target, image)
+        there = np.isfinite(logs).all(axis=0)
+        values, own = values[:, there], block[there]
+        weights = np.exp(logs[:, there] - logs[:, there].max(axis=0, initial=-np.inf))
+        weights /= weights.sum(axis=0)
+        result.means[own] = (weights * values).sum(axis=0)
+        result.deviations[own] = np.sqrt((weights * (values - result.means[own]) ** 2).sum(axis=0))
+        order = np.argsort(values, axis=0)
+        shares = np.cumsum(np.take_along_axis(weights, order, axis=0), axis=0)
+        for place, probability in enumerate(probabilities):
+            at = np.minimum((shares < probability).sum(axis=0), len(values) - 1)
+            result.quantiles[own, place] = values[order[at, np.arange(len(own))], np.arange(len(own))]
+    return result
+
+
+def _drawn_numbers(
+    fitted: Fitted, images: Images, rows: NewRows, target: int, image: NumberImage
+) -> tuple[Floats, Floats]:
+    """Numbers that the target may be, with log weights, both (draws, rows); nan where nothing is predicted."""
+    from scipy.special import ndtri
+
+    points = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)[:, np.newaxis, np.newaxis]
+    values, logs = [], []
+    number = -1
+    for own, network, walk in _walks(fitted, images, rows, target):
+        # Draws of parameters come one after the other, each with all patterns of rows.
+        if network.number != number:
+            number = network.number
+            values.append(np.full((_POINTS * _PARTICLES, rows.cells.shape[1]), np.nan))
+            logs.append(np.full_like(values[-1], np.nan))
+        found = image.of(walk.mean + walk.spread * points)
+        values[-1][:, own] = found.transpose(0, 2, 1).reshape(-1, len(own))
+        logs[-1][:, own] = math.log(network.weight) + np.tile(walk.logs.T, (_POINTS, 1))
+    none = np.zeros((0, rows.cells.shape[1]))
+    return np.concatenate([none, *values]), np.concatenate([none, *logs])
+
+
+def _walks(fitted: Fitted, images: Images, rows: NewRows, target: int) -> Iterator[tuple[Integers, Network, Walk]]:
+    """Walks over rows that lack the same cells, for one draw of the parameters after the other."""
     if rows.interventions.any():
         raise InputError(
             "Some cells were set by intervention, and a model of latent numbers cannot say which latent number a cell "
             "was set to. Leave the interventions out, or ask for causal effects."
         )
     exogenous = sorted(position_of(name, fitted.names) for name in fitted.exogenous)
-    given = sum(1 << node for node in exogenous)
     gaps = _unknown(images, rows)
     if target >= 0:
         gaps[target] = False
     masks = gap_masks(rows._replace(gaps=gaps))
-    without = without_prediction(
-        rows._replace(interventions=np.full(len(masks), given, dtype=np.uint64)), masks, fitted.names
-    )
-    levels = images.table.levels[target] if target >= 0 else None
-    total = np.full((1 if levels is None else len(levels), len(masks)), -np.inf)
-    total[:, without] = np.nan
+    given = np.full(len(masks), sum(1 << node for node in exogenous), dtype=np.uint64)
+    without = without_prediction(rows._replace(interventions=given), masks, fitted.names)
     patterns = [(gaps[:, own[0]], own) for own in _alike(masks, np.flatnonzero(~without))]
     known = _latent_values(images, rows, exogenous)
     uniforms = np.random.default_rng(_DRAWS).random((_DRAWS, len(fitted.names), _PARTICLES))
-    for number, network in enumerate(_drawn(fitted, images, exogenous)):
+    for network in _drawn(fitted, images, exogenous):
         for missing, own in patterns:
             order = _order(images.table, exogenous, missing, target)
             cells = known[order][:, own], rows.cells[order][:, own].astype(np.int64)
-            logs = simulated(network, order, exogenous, cells, uniforms[number % _DRAWS], target)
-            total[:, own] = np.logaddexp(total[:, own], math.log(network.weight) + logs)
-    return total
+            own_uniforms = uniforms[network.number % _DRAWS]
+            yield own, network, walked(network, order, exogenous, cells, own_uniforms, target)
 
 
 def _unknown(images: Images, rows: NewRows) -> Flags:
@@ -101,7 +188,7 @@ def _there(table: Table, node: int) -> Flags:
     return there if table.gaps is None else there & ~table.gaps[node]
 
 
-def _alike(masks: Integers, chosen: Integers) -> list[Integers]:
+def _alike(masks: Masks, chosen: Integers) -> list[Integers]:
     """The chosen rows by what is missing in them."""
     distinct, member = np.unique(masks[chosen], return_inverse=True)
     return [chosen[member.reshape(-1) == number] for number in range(len(distinct))]
@@ -125,7 +212,7 @@ def _latent_values(images: Images, rows: NewRows, exogenous: list[int]) -> Float
 def _drawn(fitted: Fitted, images: Images, exogenous: list[int]) -> Iterator[Network]:
     """Draws of the parameters with the graphs and completed tables that they go with."""
     generator = np.random.default_rng(_DRAWS)
-    parts = parts_of(fitted)
+    parts, number = parts_of(fitted), 0
     for part, (networks, _) in zip(parts, networks_of(fitted, _DRAWS, joined=fitted.exogenous), strict=True):
         assert part.table is not None
         table = part.table()
@@ -134,7 +221,8 @@ def _drawn(fitted: Fitted, images: Images, exogenous: list[int]) -> Iterator[Net
         means = np.linalg.solve(np.eye(len(fitted.names)) - networks.matrices(), networks.intercepts[:, :, np.newaxis])
         weight = float(part.sample.weights.sum()) / count
         for mean, covariance in zip(means[:, :, 0], covariances, strict=True):
-            yield Network(weight, mean, covariance, _intervals(images, table, exogenous, generator))
+            yield Network(number, weight, mean, covariance, _intervals(images, table, exogenous, generator))
+            number += 1
 
 
 def _intervals(
@@ -164,31 +252,25 @@ def _order(table: Table, exogenous: list[int], missing: Flags, target: int) -> l
     return [*exogenous, *numbers, *levels, *([target] if target >= 0 else [])]
 
 
-def simulated(
+def walked(
     network: Network,
     order: list[int],
     exogenous: list[int],
     cells: tuple[Floats, Integers],
     uniforms: Floats,
-    target: int,
-) -> Floats:
-    """Log of the average over latent numbers within their intervals, as (1 or levels, rows)."""
-    from scipy.special import logsumexp
-
+    target: int = -1,
+) -> Walk:
+    """Draw latent numbers within their intervals, cell by cell in the given order, up to the target."""
     known, codes = cells
     factor = np.linalg.cholesky(network.covariance[np.ix_(order, order)])
-    rows = known.shape[1]
-    noise = np.zeros((len(order), rows, _PARTICLES))
-    logs = np.zeros((rows, _PARTICLES))
+    noise = np.zeros((len(order), known.shape[1], uniforms.shape[1]))
+    logs = np.zeros(noise.shape[1:])
     for place, node in enumerate(order):
-        spread, intervals = factor[place, place], network.intervals[node]
-        # Numbers of rows alike stand in all particles until a first interval is drawn.
+        spread, intervals = float(factor[place, place]), network.intervals[node]
         mean = network.mean[node] + np.tensordot(factor[place, :place], noise[:place], axes=1)
         if node == target:
-            assert intervals is not None
-            shares = [_between(ends, mean, spread)[1] for ends in intervals]
-            logs = np.stack([logs + np.log(share) for share in shares])
-        elif intervals is None:
+            return Walk(logs, mean, spread)
+        if intervals is None:
             noise[place] = (known[place][:, np.newaxis] - mean) / spread
             if node not in exogenous:
                 logs -= 0.5 * noise[place] ** 2 + math.log(spread) + 0.5 * math.log(2.0 * math.pi)
@@ -197,8 +279,7 @@ def simulated(
             start, share = _between(ends, mean, spread)
             logs += np.log(share)
             noise[place] = _within(ends, mean, spread, start, share, uniforms[node])
-    found: Floats = logsumexp(logs, axis=-1) - math.log(_PARTICLES)
-    return found.reshape(-1, rows)
+    return Walk(logs, np.zeros_like(logs), 1.0)
 
 
 def _between(ends: Floats, mean: Floats, spread: float) -> tuple[Floats, Floats]:

@@ -19,6 +19,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import either
 from dagpost._tools.text import position_of, shortened
+from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
@@ -55,7 +56,7 @@ class NumberDistribution(NamedTuple):
     quantiles: Floats
 
 
-def refuse_levels_as_target(statistics: Statistics, node: int) -> None:
+def refuse_levels_as_target(statistics: Statistics | Table, node: int) -> None:
     """Refuse a column of levels, whose probabilities are asked for in another way."""
     if statistics.levels[node] is not None:
         raise InputError(

@@ -86,7 +86,7 @@ def test_an_effect_on_numbers_is_in_their_unit_and_in_latent_deviations(smoking:
     assert np.median(unit) == pytest.approx(latent_frame()["pressure"].std(), rel=0.15)
     assert smoking.mean == pytest.approx(smoking.samples.mean(), abs=5 * smoking.samples.std() / 50)
     assert "in latent standard deviations" in repr(smoking)
-    assert smoking.quantity == "change of pressure with smoking set to yes rather than no"
+    assert smoking.quantity == "change of the mean of pressure with smoking set to yes rather than no"
     assert json.loads(json.dumps(smoking.summary()))["standardised"]["interval"] == list(
         smoking.standardised_interval()
     )

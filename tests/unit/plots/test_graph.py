@@ -99,7 +99,7 @@ def test_lines_and_heads_say_what_is_known_of_a_direction() -> None:
 
 def test_no_two_words_look_alike() -> None:
     looks = {word: mark(word).replace(f"mark {word}", "") for word in LEGEND}
-    assert len(set(looks.values())) == len(LEGEND) == 5
+    assert len(set(looks.values())) == len(LEGEND) == 6
     # Without colours of their own.
     assert "currentColor" in looks["clear"]
     assert not re.search("rgb|#[0-9a-f]{3}", "".join(looks.values()))

@@ -97,7 +97,7 @@ def test_lists_of_pairs_say_it(capsys: pytest.CaptureFixture[str]) -> None:
     print_about_pairs(found, None)
     said = capsys.readouterr().out
     assert re.search(r"sex +(⇒|=>) +bmi +1\.0000 +[01]\.\d{4} +ruled out +follows from the model", said)
-    assert "leads to the number is no finding" in said
+    assert "leads to the number is not a finding" in said
 
 
 def test_the_report_and_the_legend_say_it(tmp_path: Path) -> None:

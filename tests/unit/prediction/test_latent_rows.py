@@ -10,7 +10,7 @@ from tests.tools.latent_models import latent_frame, latent_model
 from dagpost import DagPosterior, InputError, as_table
 from dagpost.posterior.latent_numbers import modelled_table
 from dagpost.prediction import log_predictive, sufficient_statistics
-from dagpost.prediction.latent_rows import Network, simulated
+from dagpost.prediction.latent_rows import Network, averaged, walked
 
 pytestmark = pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
 
@@ -19,7 +19,7 @@ def network() -> Network:
     generator = np.random.default_rng(4)
     root = generator.normal(size=(4, 4))
     cuts = [None, np.array([[-np.inf, 0.3], [0.3, np.inf]]), np.array([[-np.inf, -0.5], [-0.5, 1.0], [1.0, np.inf]])]
-    return Network(1.0, generator.normal(size=4) * 0.3, root @ root.T, (*cuts, cuts[1]))
+    return Network(0, 1.0, generator.normal(size=4) * 0.3, root @ root.T, (*cuts, cuts[1]))
 
 
 @pytest.mark.parametrize("target", [-1, 2])
@@ -28,8 +28,8 @@ def test_simulated_rows_have_the_probability_of_their_points_and_intervals(targe
     known, codes = np.array([0.4, 0.0, 0.0, 0.0]), np.array([0, 1, 2, 0])
     order = [0, 1, 2, 3] if target < 0 else [0, 1, 3, 2]
     cells = known[order][:, np.newaxis], codes[order][:, np.newaxis]
-    drawn = np.array([simulated(given, order, [], cells, generator.random((4, 8)), target)[:, 0] for _ in range(600)])
-    shares = np.exp(drawn)
+    walks = (walked(given, order, [], cells, generator.random((4, 8)), target) for _ in range(600))
+    shares = np.exp([averaged(given, walk, target)[:, 0] for walk in walks])
     for place, level in enumerate([2] if target < 0 else [0, 1, 2]):
         boxes = {node: given.intervals[node][codes[node]] for node in (1, 3)} | {2: given.intervals[2][level]}
         exact = np.exp(log_probability(given.mean, given.covariance, {0: 0.4}, boxes))
@@ -42,7 +42,7 @@ def test_probabilities_of_levels_are_the_same_whatever_rows_stand_beside() -> No
     rows = latent_frame().drop(columns="pain")
     found = latent_model().predict_proba(rows, target="pain")
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    assert found.columns.to_list() == [1, 2, 3]
+    assert list(found.columns) == [1, 2, 3]
     alone = latent_model().predict_proba(rows.iloc[[7, 40]], target="pain")
     np.testing.assert_allclose(alone, found.iloc[[7, 40]], rtol=1e-9)
     truth = latent_frame()["pain"]
@@ -75,6 +75,25 @@ def test_rows_of_numbers_are_as_probable_as_under_exact_integration() -> None:
     assert abs((found - exact).mean()) < 0.02
 
 
+def test_numbers_are_predicted_in_their_unit() -> None:
+    rows = latent_frame()
+    found = latent_model().predict_number(rows, target="pressure", confidence=0.9)
+    truth = rows["pressure"]
+    there = truth.notna()
+    assert (found["lower"] < found["median"]).all()
+    assert (found["median"] < found["upper"]).all()
+    inside = ((truth >= found["lower"]) & (truth <= found["upper"]))[there]
+    assert 0.8 < inside.mean() <= 1.0
+    # What the other columns say halves the variance, at least.
+    assert ((truth - found["mean"])[there] ** 2).mean() < 0.6 * truth.var()
+    missing = latent_model().missing_cells()
+    completed = missing[(missing["column"] == "pressure") & (missing["row"] == 30)].iloc[0]
+    assert found["mean"][30] == pytest.approx(completed["mean"], abs=1.5)
+    assert found["sd"][30] == pytest.approx(completed["sd"], rel=0.3)
+    few = latent_model().predict_number(rows.iloc[[3]].drop(columns="pressure"), target="pressure", confidence=0.9)
+    np.testing.assert_allclose(few.iloc[0], found.iloc[3], rtol=1e-6)
+
+
 def test_exogenous_columns_are_given() -> None:
     frame = latent_frame().dropna().head(40)
     model = DagPosterior("latent-gaussian", exogenous="smoking", seed=1, samples=60).fit(frame)
@@ -88,8 +107,10 @@ def test_exogenous_columns_are_given() -> None:
 
 def test_what_cannot_be_predicted_is_refused_in_words() -> None:
     model, rows = latent_model(), latent_frame().head(2)
-    with pytest.raises(InputError, match=r"'pressure' is one of numbers.*missing_cells"):
+    with pytest.raises(InputError, match=r"'pressure' is one of numbers.*predict_number"):
         model.predict_proba(rows, target="pressure")
+    with pytest.raises(InputError, match=r"'pain' has levels"):
+        model.predict_number(rows, target="pain")
     with pytest.raises(InputError, match=r"set by intervention"):
         model.score_samples(rows, interventions=["smoking", None])
     with pytest.raises(InputError, match=r"'maybe'"):

@@ -36,7 +36,7 @@ Report.drawnEdge = (edge, colour) => {
   const { from, to, head, joined, word, said } = edge.data();
   const ink = colour(Report.inks[word]);
   const wide = (1 + 3.5 * joined).toFixed(2);
-  const dashes = { leaning: ' stroke-dasharray="8 5"', unknown: ' stroke-dasharray="2 3"' }[word] || "";
+  const dashes = { leaning: ' stroke-dasharray="8 5"', model: ' stroke-dasharray="8 5"', unknown: ' stroke-dasharray="2 3"' }[word] || "";
   const fill = word === "rules" || word === "model" ? colour("--paper") : ink;
   const tip = head ? Report.drawnHead(bends[bends.length - 1] || start, end, joined, ink, fill) : "";
   const names = Report.data.names;

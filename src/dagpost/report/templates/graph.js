@@ -104,7 +104,7 @@ Report.paint = () => {
     } },
     { selector: "edge.clear, edge.leaning, edge.rules, edge.model", style: { "target-arrow-shape": "triangle" } },
     { selector: "edge.rules, edge.model", style: { "target-arrow-fill": "hollow" } },
-    { selector: "edge.leaning", style: { "line-style": "dashed", "line-dash-pattern": [8, 5] } },
+    { selector: "edge.leaning, edge.model", style: { "line-style": "dashed", "line-dash-pattern": [8, 5] } },
     { selector: "edge.unknown", style: { "line-style": "dashed", "line-dash-pattern": [2, 3] } },
     { selector: "edge.below, node.lonely", style: { "display": "none" } },
     { selector: "edge.pointed", style: { "line-color": strong, "target-arrow-color": strong, "opacity": 1 } },
