@@ -212,6 +212,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.completed": (made.gapped.completed, {"count": 1}),
         "DagPosterior.score_samples": (made.model.score_samples, {"X": made.frame}),
         "DagPosterior.predict_proba": (made.model.predict_proba, {"X": made.frame, "target": "A"}),
+        "DagPosterior.predict_number": (made.bge.predict_number, {"X": small_numbers(), "target": "A"}),
         "DagPosterior.to_bayesian_network": (made.model.to_bayesian_network, {}),
         "DagPosterior.causal_effect": (
             made.model.causal_effect,

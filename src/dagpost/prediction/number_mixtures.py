@@ -29,7 +29,7 @@ GRID_HALF, GRID_STEP = 24, 0.25
 #: Rounds in which the normal distribution is fitted, and steps of bisection.
 _ROUNDS, _BISECTIONS = 8, 70
 #: Components this many nats below the largest are not seen in a result.
-_NEGLIGIBLE = -40.0
+_NEGLIGIBLE = -30.0
 
 
 @kernel
@@ -110,6 +110,16 @@ def fill_mixtures(
         largest = -math.inf
         for part in range(len(parts)):
             middles[part], scales[part] = _fitted(families, parts[part], fixed, slopes)
+            # About what the integral of the product is, which says whether it is worth while.
+            height = _log_product(families, parts[part], factors, fixed, slopes, middles[part])
+            log_weights[part] = log_sums[part, row] + height + math.log(scales[part])
+            largest = max(largest, log_weights[part])
+        least = largest + _NEGLIGIBLE
+        largest = -math.inf
+        for part in range(len(parts)):
+            if log_weights[part] < least:
+                log_weights[part] = -math.inf
+                continue
             log_integral = _tabulate(
                 families, parts[part], factors, fixed, slopes, middles[part], scales[part], density[part]
             )
@@ -126,11 +136,13 @@ def fill_mixtures(
             # From here on they are weights, 0 for those that are not seen.
             seen = log_weights[part] > _NEGLIGIBLE
             log_weights[part] = math.exp(log_weights[part]) / total if seen else 0.0
-            mean_of_all += log_weights[part] * means[part]
+            if seen:
+                mean_of_all += log_weights[part] * means[part]
         variance = 0.0
         for part in range(len(parts)):
-            away = means[part] - mean_of_all
-            variance += log_weights[part] * (squares[part] + away * away)
+            if log_weights[part] > 0.0:
+                away = means[part] - mean_of_all
+                variance += log_weights[part] * (squares[part] + away * away)
         moments[row, 0] = largest + math.log(total)
         moments[row, 1] = mean_of_all
         moments[row, 2] = variance
@@ -192,6 +204,29 @@ def _fitted(families: GaussianFamilies, part: NDArray[np.int32], fixed: Floats, 
 
 
 @inlined
+def _log_product(
+    families: GaussianFamilies, part: NDArray[np.int32], factors: Floats, fixed: Floats, slopes: Floats, value: float
+) -> float:
+    """Log of the product of Student's densities of some families where the target has a value."""
+    total = 0.0
+    for node in range(len(part)):
+        family = part[node]
+        if family < 0:
+            continue
+        size = families.sizes[family]
+        shrinkage = families.shrinkage[family]
+        spread = 1.0
+        for place in range(size):
+            residual = fixed[family, place] + slopes[family, place] * value
+            spread += shrinkage * residual * residual
+        residual = fixed[family, size] + slopes[family, size] * value
+        excess = shrinkage * residual * residual / spread
+        constant = families.constants[family] - math.log(factors[family, size, size])
+        total += constant - math.log(spread) / 2.0 - (families.freedom[family] + 1.0) / 2.0 * math.log1p(excess)
+    return total
+
+
+@inlined
 def _tabulate(
     families: GaussianFamilies, part: NDArray[np.int32], factors: Floats, fixed: Floats, slopes: Floats, middle: float,
     scale: float, density: Floats,
@@ -201,21 +236,7 @@ def _tabulate(
     for point in range(len(density)):
         u = (point - _HALF) * _STEP
         value = middle + scale * math.sinh(u)
-        total = math.log(scale * math.cosh(u))
-        for node in range(len(part)):
-            family = part[node]
-            if family < 0:
-                continue
-            size = families.sizes[family]
-            shrinkage = families.shrinkage[family]
-            spread = 1.0
-            for place in range(size):
-                residual = fixed[family, place] + slopes[family, place] * value
-                spread += shrinkage * residual * residual
-            residual = fixed[family, size] + slopes[family, size] * value
-            excess = shrinkage * residual * residual / spread
-            constant = families.constants[family] - math.log(factors[family, size, size])
-            total += constant - math.log(spread) / 2.0 - (families.freedom[family] + 1.0) / 2.0 * math.log1p(excess)
+        total = math.log(scale * math.cosh(u)) + _log_product(families, part, factors, fixed, slopes, value)
         density[point] = total
         largest = max(largest, total)
     total = 0.0
