@@ -26,7 +26,7 @@ TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules src test
 help:
 	@echo "make demo      a bundled study: its edges, a question or two, and a report to open in a browser"
 	@echo "make test      all tests but the long ones"
-	@echo "make test-all  all tests"
+	@echo "make test-all  all tests, with more random examples"
 	@echo "make coverage  the tests of 'make test', with the lines that none of them runs"
 	@echo "make lint      ruff, mypy and the order of imports; 'make format' mends the layout"
 	@echo "make bench     measure, and write a table and JSON to benchmarks/results"
@@ -45,7 +45,7 @@ test: $(READY)
 	$(TESTS) -m "not long" $(PYTEST)
 
 test-all: $(READY)
-	$(TESTS) $(PYTEST)
+	$(TESTS) --hypothesis-profile=thorough $(PYTEST)
 
 coverage: $(READY)
 	$(TESTS) -m "not long" --cov --cov-report=term:skip-covered --cov-report=xml $(PYTEST)

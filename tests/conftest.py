@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, settings
 from tests.tools import reference
 
 # Examples are drawn from a fixed seed: a run that passes once passes again. Compilation makes the first example
-# slow, so no deadline.
-settings.register_profile(
-    "dagpost", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
-)
+# slow, so no deadline. `make test-all` takes more examples.
+_USUAL = settings(derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
+settings.register_profile("dagpost", _USUAL, max_examples=50)
+settings.register_profile("thorough", _USUAL, max_examples=200)
 settings.load_profile("dagpost")
 
 

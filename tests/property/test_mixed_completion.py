@@ -76,7 +76,7 @@ def random_families(generator: np.random.Generator, table: Table, columns: int, 
     return families
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     kinds=st.lists(st.sampled_from([0, 0, 0, 1, 2, 3, 5]), min_size=1, max_size=6),

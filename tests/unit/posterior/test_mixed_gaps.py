@@ -37,7 +37,7 @@ def fitted(way: str = "exact-layers") -> DagPosterior:
     return model.set_params(**settings).fit(patients())
 
 
-@pytest.mark.parametrize("way", ["exact-layers", "block-gibbs"])
+@pytest.mark.parametrize("way", ["exact-layers", pytest.param("block-gibbs", marks=pytest.mark.long)])
 def test_levels_and_numbers_are_completed_and_stored(way: str, tmp_path: Path) -> None:
     model, table = fitted(way), patients()
     first, last = model.completed(2)
