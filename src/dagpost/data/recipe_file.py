@@ -93,7 +93,7 @@ def toml_of(described: Mapping[str, Any]) -> str:
         _line("unseen", described["unseen"]),
         "# how numbers are cut that have no cuts of their own: quantile, uniform or kmeans. Without both keys, numbers",
         "# are cut only for a score that needs levels",
-        *(_unless_usual(key, described[key], usual) for key, usual in _USUAL.items()),
+        *(_unless_usual(key, described.get(key), usual) for key, usual in _USUAL.items()),
     ]
     own = described.get("cut") or {}
     usual = _rule_for_all(described)

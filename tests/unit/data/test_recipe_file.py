@@ -27,7 +27,7 @@ from dagpost.errors import InputError
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "recipe.toml"
-    Recipe().fit(clinical_frame()).save(path)
+    Recipe(bins=3, strategy="quantile").fit(clinical_frame()).save(path)
     return path
 
 
@@ -103,7 +103,7 @@ def test_what_a_person_changes_is_done(file: Path) -> None:
 
 def test_points_that_a_person_gave_stay_theirs_in_a_file(tmp_path: Path) -> None:
     frame = clinical_frame()
-    made = Recipe(cut={"systolic": [120, 140], "BMI": (4, "uniform")}).fit(frame)
+    made = Recipe(bins=3, cut={"systolic": [120, 140], "BMI": (4, "uniform")}).fit(frame)
     made.save(tmp_path / "r.toml")
     read = Recipe.load(tmp_path / "r.toml")
     assert read.cut == {"systolic": [120.0, 140.0], "BMI": [4, "uniform"]}
