@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from dagpost import DagPosterior, Recipe, as_table, datasets
 from dagpost.data.recipe import resolve_recipe
 from dagpost.errors import DagpostWarning, InputError
+from dagpost.scores.resolve import table_for
 
 ROWS = 40
 SEX = ["f", "m"] * (ROWS // 2)
@@ -166,6 +167,16 @@ def test_only_what_was_not_asked_for_is_said() -> None:
         DagPosterior(score="bdeu", recipe=Recipe(bins=3).fit(frame)).fit(frame)
         DagPosterior(score="bdeu").fit(frame[["sex", "group"]])
         DagPosterior(score="bdeu").plan(frame)
+
+
+@pytest.mark.parametrize("score", ["auto", "conditional-gaussian", "latent-gaussian"])
+def test_scores_that_take_numbers_beside_levels_have_cut_only_what_was_asked(score: str) -> None:
+    frame = frame_with(height=np.arange(ROWS) / 7, weight=np.arange(ROWS) * 1.5 % 11)
+    cut = table_for(score, frame, recipe=Recipe(cut={"height": 3}))
+    assert dict(zip(cut.names, cut.levels, strict=True))["height"] == ("<3", ">=3")
+    assert [levels is None for levels in cut.levels] == [False, False, False, True]
+    assert table_for(score, frame, recipe=Recipe(bins=2)).discrete
+    assert [levels is None for levels in table_for(score, frame).levels] == [False, False, True, True]
 
 
 def test_more_than_half_of_the_rows_dropped_is_said_loudly_and_nearly_all_is_an_error() -> None:
