@@ -93,7 +93,7 @@ def toml_of(described: Mapping[str, Any]) -> str:
         _line("unseen", described["unseen"]),
         "# how numbers are cut that have no cuts of their own: quantile, uniform or kmeans. Without both keys, numbers",
         "# are cut only for a score that needs levels",
-        *(_unless_usual(key, described[key], usual) for key, usual in _USUAL.items()),
+        *(_unless_usual(key, described.get(key), usual) for key, usual in _USUAL.items()),
     ]
     own = described.get("cut") or {}
     usual = _rule_for_all(described)
@@ -200,7 +200,8 @@ class _Reader:
             if not _is_rule(cuts):
                 step |= {"cuts": cuts, "rule": _AS_WRITTEN, "levels": [*bin_names(tuple(cuts)), *missing]}
                 cuts = self._rule(column["rule"], f"{where}rule") if "rule" in column else cuts
-            if cuts and cuts != _rule_for_all(described):
+            # Cuts that the rule for all found are decided; a rule in the place of cuts asks for them.
+            if "cuts" not in step or cuts != _rule_for_all(described):
                 described["cut"][name] = cuts
         return step
 

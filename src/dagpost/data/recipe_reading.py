@@ -266,7 +266,8 @@ def _checked(source: Source, choices: Choices) -> Choices:
                 raise InputError(
                     f"{quoted(what)} names {name!r}, which is not a column.{nearest(str(name), list(source.columns))}"
                 )
-    both = [name for name in choices.decided if name in choices.drop]
+    # That the column of regimes is dropped is said in words of its own (regimes.py).
+    both = choices.decided.intersection(choices.drop).difference(choices.regimes)
     if both:
         raise InputError(f"Column {min(both)!r} is both dropped and kept or cut. Take it out of one of these.")
     ways = (choices.cut, choices.order, choices.unordered)

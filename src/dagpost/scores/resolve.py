@@ -81,8 +81,9 @@ def table_for(
 ) -> Table:
     """The table of whatever `as_table` takes, as a score wants it: numbers are cut into levels for a discrete one.
 
-    Where the score is left to us, only what the recipe says is to be cut is. An object of the user's that does not say
-    which columns it takes gets them as they are. Where a column names the `regimes`, indicators take its place.
+    Where the score is left to us, or takes both kinds, only what the recipe says is to be cut is. An object of the
+    user's that does not say which columns it takes gets them as they are. Where a column names the `regimes`,
+    indicators take its place.
     """
     from dagpost.data.cut_tables import cut_numbers, cut_where_asked
     from dagpost.data.recipe import resolve_recipe, with_recipe
@@ -93,7 +94,7 @@ def table_for(
     chosen, table = resolve_score(score), as_table(data, counts=counts, interventions=interventions, recipe=recipe)
     if regimes is not None:
         table = with_indicators(table, regimes)
-    if is_automatic(score):
+    if is_automatic(score) or chosen.columns in ("mixed", "ordered"):
         return cut_where_asked(with_recipe(table))
     if chosen.columns == "discrete" and not isinstance(chosen, BareScore):
         return cut_numbers(with_recipe(table), notify=True)

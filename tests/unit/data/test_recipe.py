@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from dagpost import DagPosterior, Recipe, as_table, datasets
 from dagpost.data.recipe import resolve_recipe
 from dagpost.errors import DagpostWarning, InputError
+from dagpost.scores.resolve import table_for
 
 ROWS = 40
 SEX = ["f", "m"] * (ROWS // 2)
@@ -163,9 +164,19 @@ def test_only_what_was_not_asked_for_is_said() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         DagPosterior(score="bdeu", recipe=Recipe(drop=["id"], cut={"height": 3})).fit(frame)
-        DagPosterior(score="bdeu", recipe=Recipe().fit(frame)).fit(frame)
+        DagPosterior(score="bdeu", recipe=Recipe(bins=3).fit(frame)).fit(frame)
         DagPosterior(score="bdeu").fit(frame[["sex", "group"]])
         DagPosterior(score="bdeu").plan(frame)
+
+
+@pytest.mark.parametrize("score", ["auto", "conditional-gaussian", "latent-gaussian"])
+def test_scores_that_take_numbers_beside_levels_have_cut_only_what_was_asked(score: str) -> None:
+    frame = frame_with(height=np.arange(ROWS) / 7, weight=np.arange(ROWS) * 1.5 % 11)
+    cut = table_for(score, frame, recipe=Recipe(cut={"height": 3}))
+    assert dict(zip(cut.names, cut.levels, strict=True))["height"] == ("<3", ">=3")
+    assert [levels is None for levels in cut.levels] == [False, False, False, True]
+    assert table_for(score, frame, recipe=Recipe(bins=2)).discrete
+    assert [levels is None for levels in table_for(score, frame).levels] == [False, False, True, True]
 
 
 def test_more_than_half_of_the_rows_dropped_is_said_loudly_and_nearly_all_is_an_error() -> None:
@@ -268,7 +279,7 @@ def test_settings_that_cannot_be_are_named(settings: Any, message: str) -> None:
     ],
 )
 def test_a_description_that_cannot_be_a_recipe_is_refused(name: str, change: dict[str, Any], message: str) -> None:
-    described = Recipe().fit(frame_with(height=np.arange(ROWS) / 7)).to_json()
+    described = Recipe(bins=3).fit(frame_with(height=np.arange(ROWS) / 7)).to_json()
     next(step for step in described["steps"] if step["name"] == name).update(change)
     with pytest.raises(InputError, match=message):
         Recipe.from_json(described)
@@ -296,13 +307,13 @@ def test_a_recipe_stands_in_a_pipeline() -> None:
 
 def test_a_table_and_a_recipe_go_together_or_are_refused() -> None:
     frame = frame_with(height=np.arange(ROWS) / 7, visits=np.arange(ROWS) % 4)
-    recipe = Recipe().fit(frame)
+    recipe = Recipe(bins=3).fit(frame)
     cut, uncut = recipe.transform(frame), Recipe().read(frame)
     assert as_table(cut, recipe=recipe) is cut
     assert recipe.transform(cut).fingerprint() == cut.fingerprint()
     assert recipe.transform(uncut).fingerprint() == cut.fingerprint()
-    assert as_table(cut, recipe=Recipe()) is cut
-    for other in (Recipe(bins=4), Recipe(bins=4).fit(frame), Recipe().fit(frame[::2])):
+    assert as_table(cut, recipe=Recipe(bins=3)) is cut
+    for other in (Recipe(), Recipe(bins=4), Recipe(bins=4).fit(frame), Recipe(bins=3).fit(frame[::2])):
         with pytest.raises(InputError, match=r"a Table whose numbers are cut already.*lose these cuts"):
             as_table(cut, recipe=other)
     for wrong in (Recipe(drop=["nope"]), Recipe(cut={"zz": 3})):

@@ -22,12 +22,13 @@ from dagpost.data.cut_tables import cut_numbers
 from dagpost.data.recipe_file import read_description, toml_of
 from dagpost.data.recut import bins_of, cut_otherwise
 from dagpost.errors import InputError
+from dagpost.scores.resolve import table_for
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "recipe.toml"
-    Recipe().fit(clinical_frame()).save(path)
+    Recipe(bins=3, strategy="quantile").fit(clinical_frame()).save(path)
     return path
 
 
@@ -101,9 +102,22 @@ def test_what_a_person_changes_is_done(file: Path) -> None:
     assert cut.recipe.step("patient_id").rule == "3 bins of equal width"
 
 
+def test_a_rule_that_a_person_writes_is_done_also_where_it_is_the_usual_one(tmp_path: Path) -> None:
+    frame = clinical_frame()
+    Recipe().fit(frame).save(tmp_path / "r.toml")
+    before = table_for("auto", frame, recipe=tmp_path / "r.toml")
+    assert before.levels[before.names.index("age")] is None
+    edited(tmp_path / "r.toml", '[columns.age]\nuse = "number"', '[columns.age]\nuse = "number"\ncuts = "3:quantile"')
+    table = table_for("auto", frame, recipe=tmp_path / "r.toml")
+    assert bins_of(table) == {3}
+    assert [name for name, levels in zip(table.names, table.levels, strict=True) if levels is None] == [
+        name for name, levels in zip(before.names, before.levels, strict=True) if levels is None and name != "age"
+    ]
+
+
 def test_points_that_a_person_gave_stay_theirs_in_a_file(tmp_path: Path) -> None:
     frame = clinical_frame()
-    made = Recipe(cut={"systolic": [120, 140], "BMI": (4, "uniform")}).fit(frame)
+    made = Recipe(bins=3, cut={"systolic": [120, 140], "BMI": (4, "uniform")}).fit(frame)
     made.save(tmp_path / "r.toml")
     read = Recipe.load(tmp_path / "r.toml")
     assert read.cut == {"systolic": [120.0, 140.0], "BMI": [4, "uniform"]}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 from tests.tools.gap_models import fitted, table_with_gaps
 from typer.testing import CliRunner
 
@@ -98,7 +99,7 @@ def test_a_notebook_and_pictures_say_what_the_numbers_are() -> None:
     assert f"{TABLES}, with standard errors of at most {error:.4f} (each graph counted once)." in html
     assert probabilities_of(model, "~>").sentence.startswith(f"{TABLES}, with standard errors of at most")
     assert probabilities_of(model, "~>{2}").sentence.startswith("Estimated from 2,400 graphs by augmentation")
-    assert plots.traces(model).get_ylabel() == "log p(graph, completed table)"
+    assert plots.traces(model, ax=Figure().subplots()).get_ylabel() == "log p(graph, completed table)"
 
 
 def test_commands_show_the_errors(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 from tests.tools.gapped import fitted_to
 from tests.tools.latent import clinic, frame_of, latent_model, without_gaps
 from typer.testing import CliRunner
@@ -67,7 +68,7 @@ def test_a_model_says_what_was_drawn() -> None:
     assert latent_model().probability("age -> pressure").rule == "averaged over 26 tables of latent numbers"
     assert "tables of latent numbers" in latent_model().own_sample().diagnostics().verdict
     assert "26 tables of latent numbers" in str(latent_model()._repr_html_())
-    assert plots.traces(latent_model()).get_ylabel() == "log p(graph, table of latent numbers)"
+    assert plots.traces(latent_model(), ax=Figure().subplots()).get_ylabel() == "log p(graph, table of latent numbers)"
 
 
 @pytest.mark.parametrize(
