@@ -293,6 +293,11 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "BDeu": (_scored(made, dagpost.BDeu), {}),
         "BDe": (_scored(made, dagpost.BDe), {}),
         "BGe": (_scored(made, dagpost.BGe, small_numbers()), {}),
+        "ConditionalGaussian": (
+            _scored(made, dagpost.ConditionalGaussian, small_numbers().assign(C=made.frame["C"])),
+            {},
+        ),
+        "LatentGaussian": (_scored(made, dagpost.LatentGaussian, small_numbers()), {}),
         "CustomScore": (_scored(made, dagpost.CustomScore), {"function": _nothing}),
         "local_scores": (dagpost.local_scores, {"data": made.frame, "max_parents": 1}),
         "LocalScores": (lambda **fields: replace(made.scores, **fields), _fields(made.scores)),
