@@ -15,7 +15,7 @@ from dagpost import DagPosterior
 
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")]
 
-RATE = 1e-5
+RATE = 1e-7
 WORLDS, ROWS, CONFIDENCE = 40, 150, 0.9
 #: Share of the first column below its cut point, and what a latent number more is worth of the last column.
 BELOW, UNIT = 0.4, 10.0

@@ -40,8 +40,9 @@ from dagpost.scores.latent_images import Images, NumberImage
 
 #: Draws of parameters, each with its completed table, and of latent numbers given each.
 _DRAWS, _PARTICLES = 400, 8
-#: Equally probable points of the target given each of these, and how many rows are worked on at a time.
-_POINTS, _BLOCK = 4, 250
+#: Equally probable points of the target given each of these, and how many rows are worked on at a time: for numbers,
+#: of which all draws are kept, and for probabilities.
+_POINTS, _BLOCK, _WIDE_BLOCK = 4, 250, 20_000
 #: Intervals have at least this probability: beyond it normal probabilities have no digits.
 _LEAST = 1e-290
 
@@ -74,11 +75,18 @@ def log_probabilities(fitted: Fitted, images: Images, rows: NewRows, target: int
     levels = images.table.levels[target] if target >= 0 else None
     total = np.full((1 if levels is None else len(levels), rows.cells.shape[1]), -np.inf)
     predicted = np.zeros(total.shape[1], dtype=np.bool_)
-    for own, network, walk in _walks(fitted, images, rows, target):
-        logs = math.log(network.weight) + averaged(network, walk, target)
-        total[:, own], predicted[own] = np.logaddexp(total[:, own], logs), True
+    for block in _blocks(total.shape[1], _WIDE_BLOCK):
+        for places, network, walk in _walks(fitted, images, rows.chosen(block), target):
+            own, logs = block[places], math.log(network.weight) + averaged(network, walk, target)
+            total[:, own], predicted[own] = np.logaddexp(total[:, own], logs), True
     total[:, ~predicted] = np.nan
     return total
+
+
+def _blocks(rows: int, size: int) -> Iterator[Integers]:
+    """The rows that are worked on together."""
+    for start in range(0, rows, size):
+        yield np.arange(start, min(start + size, rows))
 
 
 def averaged(network: Network, walk: Walk, target: int) -> Floats:
@@ -108,8 +116,7 @@ def number_distributions(fitted: Fitted, images: Images, rows: NewRows, target: 
     count = rows.cells.shape[1]
     result = Numbers(np.full(count, np.nan), np.full(count, np.nan), np.full((count, len(probabilities)), np.nan))
     image = images.number_image(target)
-    for start in range(0, count, _BLOCK):
-        block = np.arange(start, min(start + _BLOCK, count))
+    for block in _blocks(count, _BLOCK):
         values, logs = _drawn_numbers(fitted, images, rows.chosen(block), target, image)
         there = np.isfinite(logs).all(axis=0)
         values, own = values[:, there], block[there]

@@ -269,10 +269,11 @@ def write_moments(
             total += weights[order[row]] * distances[chosen[place], order[row]]
         mean[place] = total / observations
     for place in range(lowest, count):
-        own = shrinkage * (away[chosen[place]] - mean[place])
+        own = away[chosen[place]] - mean[place]
         for other in range(lowest, min(place, linked)):
-            matrix[place, other] = own * (away[chosen[other]] - mean[other])
-        moments.diagonal[place] = numbers.scale + own * (away[chosen[place]] - mean[place])
+            # The same to the last digit whichever of the two comes first: who asked before must not matter.
+            matrix[place, other] = shrinkage * (own * (away[chosen[other]] - mean[other]))
+        moments.diagonal[place] = numbers.scale + shrinkage * (own * own)
     begin = first
     while begin < end:
         length = min(end - begin, _BLOCK)

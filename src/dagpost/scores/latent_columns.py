@@ -189,12 +189,11 @@ def _self_consistent(values: Floats, known: Floats, bounds: Floats, weights: Flo
     fixed = np.concatenate([[0.0], known, [0.0]])
     shares = fixed + times.sum() / len(fixed)
     for _ in range(_ROUNDS):
-        spread = np.zeros(len(fixed))
-        for low, high, count in zip(first.tolist(), last.tolist(), times.tolist(), strict=True):
-            own = shares[low : high + 1]
-            if own.sum() > 0.0:
-                spread[low : high + 1] += count * own / own.sum()
-        shares = fixed + spread
+        below = np.concatenate([[0.0], np.cumsum(shares)])
+        # At least the cells themselves lie between their bounds, so that no such sum is near zero.
+        rates = times / (below[last + 1] - below[first])
+        steps = np.bincount(first, rates, len(below)) - np.bincount(last + 1, rates, len(below))
+        shares = fixed + shares * np.maximum(np.cumsum(steps)[:-1], 0.0)
     return shares[1:-1], float(shares[0])
 
 

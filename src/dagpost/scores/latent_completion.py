@@ -22,8 +22,8 @@ from dagpost.scores.latent_sums import Posterior, working_memory
 from dagpost.scores.parameter_priors import NormalWishartPrior
 from dagpost.scores.truncated_normals import normals_between
 
-#: Half the distance between two uniform numbers: with it none is 0 or 1.
-_HALF_A_STEP = 2.0**-54
+#: The distance between two uniform numbers: the least that is drawn, so that neither it nor what it lacks to 1 is 0.
+_LEAST_UNIFORM = 2.0**-53
 
 
 class LatentCompleter(GaussianCompleter):
@@ -59,9 +59,8 @@ class LatentCompleter(GaussianCompleter):
                 normals[every] = place + width * normals[every]
         bounded = np.flatnonzero(np.isfinite(latent.low) | np.isfinite(latent.high))
         if len(bounded):
-            uniforms, low, high = generator.random(len(bounded)), latent.low[bounded], latent.high[bounded]
             found = np.empty(len(bounded))
-            normals_between(uniforms + _HALF_A_STEP, low, high, found)
+            normals_between(_uniforms(len(bounded), generator), latent.low[bounded], latent.high[bounded], found)
             normals[bounded] = found
         for column in range(len(values)):
             places = slice(latent.starts[latent.groups[column]], latent.starts[latent.groups[column + 1]])
@@ -75,7 +74,7 @@ class LatentCompleter(GaussianCompleter):
         values = rows.T
         put_cells(self._latent, cells, self._centre, self._unit, values)
         self._draw_parameters(rows, families, graph, work, generator)
-        uniforms = generator.random(len(cells)) + _HALF_A_STEP
+        uniforms = _uniforms(len(cells), generator)
         room, mean = np.empty((3, max(len(values), len(self._latent.ranked)))), np.empty(values.shape[1])
         draw_cells(self._latent, graph, values, uniforms, room, mean, cancel)
         self._move_columns(rows, graph, generator, cancel)
@@ -98,3 +97,9 @@ class LatentCompleter(GaussianCompleter):
         )
         space = working_memory(len(mean), int(np.diff(self._latent.groups).max()), graph.members.shape[1])
         move_columns(self._latent, graph, self._movable, self.moves, posterior, rows.T, space, generator, cancel)
+
+
+def _uniforms(count: int, generator: np.random.Generator) -> Floats:
+    """Uniform numbers, none of which is 0 or 1: these would stand for infinite numbers."""
+    drawn: Floats = np.maximum(generator.random(count), _LEAST_UNIFORM)
+    return drawn

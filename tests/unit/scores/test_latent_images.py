@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive.latent_images import level_between, number_at
+from scipy.stats import norm
+from tests.naive.latent_images import level_between, number_at, self_consistent
 
 from dagpost import LatentGaussian
 from dagpost.data import as_table
@@ -95,3 +96,18 @@ def test_bounds_without_a_value_between_them_have_a_place_of_their_own() -> None
     found = LatentGaussian().images(table, latent).observed(np.linspace(low, high, 9)[:, np.newaxis] * np.ones(3))
     assert found[0, 0] == pytest.approx(5.0)
     assert found[-1, 0] == pytest.approx(6.0)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_censored_cells_spread_like_all_others_between_their_bounds(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    values = generator.normal(size=8).round(1)
+    bounds = np.sort(generator.normal(size=(5, 2)).round(2), axis=1)
+    bounds[:, 1] += 0.01
+    bounds[0, 0], bounds[1, 1] = -np.inf, np.inf
+    table, _ = censored(values.tolist(), [tuple(own) for own in bounds.tolist()])
+    margin = margin_of(table, 0, "normal-scores")
+    before, shares = self_consistent(margin.values, values, bounds)
+    edges = norm.ppf((np.cumsum([before, *shares]) + 0.5) / (13 + 1))
+    np.testing.assert_allclose(margin.edges, edges, atol=1e-9)
