@@ -72,8 +72,9 @@ def refuse_censored(table: Table) -> None:
     if not places:
         return
     counted = [f"{table.names[place]!r} ({int(censored[place].sum()):,})" for place in places]
+    example = limit_text(*_first_limits(table)[1])
     raise InputError(
-        f"Of some numbers only a limit is known, such as {limit_text(*_first_limits(table)[1])!r}: {shortened(counted)}. This "
+        f"Of some numbers only a limit is known, such as {example!r}: {shortened(counted)}. This "
         f"score needs numbers, and to leave such rows out, or to take such cells as gaps, would shift what is found. "
         f"Use {setting('score', 'latent-gaussian')}, which takes limits as they are, or cut the column at its limit "
         f"for a discrete score ({_cut_at_limit(table)})."

@@ -75,8 +75,8 @@ class UnknownCells(NamedTuple):
         """How to fit a model in which nothing has to be completed: the end of a sentence."""
         if self.ranked and self.censored:
             return (
-                f"use a score for levels, such as {setting('score', 'bdeu')}, with all numbers cut, those with censored "
-                f"cells at their limits ({either('Recipe(cut={...})', '--cut')})"
+                f"use a score for levels, such as {setting('score', 'bdeu')}, with all numbers cut, those with "
+                f"censored cells at their limits ({either('Recipe(cut={...})', '--cut')})"
             )
         if self.ranked:
             return (
