@@ -41,7 +41,7 @@ def test_notebooks_list_pairs_with_the_marks_and_words_of_pictures() -> None:
         ("leaning", "in 70% of it"),
         ("open", "the data cannot tell"),
         ("rules", "decided by your rules"),
-        ("model", "follows from the model: numbers do not lead to levels"),
+        ("model", "follows from the model, which has no edges from numbers to levels"),
     ):
         assert page.count(f'class="mark {word}"') == 1
         assert f"{said}</td>" in page

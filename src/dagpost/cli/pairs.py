@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dagpost._tools.text import printable
+from dagpost._tools.text import printable, shortened
 from dagpost.cli.files import shell_command
 from dagpost.cli.output import drawable, print_columns
+from dagpost.data.level_order import orders_to_read_signs
 from dagpost.posterior.directions import MARKS, Directions, PairDirection, about_cuts
 from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
 
 if TYPE_CHECKING:
     from dagpost._tools.arrays import Floats
     from dagpost.data.recipe import Recipe
+    from dagpost.posterior.fitted import DataFacts
     from dagpost.prediction.gaussian_answers import DirectEffect
 
 _BAR = 20
@@ -82,6 +84,14 @@ def print_about_pairs(found: Directions, source: Path | None, recipe: Recipe | N
     for remark in (found.note, about_cuts(found, recipe)):
         if remark:
             typer.echo(remark)
+
+
+def print_about_signs(data: DataFacts) -> None:
+    """What the signs of direct effects are about, and which levels are the higher ones."""
+    orders = shortened(orders_to_read_signs(data.names, data.levels))
+    typer.echo(
+        printable(f"Signs are those of direct effects, given the edge{orders and f' ({orders})'}; ? is unclear.")
+    )
 
 
 def pairs_content(found: Directions, least: float = 0.0) -> dict[str, Any]:

@@ -38,7 +38,14 @@ def edges(
     \b
     Example: dagpost edges coronary.dagpost --minimum 0.1
     """
-    from dagpost.cli.pairs import effects_content, pairs_content, print_about_pairs, print_pairs, print_pairs_left_out
+    from dagpost.cli.pairs import (
+        effects_content,
+        pairs_content,
+        print_about_pairs,
+        print_about_signs,
+        print_pairs,
+        print_pairs_left_out,
+    )
     from dagpost.cli.regimes import print_regimes, regimes_content
     from dagpost.cli.time import folded_content, folded_edges, print_folded
     from dagpost.families.numbering import MAX_NODES
@@ -77,6 +84,8 @@ def edges(
     print_pairs(found, shown, table.to_numpy(), tried=tried, errors=errors, effects=effects)
     print_pairs_left_out(found, shown, least)
     if not isinstance(origin, DagSample):
+        if effects:
+            print_about_signs(origin.fitted_.data)
         print_regimes(origin.fitted_)
     for line in about:
         typer.echo(printable(line))

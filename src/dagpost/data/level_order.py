@@ -62,6 +62,19 @@ def order_in_words(levels: Sequence[object]) -> str:
     return " < ".join(shown)
 
 
+def orders_to_read_signs(names: Sequence[str], levels: Sequence[Sequence[object] | None]) -> list[str]:
+    """Which levels are the higher ones, each order with the columns that have it; of 0 and 1 everyone knows.
+
+    >>> orders_to_read_signs(["age", "sex", "ill", "well"], [None, ("f", "m"), ("no", "yes"), ("no", "yes")])
+    ['sex: f < m', 'ill, well: no < yes']
+    """
+    columns: dict[str, list[str]] = {}
+    for name, own in zip(names, levels, strict=True):
+        if own is not None and (len(own) > _TWO or any(isinstance(level, str) for level in own)):
+            columns.setdefault(order_in_words(own), []).append(name)
+    return [f"{shortened(having)}: {order}" for order, having in columns.items()]
+
+
 def words_of_order(cells: Cells) -> str:
     """What was said or found about the order of the levels of a column; empty if nothing was."""
     if cells.ordered is None:

@@ -46,7 +46,9 @@ SCALES: tuple[tuple[str, ...], ...] = (
 
 _PLACES = tuple({word: place for place, step in enumerate(scale) for word in step.split("|")} for scale in SCALES)
 #: Of two levels, the one that says that there is nothing comes first: none < hypertension.
-_TWO, _NOTHING = 2, {"no", "none", "absent", "negative", "control", "unaffected", "healthy"}
+_TWO, _NOTHING = 2, {"no", "none", "never", "absent", "negative", "control", "placebo", "unaffected", "healthy"}
+#: What says of a word that it does not hold: untreated < treated, non-smoker < smoker.
+_NOT = ("un", "in", "non", "non ", "not ", "no ")
 #: Up to ten; larger ones are single letters or rare.
 _NUMERALS = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"]
 _ROMAN = {numeral: number for number, numeral in enumerate(_NUMERALS, start=1)}
@@ -74,9 +76,15 @@ def known_order(levels: Sequence[object]) -> list[int] | None:
     for found in (*(_on_scale(words, places) for places in _PLACES), _stages(words), _intervals([*map(str, levels)])):
         if found is not None and len(set(found)) == len(found):
             return sorted(range(len(levels)), key=found.__getitem__)
-    if len(words) == _TWO and (words[0] in _NOTHING) != (words[1] in _NOTHING):
-        return [0, 1] if words[0] in _NOTHING else [1, 0]
+    if len(words) == _TWO:
+        first, second = (_says_nothing(*pair) for pair in (words, words[::-1]))
+        return None if first == second else [0, 1] if first else [1, 0]
     return None
+
+
+def _says_nothing(word: str, other: str) -> bool:
+    """Whether the first of two words says that there is nothing, or that the other does not hold."""
+    return word in _NOTHING or other == f"ab{word}" or any(word == f"{prefix}{other}" for prefix in _NOT)
 
 
 def _on_scale(words: list[str], places: dict[str, int]) -> list[int] | None:

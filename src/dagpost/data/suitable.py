@@ -54,12 +54,14 @@ def _refuse_nominal(table: Table) -> None:
     """Refuse levels in no order."""
     found = [name for name, ordered in zip(table.names, table.ordered, strict=True) if not ordered]
     if found:
-        order = either(f"Recipe(order={{{found[0]!r}: [lowest, ..., highest]}})", f"--order {found[0]}=low<...<high")
+        order = either(f"Recipe(order={{{found[0]!r}: [lowest, ..., highest]}})", f"--order '{found[0]}=low<...<high'")
+        mixed = f"use {setting('score', 'conditional-gaussian')}"
+        if table.censored.any():
+            mixed += f" and cut columns with censored cells, which that score does not take ({_cut_at_limit(table)})"
         raise InputError(
             f"{columns_are(found, 'has', 'have')} three or more levels in no order, and the latent Gaussian score "
-            f"needs one. Say which it is ({order}), use {setting('score', 'conditional-gaussian')}, or put a "
-            f"column of 0 and 1 for each level but one in {'its' if len(found) == 1 else 'their'} place, and name "
-            f"those in {bare('exogenous')}."
+            f"needs one. Say which it is ({order}), {mixed}, or put a column of 0 and 1 for each level but one in "
+            f"{'its' if len(found) == 1 else 'their'} place, and name those in {bare('exogenous')}."
         )
 
 
@@ -70,17 +72,29 @@ def refuse_censored(table: Table) -> None:
     if not places:
         return
     counted = [f"{table.names[place]!r} ({int(censored[place].sum()):,})" for place in places]
-    own = table.bounds[places[0]]
-    assert own is not None
-    lower, upper = own[int(censored[places[0]].argmax())].tolist()
-    name, limit = table.names[places[0]], number_text(upper if np.isfinite(upper) else lower)
-    cut = either(f"Recipe(cut={{{name!r}: {limit}}})", f"--cut {name}={limit}")
+    example = limit_text(*_first_limits(table)[1])
     raise InputError(
-        f"Of some numbers only a limit is known, such as {limit_text(lower, upper)!r}: {shortened(counted)}. This "
+        f"Of some numbers only a limit is known, such as {example!r}: {shortened(counted)}. This "
         f"score needs numbers, and to leave such rows out, or to take such cells as gaps, would shift what is found. "
         f"Use {setting('score', 'latent-gaussian')}, which takes limits as they are, or cut the column at its limit "
-        f"for a discrete score ({cut})."
+        f"for a discrete score ({_cut_at_limit(table)})."
     )
+
+
+def _first_limits(table: Table) -> tuple[str, tuple[float, float]]:
+    """The first column with censored cells, and between which numbers the first of them lies."""
+    place = int(table.censored.any(axis=1).argmax())
+    own = table.bounds[place]
+    assert own is not None
+    lower, upper = own[int(table.censored[place].argmax())].tolist()
+    return table.names[place], (lower, upper)
+
+
+def _cut_at_limit(table: Table) -> str:
+    """How to cut the first column with censored cells at the limit of the first of them."""
+    name, (lower, upper) = _first_limits(table)
+    limit = number_text(upper if np.isfinite(upper) else lower)
+    return either(f"Recipe(cut={{{name!r}: {limit}}})", f"--cut {name}={limit}")
 
 
 def columns_are(names: list[str], one: str = "is", several: str = "are") -> str:

@@ -73,6 +73,11 @@ class UnknownCells(NamedTuple):
     @property
     def ways_out(self) -> str:
         """How to fit a model in which nothing has to be completed: the end of a sentence."""
+        if self.ranked and self.censored:
+            return (
+                f"use a score for levels, such as {setting('score', 'bdeu')}, with all numbers cut, those with "
+                f"censored cells at their limits ({either('Recipe(cut={...})', '--cut')})"
+            )
         if self.ranked:
             return (
                 f"use a score without latent numbers: {setting('score', 'conditional-gaussian')}, or one for levels, "

@@ -57,7 +57,7 @@ LABELS: dict[Word, str] = {
     "clear": "clear: compelled by the data in {share} of it",
     "leaning": "leaning: compelled by the data in {share} of it",
     "rules": "decided by your rules",
-    "model": "follows from the model: numbers do not lead to levels",
+    "model": "follows from the model, which has no edges from numbers to levels",
     "open": "open: the data cannot tell",
     "unknown": "not computed",
 }

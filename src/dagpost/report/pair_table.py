@@ -104,7 +104,7 @@ def _effect(content: Content, pair: PairDirection) -> str:
     own = next((content.effects[way] for way in ways if way in content.effects), None)
     if own is None:
         return ""
-    return f"<small>effect {own.mean:+.2f} ({own.lower:.2f} to {own.upper:.2f})</small>"
+    return f"<br><small>effect {own.mean:+.2f} ({own.lower:.2f} to {own.upper:.2f})</small>"
 
 
 def _compelled(content: Content, way: tuple[int, int], head: str) -> str:

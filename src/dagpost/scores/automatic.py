@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 from dagpost._tools.text import shortened
 from dagpost.data.files import MISSING_LEVEL
-from dagpost.data.level_order import order_in_words
+from dagpost.data.level_order import orders_to_read_signs
 from dagpost.data.table import Table
 from dagpost.scores.base import Score
 from dagpost.scores.bdeu import BDeu
@@ -84,11 +84,7 @@ def _suits_chains(table: Table) -> bool:
 def notice_of_choice(score: Score, table: Table) -> str:
     """What the score that was chosen for a table assumes, in one sentence; empty for Dirichlet scores."""
     if isinstance(score, LatentGaussian):
-        orders = [
-            f"{name}: {order_in_words(own)}"
-            for name, own in zip(table.names, table.levels, strict=True)
-            if own is not None and len(own) > 2
-        ]
+        orders = orders_to_read_signs(table.names, table.levels)
         levels = any(own is not None for own in table.levels)
         taken = f"Columns of levels are taken as ordered{f' ({shortened(orders)})' if orders else ''} and n"
         said = f"{taken if levels else 'N'}umbers by their ranks"

@@ -210,7 +210,7 @@ def test_a_legend_explains_lines_and_heads() -> None:
         "leaning: compelled by the data in 60 to 90%",
         "open: the data cannot tell",
         "decided by your rules",
-        "follows from the model: numbers do not lead to levels",
+        "follows from the model, which has no edges from numbers to levels",
     ]
     # What does not occur is not explained.
     assert legend_words(plots.graph(one_class()))[-1:] == ["open: the data cannot tell"]

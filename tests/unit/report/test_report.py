@@ -315,7 +315,7 @@ def test_words_and_marks_are_those_of_every_picture(tmp_path: Path) -> None:
         "leaning": "leaning: compelled by the data in 70% of it",
         "open": "open: the data cannot tell",
         "rules": "decided by your rules",
-        "model": "follows from the model: numbers do not lead to levels",
+        "model": "follows from the model, which has no edges from numbers to levels",
     }
     assert said == {pair: starts[word] for pair, (word, _, _) in SAID.items()}
     # In the legend and in each row, as the marks of pictures.

@@ -90,6 +90,8 @@ def test_notices_say_in_one_sentence_what_is_assumed() -> None:
     assert notice_of_choice(score, table).startswith(
         "Columns of levels are taken as ordered (dose: low < medium < high) and numbers by their ranks: relations are "
     )
+    table = table_of(**NUMBERS, dose=DOSES, later=DOSES, sex=np.where(NUMBERS["x"] > 0, "f", "m"))
+    assert "(dose, later: low < medium < high, sex: f < m)" in notice_of_choice(score, table)
     table = table_of(**NUMBERS, site=SITES)
     score = score_of_columns(table)
     assert score is not None
@@ -140,5 +142,13 @@ def test_a_recipe_file_without_bins_cuts_nothing(tmp_path: Path) -> None:
 def test_limits_and_levels_in_no_order_together_are_refused_with_the_ways_out() -> None:
     limits = [f"{value:.3f}" for value in NUMBERS["x"]]
     limits[3] = "<-3"
-    with pytest.raises(InputError, match=r"'site' has three or more levels in no order.*Recipe\(order="):
+    with pytest.raises(
+        InputError, match=r"'site' has three or more levels in no order.*Recipe\(order=.*cut=\{'x': -3\}"
+    ):
         DagPosterior().fit(pd.DataFrame({"x": limits, "y": NUMBERS["y"], "site": SITES}))
+    way_out = Recipe(cut={"x": -3})
+    with collected_warnings():
+        model = DagPosterior(recipe=way_out, method="kbest").fit(
+            pd.DataFrame({"x": limits, "site": SITES, "y": NUMBERS["y"]})
+        )
+    assert model.fitted_.score.name == "conditional-gaussian"
