@@ -189,6 +189,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
     new = DagPosterior(score="bdeu", seed=1, samples=50, threads=1, progress=False)
     pair = {"parent": "A", "child": "B"}
     step = made.recipe.step("A")
+    mixed = small_numbers().assign(C=made.frame["C"])
     rows = {"sample": made.sample, "statistics": made.statistics, "score": "bdeu", "data": made.frame}
     bdeu = {"score": "bdeu", "threads": 1, "progress": False, "samples": 50}
     calls: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -293,10 +294,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "BDeu": (_scored(made, dagpost.BDeu), {}),
         "BDe": (_scored(made, dagpost.BDe), {}),
         "BGe": (_scored(made, dagpost.BGe, small_numbers()), {}),
-        "ConditionalGaussian": (
-            _scored(made, dagpost.ConditionalGaussian, small_numbers().assign(C=made.frame["C"])),
-            {},
-        ),
+        "ConditionalGaussian": (_scored(made, dagpost.ConditionalGaussian, mixed), {}),
         "LatentGaussian": (_scored(made, dagpost.LatentGaussian, small_numbers()), {}),
         "CustomScore": (_scored(made, dagpost.CustomScore), {"function": _nothing}),
         "local_scores": (dagpost.local_scores, {"data": made.frame, "max_parents": 1}),
