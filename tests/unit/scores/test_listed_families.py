@@ -93,19 +93,3 @@ def test_work_stops_when_it_is_told_to() -> None:
         known = local_scores(table, score, 1, engine=ThreadEngine(1))
         found = score.list_scorer(table, 1, 1)(np.empty(0), np.arange(4), members, stop)
         assert found != pytest.approx(np.array([known.score(*own) for own in ((0, [1]), (1, [0]), (2, [0]))]))
-
-
-def test_a_family_of_numbers_has_the_same_score_to_the_last_digit_whoever_else_is_asked_for() -> None:
-    """What stays is kept by the chain that comes first: which one that is must not matter."""
-    generator = np.random.default_rng(4)
-    columns = generator.integers(0, 2, 40).astype(np.uint8), *generator.normal(3.0, 2.0, (3, 40))
-    table = Table(tuple("ABCD"), columns, ((0, 1), None, None, None), gaps=np.zeros((4, 40), dtype=bool))
-    # B with C and D, C alone and with A and D, D alone: the pairs come up in either order.
-    start = np.array([0, 0, 1, 3, 4])
-    members = np.array([[2, 3, 4], [4, 4, 4], [0, 3, 4], [4, 4, 4]], dtype=np.int16)
-    score = ConditionalGaussian(prior_mean=0.7, prior_scale=1.3)
-    together = score.list_scorer(table, 3, 1).on(start, members)(np.empty(0), np.arange(4), GO_ON)
-    for order in ([3, 2, 1, 0], [2, 0, 3, 1]):
-        score_families = score.list_scorer(table, 3, 1).on(start, members)
-        for place in order:
-            assert score_families(np.empty(0), np.array([place]), GO_ON)[0] == together[place]
