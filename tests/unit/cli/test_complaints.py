@@ -357,5 +357,5 @@ def test_words_are_refused_by_a_score_for_numbers(run: Run) -> None:
 
 
 def test_numbers_are_cut_for_a_discrete_score_with_a_notice(run: Run) -> None:
-    result = run("fit", "-", standard_input="A,B\n1.5,0.2\n2.5,3.1\n0.3,0.4\n")
+    result = run("fit", "-", "--score", "bdeu", standard_input="A,B\n1.5,0.2\n2.5,3.1\n0.3,0.4\n")
     assert "A  numbers, 3 values  cut: 3 quantiles  <0.9, [0.9, 2), >=2" in result.stderr
