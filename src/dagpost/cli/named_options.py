@@ -31,7 +31,7 @@ PriorOption = Annotated[
     str,
     setting(
         "PRIOR",
-        f"What was believed before: {', '.join(choices.priors())}.",
+        f"What was believed before: {', '.join(choices.priors())}; edge:FILE.csv has a probability for each edge.",
         autocompletion=choices.complete_prior,
     ),
 ]

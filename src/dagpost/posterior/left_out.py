@@ -19,12 +19,6 @@ from dagpost.posterior.shares import estimate_share
 if TYPE_CHECKING:
     from dagpost.posterior.sample import DagSample
 
-#: What a report says of it.
-LEFT_OUT = (
-    "The model behind the score has no edges from columns of numbers to columns of levels: these are ruled out by the "
-    "model, not by the data."
-)
-
 
 def left_out_by_model(query: Query, sinks: Collection[str]) -> bool:
     """Whether a statement holds in no graph because columns (the `sinks` of a model) lead only to each other.

@@ -75,7 +75,7 @@ def _counts(words: list[Word], measure: str) -> str:
     if ruled:
         text += f" For {ruled} it is decided by your rules, which is not a finding."
     if fixed:
-        text += f" For {fixed} it follows from the model, which is not a finding either."
+        text += f" For {fixed} it follows from the model, which is not a finding{' either' if ruled else ''}."
     return text
 
 

@@ -17,7 +17,6 @@ from dagpost._tools.text import printable, shortened
 from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import percent
 from dagpost.posterior.estimate import error_near_one_half
-from dagpost.posterior.left_out import LEFT_OUT
 from dagpost.posterior.sample import DagSample
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
@@ -229,8 +228,6 @@ def prior(content: Content) -> str:
         parents = f" A variable has at most {counted(limit, 'parent')}{_beside_regimes(content)}."
     rules = _rules(settings)
     fixed = f" The user fixed {' and '.join(rules)} beforehand (see the settings)." if rules else ""
-    if settings.get("sinks"):
-        fixed += f" {LEFT_OUT}"
     given = conditional_on(content.exogenous)
     return (
         f"{content.target.explanation} The prior: {_in_words(settings.get('prior'), PRIORS)}. How well a graph fits "
