@@ -18,7 +18,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import truth
 from dagpost._tools.spelling import setting
-from dagpost._tools.text import position_of, shown
+from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
@@ -173,9 +173,9 @@ def networks_of(
     refuse_wide(len(fitted.names), "Direct effects and correlations are computed")
     if not has_coefficients(fitted):
         raise InputError(
-            "Direct effects and correlations are those of columns of numbers, or of latent numbers, and the score "
-            f"{shown(fitted.score)} has neither. Fit with {setting('score', 'latent-gaussian')} or "
-            f"{setting('score', 'bge')}."
+            "Direct effects and correlations are those of numbers, or of latent numbers, behind every column, and "
+            "under the score of this model some columns are levels. Fit with "
+            f"{setting('score', 'latent-gaussian')} or {setting('score', 'bge')}."
         )
     generator = np.random.default_rng(fitted.settings["seed"] or 0)
     parts = counted_parts(fitted)
