@@ -36,6 +36,7 @@ from benchmarks.gaps_calibration import (
     show,
 )
 from benchmarks.gaps_simulation import ERASED, Numbers, draw_graph, log_joint
+from numpy.typing import NDArray
 
 from dagpost import BGe, DagPosterior, LatentGaussian, Table
 from dagpost.methods.augmentation import Augmentation
@@ -58,7 +59,8 @@ SETTINGS = {"levels": Setting((2, 3, 2, 5)), "gaps": Setting((2, 3, 2, 4), gaps=
 def cut(latent: Table, setting: Setting, rng: np.random.Generator) -> Table:
     """The table that is seen: each column in levels of counts that are as equal as can be."""
     values, rows = latent.values(), latent.rows
-    gaps, columns = np.zeros((len(latent.names), rows), dtype=np.bool_), []
+    gaps = np.zeros((len(latent.names), rows), dtype=np.bool_)
+    columns: list[NDArray[np.uint8]] = []
     for place, (numbers, levels) in enumerate(zip(values.T, setting.levels, strict=True)):
         if setting.gaps and place:
             gaps[place] = rng.random(rows) < np.where(columns[0] == setting.levels[0] - 1, *ERASED[::-1])
