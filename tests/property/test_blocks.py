@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import blocks as naive
 from tests.tools.blocks import given_groups, made_up_sets, sums_of_block
+from tests.tools.examples import examples
 
 from dagpost.mcmc import block_gibbs
 
@@ -16,7 +17,7 @@ from dagpost.mcmc import block_gibbs
 EDGES, SUMS = 1e-6, 1e-8
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     nodes=st.integers(2, 6),
     size=st.integers(1, 6),

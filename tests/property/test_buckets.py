@@ -15,6 +15,7 @@ from tests.naive import families as naive_families
 from tests.naive import posterior as naive
 from tests.naive.orders import weights_given_predecessors
 from tests.naive.partial_order import Bucket
+from tests.tools.examples import examples
 
 from dagpost._tools.wide_floats import to_logs
 from dagpost.engines import ThreadEngine
@@ -109,7 +110,7 @@ def same_logs(found: float, expected: float, tolerance: float) -> bool:
     return found == expected or abs(found - expected) <= tolerance + 1e-12 * abs(expected)
 
 
-@settings(max_examples=75)
+@settings(max_examples=examples(75))
 @given(cases())
 def test_sums_forward_and_backward_are_over_all_orders(case: Case) -> None:
     log_weight = case.sum()
@@ -125,7 +126,7 @@ def test_sums_forward_and_backward_are_over_all_orders(case: Case) -> None:
         assert same_logs(found, case.twin.log_back(front), case.tolerance)
 
 
-@settings(max_examples=75)
+@settings(max_examples=examples(75))
 @given(cases(), st.integers(1, 3))
 def test_edges_into_a_bucket_are_those_of_all_its_orders(case: Case, times: int) -> None:
     assume(case.sum() > -np.inf)
@@ -136,7 +137,7 @@ def test_edges_into_a_bucket_are_those_of_all_its_orders(case: Case, times: int)
     assert edges == pytest.approx(0.5 + times * case.twin.edges(), abs=times * case.tolerance)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases(possible=True), st.integers(0, 1000))
 def test_a_drawn_order_comes_with_the_weights_of_its_nodes(case: Case, seed: int) -> None:
     case.sum()

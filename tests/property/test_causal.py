@@ -13,6 +13,7 @@ from tests.naive import causal as naive_causal
 from tests.naive import posterior as naive
 from tests.naive import scores as naive_scores
 from tests.naive.causal import Pseudocounts
+from tests.tools.examples import examples
 
 from dagpost.causal import causal_effect, causal_effects, discrete, interventional_probabilities
 from dagpost.causal.groups import Groups, groups_of, share_out, speaking_rows
@@ -103,7 +104,7 @@ def prior_of(score: BGe, table: Table) -> tuple[float, float, np.ndarray, np.nda
     return score.mean_weight, degrees, mean, naive_scores.deviations(table, score.prior_scale)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(SEEDS, st.sampled_from(SCORES))
 def test_mean_discrete_effects_match_sums_over_graphs_and_configurations(seed: int, score: Any) -> None:
     generator = np.random.default_rng(seed)
@@ -144,7 +145,7 @@ def test_mean_discrete_effects_match_sums_over_graphs_and_configurations(seed: i
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(SEEDS, st.sampled_from(SCORES), st.booleans())
 def test_interventional_probabilities_match_sums_over_graphs_and_configurations(
     seed: int, score: Any, small_blocks: Any
@@ -171,7 +172,7 @@ def test_interventional_probabilities_match_sums_over_graphs_and_configurations(
     assert (list(found.index), list(found.columns)) == (list(table.levels[x]), list(table.levels[y]))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(SEEDS, st.sampled_from([BGe(), BGe(0.2, 9.5), BGe(2.0, None, 0.5, 0.1)]))
 def test_mean_continuous_effects_match_sums_over_graphs(seed: int, score: Any) -> None:
     table, sample, x, y = continuous_question(np.random.default_rng(seed))
@@ -190,7 +191,7 @@ def test_mean_continuous_effects_match_sums_over_graphs(seed: int, score: Any) -
     assert np.isnan(np.diag(every_pair.to_numpy())).all()
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(SEEDS, st.sampled_from(SCORES), st.integers(1, 5))
 def test_pooling_configurations_that_do_not_occur_keeps_mean_and_variance(seed: int, score: Any, parts: Any) -> None:
     table, sample, x, y = discrete_question(np.random.default_rng(seed))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.naive import families as naive_families
 from tests.naive import posterior as naive
 from tests.naive import pruning as naive_pruning
+from tests.tools.examples import examples
 
 from dagpost._tools import memory
 from dagpost.engines import ThreadEngine
@@ -110,7 +111,7 @@ def meeting_of(allowed: int, node: int) -> list[int]:
 # The weight of one set
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases())
 def test_the_weight_of_every_set_is_looked_up(case: Case) -> None:
     for node, mask in masks_of(case):
@@ -121,7 +122,7 @@ def test_the_weight_of_every_set_is_looked_up(case: Case) -> None:
 # Sums
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases())
 def test_sums_inside_a_set_match_explicit_sums(case: Case) -> None:
     lost = 0.0 if case.everyone else LOST
@@ -220,7 +221,7 @@ def random_conditions(case: Case, seed: int) -> tuple[list[int], list[int]]:
     return allowed, to_meet
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases(), st.integers(0, 2**32))
 def test_edge_probabilities_where_nodes_stand_match_explicit_sums(case: Case, seed: int) -> None:
     allowed, to_meet = random_conditions(case, seed)
@@ -240,7 +241,7 @@ def test_edge_probabilities_where_nodes_stand_match_explicit_sums(case: Case, se
             np.testing.assert_allclose(edges[:, child] - 0.25, expected[:, child], rtol=0, atol=2e-5 + lost)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases(), st.integers(0, 2**32))
 def test_a_drawn_graph_is_where_its_nodes_stand_and_has_its_log_weight(case: Case, seed: int) -> None:
     allowed, _ = random_conditions(case, seed)
@@ -257,7 +258,7 @@ def test_a_drawn_graph_is_where_its_nodes_stand_and_has_its_log_weight(case: Cas
 # Lists
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases())
 def test_lists_hold_all_that_matters_by_falling_weight(case: Case) -> None:
     tables = case.tables

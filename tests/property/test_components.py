@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tests.naive import kbest as naive_best
 from tests.naive import posterior as naive
 from tests.naive import structure as naive_structure
+from tests.tools.examples import examples
 
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
@@ -80,7 +81,7 @@ def spread(case: Case, families: tuple[Weights, ...]) -> Weights:
     return np.nan_to_num(dense((case[0], families)), neginf=0.0)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases())
 def test_evidence_families_edges_and_paths_match_enumeration(case: Case) -> None:
     lists, _ = case
@@ -110,7 +111,7 @@ def test_evidence_families_edges_and_paths_match_enumeration(case: Case) -> None
                 assert workspace.path_probability(source, target, 60.0) == pytest.approx(path, abs=TOLERANCE)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases(), st.data())
 def test_conditions_on_parents_match_enumeration(case: Case, data: st.DataObject) -> None:
     """The weights that conditions leave, whether they split a component or not."""
@@ -134,7 +135,7 @@ def test_conditions_on_parents_match_enumeration(case: Case, data: st.DataObject
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(cases(largest=4), st.integers(1, 30))
 @example(random_case(4, 2, 5, 0.0, 0.4, 0.0), 7)
 def test_the_best_graphs_match_enumeration(case: Case, count: int) -> None:
@@ -151,7 +152,7 @@ def test_the_best_graphs_match_enumeration(case: Case, count: int) -> None:
     assert found.tied == tied
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases())
 def test_log_weights_of_graphs_are_those_of_their_families(case: Case) -> None:
     lists, _ = case

@@ -12,6 +12,7 @@ from tests.naive import features as naive_features
 from tests.naive import summaries as naive_summaries
 from tests.naive.posterior import all_dags
 from tests.naive.summaries import NAMES, sample_of
+from tests.tools.examples import examples
 
 from dagpost.errors import InputError
 from dagpost.posterior.summaries import equivalence_classes, essential_graphs, pattern_graph
@@ -29,7 +30,7 @@ def test_completed_graphs_of_all_graphs_match_enumeration(nodes: Any) -> None:
     assert len(np.unique(essential_graphs(dags), axis=0)) == CLASSES[nodes]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.integers(5, 7),
     st.sampled_from([0.1, 0.25, 0.4]),

@@ -13,6 +13,7 @@ from tests.naive import essential as naive
 from tests.naive import features as naive_features
 from tests.naive.posterior import all_dags
 from tests.naive.summaries import NAMES, edges_of, sample_of
+from tests.tools.examples import examples
 
 from dagpost import InputError, essential_graph
 from dagpost.families.essential import compelled_by_data, compelled_with_rules, essential_graphs, patterns_of
@@ -77,7 +78,7 @@ def test_everything_compelled_under_interventions_matches_enumeration(data: Any)
     assert [tuple(row) for row in found.tolist()] == expected
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(st.data(), st.integers(0, 2**32))
 def test_what_follows_with_rules_matches_enumeration(data: Any, seed: int) -> None:
     nodes = data.draw(st.integers(2, 4))
@@ -90,7 +91,7 @@ def test_what_follows_with_rules_matches_enumeration(data: Any, seed: int) -> No
     assert set(edges_of(tuple(found))) == naive.compelled(dag, targets, **edges_ruled(constraints, nodes))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data(), st.integers(5, 7), st.sampled_from([0.3, 0.5, 0.7]), st.integers(0, 2**32))
 def test_larger_graphs_match_all_ways_to_turn_their_edges(data: Any, nodes: int, density: float, seed: int) -> None:
     targets = data.draw(st.just(()) | target_sets(nodes))
@@ -220,7 +221,7 @@ def test_the_directions_of_a_sample_add_up_what_enumeration_says_of_its_graphs(d
 # One graph
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(0, 2**32))
 def test_the_essential_graph_of_one_graph_obeys_rules_and_targets(seed: int) -> None:
     generator = np.random.default_rng(seed)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.naive import essential
 from tests.naive import exogenous as naive
 from tests.naive import features as naive_features
+from tests.tools.examples import examples
 
 from dagpost import DagPosterior, InDegreePrior, InputError, LocalScores
 from dagpost.families.numbering import family_count, parent_sets, unsqueeze_all
@@ -51,7 +52,7 @@ def test_a_prior_keeps_its_numbers_for_the_modelled_columns_and_has_none_for_the
     assert model.edge_probabilities_.to_numpy() == pytest.approx(edges)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(2, 4), st.data())
 def test_what_is_compelled_matches_enumeration(nodes: int, data: Any) -> None:
     exogenous = data.draw(st.lists(st.integers(0, nodes - 1), min_size=1, max_size=nodes - 1, unique=True))
@@ -68,7 +69,7 @@ def test_what_is_compelled_matches_enumeration(nodes: int, data: Any) -> None:
     assert tuple(with_rules[0].tolist()) == essential.as_masks(naive.compelled(dag, exogenous, rules=True), nodes)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_a_d_separation_holds_whatever_exogenous_columns_are_to_each_other(data: Any) -> None:
     """In every graph with any edges among the exogenous columns, the answer is the same."""

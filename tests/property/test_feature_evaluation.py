@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.naive import features as naive_features
 from tests.naive import wide as naive_wide
 from tests.naive.posterior import all_dags
+from tests.tools.examples import examples
 
 from dagpost import (
     adjacent,
@@ -114,13 +115,13 @@ def test_every_kind_of_statement_agrees_with_its_definition(kind: Any, data: Any
     check(*data.draw(cases(lambda names: leaf_kinds(names)[min(kind, len(leaf_kinds(names)) - 1)])))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(cases())
 def test_combinations_of_statements_agree_with_their_definition(case: Any) -> None:
     check(*case)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(cases())
 def test_a_statement_written_and_read_again_is_the_same(case: Any) -> None:
     names, _, feature = case

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tests.naive import kbest as naive_kbest
 from tests.naive import posterior as naive
 from tests.tools import reference
+from tests.tools.examples import examples
 
 from dagpost._tools import memory
 from dagpost._tools.progress import reporter_for
@@ -74,7 +75,7 @@ def random_weights(nodes: int, max_parents: int, seed: int, scale: float) -> Wei
 # Against the slow twins
 
 
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 @given(cases(), st.one_of(st.integers(1, 30), st.integers(1, 700)))
 @example((np.array([[-np.inf, 0.0], [0.0, -np.inf]]), 1, SPLIT), 3)
 @example((np.array([[-np.inf, 0.0], [-np.inf, 0.0]]), 1, SPLIT), 3)
@@ -106,6 +107,7 @@ def test_the_whole_list_has_every_dag_once(nodes: int, number: int, values: int 
     assert not found.tied
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("values", [None, 3])
 def test_every_shorter_list_is_the_beginning_of_the_whole_one(values: int | None) -> None:
     weights = random_weights(4, 3, seed=8, scale=10.0)
@@ -142,7 +144,7 @@ def test_equal_weights_list_the_smallest_parent_masks_first() -> None:
     assert found.tied
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases(largest=7), st.integers(1, 60), st.integers(0, 2**32))
 def test_rounding_of_the_weights_does_not_change_the_list(case: Case, count: int, seed: int) -> None:
     weights, max_parents, split = case
@@ -177,7 +179,7 @@ def test_the_tolerance_grows_with_the_weights() -> None:
 # Laws
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases(largest=7), st.integers(1, 40))
 def test_the_list_is_the_beginning_of_one_twice_as_long(case: Case, count: int) -> None:
     weights, max_parents, split = case
@@ -190,7 +192,7 @@ def test_the_list_is_the_beginning_of_one_twice_as_long(case: Case, count: int) 
     assert (longer.log_joint[: len(found.log_joint)] == found.log_joint).all()
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases(largest=7), st.integers(1, 40))
 def test_dropping_what_cannot_matter_changes_nothing(case: Case, count: int) -> None:
     weights, max_parents, split = case
@@ -204,7 +206,7 @@ def test_dropping_what_cannot_matter_changes_nothing(case: Case, count: int) -> 
     assert again.tied is found.tied
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases(largest=7), st.integers(1, 40), st.randoms(use_true_random=False))
 def test_relabelling_the_nodes_relabels_the_list(case: Case, count: int, random: Any) -> None:
     weights, max_parents, split = case

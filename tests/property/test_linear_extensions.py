@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import posterior as naive
 from tests.naive import sampling as naive_sampling
+from tests.tools.examples import examples
 
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
@@ -40,7 +41,7 @@ def log_of(parents: naive.Dag, largest_table: int = LARGEST_TABLE) -> float:
     return float(log_linear_extensions(masks(parents), engine=ENGINE, largest_table=largest_table)[0])
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(dags(1, 6))
 def test_both_counts_agree_with_all_permutations(parents: naive.Dag) -> None:
     expected = naive_sampling.extensions_by_permutations(parents)
@@ -55,13 +56,13 @@ def test_every_graph_on_a_few_nodes_is_counted_right_in_one_call(nodes: int) -> 
     np.testing.assert_allclose(np.exp(logs), list(orders.values()), rtol=TOLERANCE)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(dags(7, 13))
 def test_the_exact_integer_agrees_with_the_sum_over_down_sets(parents: naive.Dag) -> None:
     assert exact(parents) == naive_sampling.extensions_by_down_sets(parents)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(dags(12, 30))
 def test_logs_agree_with_exact_integers_on_larger_graphs(parents: naive.Dag) -> None:
     assert log_of(parents) == pytest.approx(math.log(exact(parents)), abs=TOLERANCE)

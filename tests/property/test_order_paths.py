@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.naive import paths as naive_paths
 from tests.naive import posterior as naive
+from tests.tools.examples import examples
 
 from dagpost._tools import memory
 from dagpost._tools.progress import reporter_for
@@ -89,7 +90,7 @@ def room_for(nodes: int, tables: int) -> Iterator[None]:
 # Against the slow twins
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(cases())
 def test_descendant_sets_and_paths_match_enumeration(case: Case) -> None:
     weights, max_parents, (low, in_task) = case
@@ -103,7 +104,7 @@ def test_descendant_sets_and_paths_match_enumeration(case: Case) -> None:
     np.testing.assert_allclose(matrix, expected_matrix, rtol=0, atol=TOLERANCE)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(cases(smallest=5, largest=8), st.integers(0, 7))
 def test_descendant_sets_match_the_dictionary_form(case: Case, which: int) -> None:
     weights, max_parents, (low, in_task) = case
@@ -148,7 +149,7 @@ def test_every_distribution_sums_to_one_and_gives_the_matrix(case: Case) -> None
     assert not matrix.diagonal().any()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases(smallest=2, largest=9), st.randoms(use_true_random=False))
 def test_new_labels_permute_the_paths(case: Case, random: Random) -> None:
     weights, max_parents, (low, in_task) = case

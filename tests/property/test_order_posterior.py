@@ -16,6 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.naive import posterior as naive
+from tests.tools.examples import examples
 
 from dagpost._tools import memory
 from dagpost.engines import ThreadEngine
@@ -93,21 +94,21 @@ def assert_agrees(weights: Weights, max_parents: int, split: Split, expected: na
 # Against the slow twins
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(cases())
 def test_evidence_families_and_edges_match_enumeration(case: Case) -> None:
     weights, max_parents, split = case
     assert_agrees(weights, max_parents, split, naive.order_modular_by_enumeration(weights, max_parents))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(cases(smallest=4, largest=9))
 def test_evidence_families_and_edges_match_the_textbook_form(case: Case) -> None:
     weights, max_parents, split = case
     assert_agrees(weights, max_parents, split, naive.order_modular_by_textbook(weights, max_parents))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases(smallest=10, largest=12, splits=[SPLIT, Split(3, 5), Split(5, 8), Split(8, 9), Split(2, 10)]))
 def test_larger_tables_match_the_textbook_form(case: Case) -> None:
     weights, max_parents, split = case
@@ -187,7 +188,7 @@ def test_a_million_nats_keep_the_probabilities() -> None:
 # Laws
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases(smallest=2, largest=8), st.randoms(use_true_random=False))
 def test_relabelling_the_nodes_permutes_the_result(case: Case, random: Random) -> None:
     weights, max_parents, split = case
@@ -203,7 +204,7 @@ def test_relabelling_the_nodes_permutes_the_result(case: Case, random: Random) -
     np.testing.assert_allclose(after.families, renamed, rtol=0, atol=TOLERANCE)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases(smallest=2, largest=8), st.data())
 @example((np.array([[0.0, 1.0], [2.0, 0.5]]), 1, Split(1, 1)), None)
 def test_a_constant_added_to_a_node_moves_the_evidence_only(case: Case, data: st.DataObject | None) -> None:
@@ -219,7 +220,7 @@ def test_a_constant_added_to_a_node_moves_the_evidence_only(case: Case, data: st
     np.testing.assert_allclose(after.edges, before.edges, rtol=0, atol=TOLERANCE)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases(smallest=2, largest=9))
 def test_the_families_of_a_node_sum_to_one_and_edges_are_probabilities(case: Case) -> None:
     weights, max_parents, split = case
@@ -233,7 +234,7 @@ def test_the_families_of_a_node_sum_to_one_and_edges_are_probabilities(case: Cas
     assert (found.edges + found.edges.T <= 1 + TOLERANCE).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases(smallest=3, largest=9))
 def test_overwriting_the_forward_table_changes_no_bit(case: Case) -> None:
     weights, max_parents, split = case

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.naive import posterior as naive
 from tests.naive import prediction as naive_prediction
 from tests.naive import scores as naive_scores
+from tests.tools.examples import examples
 from tests.tools.family_columns import family_log_predictive
 
 from dagpost.data.table import Table
@@ -208,7 +209,7 @@ def test_a_prior_mean_and_scale_that_are_not_given_are_those_of_the_rows_of_trai
 # All graphs
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(discrete_tables(), st.sampled_from(DISCRETE_SCORES), st.sampled_from([1.0, 300.0]), st.integers(0, 2**32 - 1))
 def test_discrete_prediction_matches_the_sum_over_all_graphs(
     table: Table, score: Any, spread: float, seed: int
@@ -279,7 +280,7 @@ def test_the_average_over_all_graphs_is_the_rise_of_the_log_evidence(case: Any, 
     assert found[0] == pytest.approx(expected, abs=1e-8)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(discrete_tables(), st.sampled_from(DISCRETE_SCORES), st.sampled_from([1.0, 300.0]), st.data())
 def test_levels_of_a_target_match_the_sum_over_all_graphs(table: Table, score: Any, spread: float, data: Any) -> None:
     generator = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.naive import families as naive_families
 from tests.naive import posterior as naive
 from tests.naive import pruning as naive_pruning
+from tests.tools.examples import examples
 
 from dagpost._tools import memory
 from dagpost.engines import ThreadEngine
@@ -77,7 +78,7 @@ weights = st.builds(
 
 
 @given(weights, st.sampled_from([1e-6, 1e-2, 0.5]))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_smallest_shares_go_while_the_allowance_lasts(log_weights: naive.Logs, allowance: float) -> None:
     nodes = len(log_weights)
     limit = next(size for size in range(nodes) if family_count(nodes - 1, size) == log_weights.shape[1])

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import cutting as naive
+from tests.tools.examples import examples
 
 from dagpost.data.cutting import bin_names, bin_of, cut_points
 from dagpost.data.recipe import Recipe
@@ -55,7 +56,7 @@ recipes = st.builds(
 
 
 @given(frame=frames(), recipe=recipes)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_transforming_the_rows_it_was_fitted_to_repeats_the_decisions(frame: pd.DataFrame, recipe: Recipe) -> None:
     table = recipe.fit(frame).transform(frame)
     assert table.discrete
@@ -69,7 +70,7 @@ def test_transforming_the_rows_it_was_fitted_to_repeats_the_decisions(frame: pd.
 
 
 @given(frame=frames(), recipe=recipes)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_recipe_in_json_is_the_same_recipe(frame: pd.DataFrame, recipe: Recipe) -> None:
     recipe.fit(frame)
     again = Recipe.from_json(json.loads(json.dumps(recipe.to_json())))
@@ -79,7 +80,7 @@ def test_a_recipe_in_json_is_the_same_recipe(frame: pd.DataFrame, recipe: Recipe
 
 
 @given(frame=frames(), recipe=recipes, seed=st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_shuffled_rows_have_the_same_recipe(frame: pd.DataFrame, recipe: Recipe, seed: int) -> None:
     shuffled = frame.sample(frac=1.0, random_state=seed).reset_index(drop=True)
     assert Recipe(**recipe.get_params()).fit(shuffled).steps_ == recipe.fit(frame).steps_

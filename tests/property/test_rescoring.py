@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import scores as naive
+from tests.tools.examples import examples
 
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
@@ -128,7 +129,7 @@ def tables_of_numbers(draw: st.DrawFn) -> Table:
     return Table(names, tuple(columns), tuple(levels), gaps=gaps, **extra)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     table=tables_of_numbers(),
     max_parents=st.integers(0, 5),

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tests.naive import posterior as naive
 from tests.naive import structure as naive_structure
 from tests.tools import reference
+from tests.tools.examples import examples
 
 from dagpost._tools import memory
 from dagpost._tools.wide_floats import ZERO, to_logs
@@ -80,7 +81,7 @@ def log_of(fraction: Fraction) -> float:
 # Against the slow twins
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(cases())
 @example((np.array([[-np.inf, 0.0], [0.0, -np.inf]]), 1, 1))
 @example((np.array([[-np.inf, 0.0], [-np.inf, 0.0]]), 1, 11))
@@ -102,7 +103,7 @@ def test_evidence_families_edges_and_paths_match_enumeration(case: Case) -> None
         np.testing.assert_allclose(found.paths[source], paths, rtol=0, atol=TOLERANCE)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases())
 def test_the_evidence_alone_is_that_of_the_whole_posterior(case: Case) -> None:
     weights, max_parents, low = case
@@ -115,7 +116,7 @@ def test_the_evidence_alone_is_that_of_the_whole_posterior(case: Case) -> None:
         assert found == pytest.approx(expected, abs=TOLERANCE, rel=0)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases())
 def test_descendant_and_ancestor_sets_match_enumeration(case: Case) -> None:
     weights, max_parents, low = case
@@ -214,7 +215,7 @@ def test_too_large_a_bound_on_the_error_is_refused() -> None:
 # Laws
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases(largest=7), st.randoms(use_true_random=False))
 def test_relabelling_the_nodes_permutes_the_result(case: Case, random: Any) -> None:
     weights, max_parents, low = case
@@ -233,7 +234,7 @@ def test_relabelling_the_nodes_permutes_the_result(case: Case, random: Any) -> N
     np.testing.assert_allclose(edges[0][back], edges[1], rtol=0, atol=TOLERANCE)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases(largest=7), st.lists(st.floats(-1000, 1000), min_size=7, max_size=7))
 def test_a_constant_added_to_the_scores_of_a_node_moves_the_evidence_only(case: Case, constants: list[float]) -> None:
     weights, max_parents, low = case

@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.naive import trees as naive_trees
+from tests.tools.examples import examples
 
 from dagpost.engines import ThreadEngine
 from dagpost.errors import NoGraphError
@@ -49,7 +50,7 @@ def posterior_or_none(log_weights: Weights, spanning: bool) -> TreePosterior | N
 # Against the slow twins
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(weights(), st.booleans())
 # Two nodes that hold on to each other, and to nothing else.
 @example(np.array([[-2000.0, 0.0], [0.0, -1990.0]]), True)
@@ -100,7 +101,7 @@ def test_forests_are_the_graphs_of_at_most_one_parent(log_weights: Weights) -> N
 # Laws
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(weights(largest=30), st.booleans(), st.integers(0, 2**32))
 def test_the_numbering_of_the_nodes_does_not_matter(log_weights: Weights, spanning: bool, seed: int) -> None:
     places = np.random.default_rng(seed).permutation(len(log_weights))
@@ -113,7 +114,7 @@ def test_the_numbering_of_the_nodes_does_not_matter(log_weights: Weights, spanni
         np.testing.assert_allclose(first.families[shuffled], second.families, rtol=TOLERANCE, atol=SMALLEST)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(weights(largest=40), st.booleans())
 def test_every_node_takes_one_target_and_a_spanning_tree_has_one_root(log_weights: Weights, spanning: bool) -> None:
     found = posterior_or_none(log_weights, spanning)
@@ -125,7 +126,7 @@ def test_every_node_takes_one_target_and_a_spanning_tree_has_one_root(log_weight
             assert np.trace(found.families) == pytest.approx(1.0, rel=0, abs=TOLERANCE)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(2, 20), st.integers(0, 2**32), st.sampled_from([1.0, 100.0, 1000.0]))
 def test_scores_equal_for_equivalent_trees_say_nothing_about_the_root(nodes: int, seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)
@@ -145,7 +146,7 @@ def test_scores_equal_for_equivalent_trees_say_nothing_about_the_root(nodes: int
 # Draws
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(weights(largest=12), st.booleans(), st.integers(0, 2**32))
 def test_draws_are_allowed_graphs_with_their_log_weights(log_weights: Weights, spanning: bool, seed: int) -> None:
     posterior = posterior_or_none(log_weights, spanning)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.naive import unroll as naive
+from tests.tools.examples import examples
 
 from dagpost import unroll
 from dagpost.errors import InputError
@@ -30,7 +31,7 @@ def panels(draw: st.DrawFn) -> tuple[list[naive.Row], int]:
 
 
 @given(panel=panels(), lags=st.integers(1, 3), kind=st.sampled_from(["whole", "fractions", "dates"]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_unrolling_is_what_looking_through_the_rows_gives(panel: Any, lags: int, kind: str) -> None:
     rows, _ = panel
     step = naive.usual_step(rows)

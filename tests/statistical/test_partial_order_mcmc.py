@@ -89,6 +89,7 @@ def test_every_step_is_that_of_the_twin_and_balances(
     assert_steps(counts, transition, where.logs)
 
 
+@pytest.mark.long
 def test_orders_of_a_bucket_are_drawn_in_proportion_to_their_weights() -> None:
     tables = random_tables(6, 3, 1, 0.7)
     families = buckets.bucket_families(tables.families)

@@ -56,9 +56,9 @@ def test_nothing_is_cut_and_a_notice_says_what_that_assumes(fitted: Any) -> None
     assert all(step.cuts is None for step in model.recipe_.steps_)
     assert model.recipe_.step("smoking").levels == ("never", "former", "current")
     assert said[1] == (
-        "Columns of levels are taken as ordered (smoking: never < former < current) and numbers by their ranks: "
-        "relations are assumed to be monotone, as between Gaussian numbers behind the columns (score "
-        "'latent-gaussian')."
+        "Columns of levels are taken as ordered (sex: f < m, smoking: never < former < current, diagnosis: none < "
+        "hypertension) and numbers by their ranks: relations are assumed to be monotone, as between Gaussian numbers "
+        "behind the columns (score 'latent-gaussian')."
     )
 
 

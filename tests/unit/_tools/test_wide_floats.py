@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tools.examples import examples
 
 from dagpost._tools.kernels import inlined
 from dagpost._tools.wide_floats import (
@@ -67,7 +68,7 @@ def _multiply_all(first: np.ndarray, second: np.ndarray, result: np.ndarray) -> 
         result[place] = multiply(first[place], second[place])
 
 
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 @given(exponents, st.integers(0, 100), fractions, fractions)
 def test_sums_are_right_for_every_gap_of_exponents(exponent: int, gap: int, first: int, second: int) -> None:
     large, small = wide(exponent, first), wide(exponent - gap, second)
@@ -76,7 +77,7 @@ def test_sums_are_right_for_every_gap_of_exponents(exponent: int, gap: int, firs
     assert relative_error(add(large, small), expected, exponent) <= ERROR
 
 
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 @given(exponents, exponents, fractions, fractions)
 def test_products_are_right(first_exponent: int, second_exponent: int, first: int, second: int) -> None:
     one, other = wide(first_exponent, first), wide(second_exponent, second)

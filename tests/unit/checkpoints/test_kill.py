@@ -30,7 +30,7 @@ def report_of(kind: str, folder: Path, how: str) -> dict[str, int]:
     "kind",
     [
         "structure-modular fit",
-        "fit with gaps",
+        pytest.param("fit with gaps", marks=pytest.mark.long),
         *(
             pytest.param(kind, marks=pytest.mark.long)
             for kind in (

@@ -86,6 +86,7 @@ def outside(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
 
 
+@pytest.mark.long
 def test_what_other_packages_bring_is_used_by_name(tmp_path: Path, outside: dict[str, str]) -> None:
     write_table(tmp_path)
     settings = ["--score", "borrowed:size=2,note=ours", "--prior", "steps:0.5", "--engine", "elsewhere"]

@@ -153,6 +153,7 @@ def test_ctrl_c_ends_a_long_run_soon_with_status_130_and_no_file(tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir()] == ["wide.csv"]
 
 
+@pytest.mark.long
 @POSIX
 def test_the_same_command_goes_on_where_ctrl_c_stopped_it(tmp_path: Path) -> None:
     write_wide_table(tmp_path, 17)

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tools.examples import examples
 
 from dagpost import DagPosterior, Recipe, as_table, read_table, unroll
 from dagpost.data.cut_tables import cut_numbers
@@ -83,7 +84,7 @@ def test_what_is_not_a_column_of_numbers_stays_levels(words: list[str]) -> None:
     limit=st.decimals(-1000, 1000, places=3, allow_nan=False).map(lambda number: f"{number:f}"),
     blank=st.sampled_from(["", " "]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_limits_come_back_from_their_text(sign: str, limit: str, blank: str) -> None:
     found = parsed_limits([f"{sign}{blank}{limit}"])
     assert found is not None

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 from tests.naive import posterior as naive
 from tests.naive import search as naive_search
+from tests.tools.examples import examples
 
 from dagpost import DagPosterior, datasets
 from dagpost._tools.progress import reporter_for
@@ -63,7 +64,7 @@ def posterior_or_none(tables: FamilyTables, order: list[int]) -> GivenOrderPoste
         return None
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(cases())
 def test_evidence_and_edges_match_enumeration(case: tuple[naive.Logs, int, list[int], int]) -> None:
     log_weights, max_parents, order, width = case
@@ -77,7 +78,7 @@ def test_evidence_and_edges_match_enumeration(case: tuple[naive.Logs, int, list[
             np.testing.assert_allclose(found.edges, expected[1], rtol=0, atol=tolerance)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases(), st.integers(0, 2**32))
 def test_draws_fit_the_order_and_have_their_log_weights(
     case: tuple[naive.Logs, int, list[int], int], seed: int

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.tools.examples import examples
 
 from dagpost import (
     adjacent,
@@ -177,7 +178,7 @@ def test_words_of_the_language_are_names_where_they_can_be_nothing_else() -> Non
     assert parse("P(P -> A | pa -> A)", names) == Query(edge("P", "A"), edge("pa", "A"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.text(max_size=5), min_size=2, max_size=4, unique=True))
 def test_every_name_survives_writing_and_reading(names: Any) -> None:
     feature = edge(*names[:2]) & d_separated(names[0], names[1], names[2:])
@@ -289,7 +290,7 @@ def test_the_caret_stays_in_place_among_wide_characters_and_line_breaks() -> Non
     assert str(caught.value).split("\n")[2] == "  " + " " * 7 + "^"
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(
     st.lists(
         st.sampled_from(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.posterior import all_dags
+from tests.tools.examples import examples
 
 from dagpost import (
     adjacent,
@@ -212,7 +213,7 @@ def some_features() -> Any:
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(some_features())
 def test_whatever_is_reduced_is_reduced_rightly(feature: Any) -> None:
     held = evaluate([feature], DAGS, NAMES)[0]

@@ -330,7 +330,7 @@ def test_a_file_cut_short_anywhere_is_refused(kind: str, model: DagPosterior, tm
             load(target)
 
 
-@pytest.mark.parametrize("kind", ["model", "sample"])
+@pytest.mark.parametrize("kind", [pytest.param("model", marks=pytest.mark.long), "sample"])
 def test_a_file_with_any_one_byte_changed_is_refused_or_holds_the_same(
     kind: str, model: DagPosterior, tmp_path: Path
 ) -> None:

@@ -75,6 +75,7 @@ def test_arviz_takes_a_latent_model() -> None:
     assert posterior["edge"].dims == ("chain", "draw", "parent", "child")
 
 
+@pytest.mark.long
 def test_levels_and_numbers_with_gaps_are_in_a_file_with_the_edges_that_the_model_rules_out(tmp_path: Path) -> None:
     model = fitted_to(frame_of()[["smoking", "sex", "age", "marker"]], score="conditional-gaussian", samples=20)
     model.save(tmp_path / "m")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tools.examples import examples
 
 from dagpost.data.table import Table
 from dagpost.mcmc.cell_rules import CellRules
@@ -28,7 +29,7 @@ def can_fill(table: Table, cells: list[float]) -> bool:
     return True
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 6))
 def test_cells_fill_gaps_as_a_look_at_each_of_them_says(seed: int, rows: int) -> None:
     generator = np.random.default_rng(seed)

@@ -337,6 +337,7 @@ def crowded(monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     return pd.DataFrame(codes, columns=list("ABCDEFG"))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:Do not trust it:dagpost.errors.DagpostWarning")
 @pytest.mark.parametrize(("modularity", "name"), [("structure", "block-gibbs"), ("order", "partial-order-mcmc")])
 def test_chains_take_over_where_tables_do_not_fit(

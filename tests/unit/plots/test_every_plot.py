@@ -60,6 +60,7 @@ def test_each_function_draws_where_it_is_told_and_returns_the_axes(model: DagPos
         plt.close("all")
 
 
+@pytest.mark.long
 def test_what_is_said_above_a_plot_stays_inside_the_figure(chains: DagSample) -> None:
     """Long names make the axes narrow: the words must use the room above the names."""
     names = tuple(

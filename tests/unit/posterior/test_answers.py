@@ -17,6 +17,7 @@ from tests.naive import posterior as naive
 from tests.naive import structure as naive_structure
 from tests.tools.answers import facts
 from tests.tools.engines import SlowEngine
+from tests.tools.examples import examples
 
 from dagpost import DagPosterior, EdgePrior, LocalScores, custom, d_separated, edge, path
 from dagpost._tools.progress import NO_PROGRESS
@@ -240,7 +241,7 @@ def statements(draw: st.DrawFn, depth: int = 2) -> Feature:
     }[kind]()
 
 
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 @given(feature=statements())
 def test_whatever_is_exact_is_right(posterior: Posterior, feature: Feature) -> None:
     found = posterior.exact(feature)

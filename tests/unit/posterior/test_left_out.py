@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.naive import essential
 from tests.naive.posterior import all_dags
 from tests.naive.summaries import edges_of
+from tests.tools.examples import examples
 
 from dagpost import DagPosterior, equivalence_classes
 from dagpost.cli.pairs import print_about_pairs, print_pairs
@@ -26,7 +27,7 @@ from dagpost.priors.constraints import Constraints
 NAMES = ("a", "b", "c", "d")
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(2, 4), st.data())
 def test_what_is_compelled_with_the_model_matches_enumeration(nodes: int, data: Any) -> None:
     sinks = data.draw(st.sets(st.integers(0, nodes - 1), min_size=1, max_size=nodes - 1))

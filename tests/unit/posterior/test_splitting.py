@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tools.examples import examples
 
 from dagpost import BDeu, DagPosterior, ResourceError, local_scores
 from dagpost._tools.spelling import in_python
@@ -67,7 +68,7 @@ def rule_sets(draw: st.DrawFn) -> tuple[Constraints, tuple[str, ...]]:
     return Constraints(required, forbidden, tiers), names
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(rule_sets(), st.integers(1, 5))
 def test_advice_that_is_followed_leaves_what_it_says(case: tuple[Constraints, tuple[str, ...]], most: int) -> None:
     rules, names = case

@@ -117,7 +117,7 @@ def test_latent_models_have_both() -> None:
 def test_levels_in_no_order_have_no_coefficients() -> None:
     model = DagPosterior("bdeu").fit(np.array([[0, 1], [1, 0], [1, 1]]))
     for ask in (model.direct_effects, model.latent_correlations):
-        with pytest.raises(InputError, match=r"columns of numbers, or of latent numbers"):
+        with pytest.raises(InputError, match=r"under the score of this model some columns are levels"):
             ask()
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from tests.naive import edge_priors as naive
 from tests.naive.posterior import weights_by_mask
+from tests.tools.examples import examples
 
 from dagpost import DagPosterior, EdgePrior, LocalScores, prior_edges
 from dagpost._tools.json_settings import from_json, to_json
@@ -58,7 +59,7 @@ def in_python(said: naive.Said, names: tuple[str, ...]) -> dict[str, float]:
 
 
 @given(cases())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_every_graph_weighs_the_product_of_the_states_of_its_pairs(case: Any) -> None:
     nodes, said, otherwise, forbidden, max_parents = case
     names, limit = NAMES[:nodes], min(max_parents, nodes - 1)

@@ -28,7 +28,7 @@ PAGES, blocks, refreshed, write_example_files = (
 GALLERY = sorted(script.name for script in (PROJECT / "docs" / "gallery").glob("plot_*.py"))
 
 #: Pages whose examples take too long for every run.
-_LONG = ("docs/many_columns.md",)
+_LONG = ("docs/many_columns.md", "docs/mixed.md")
 _RUN, _NOT_RUN = {"python", "pycon", "console"}, {"bash", "r", "text"}
 
 

@@ -117,7 +117,10 @@ def test_a_file_made_with_another_package_says_which_one_is_missing(made: Path) 
     ("method", "kind", "words"),
     [
         pytest.param("auto", None, "exact", marks=pytest.mark.long),
-        ("toy-chain:chains=2,burn_in=200", "ToyChain", "estimated from graphs by toy-chain"),
+        pytest.param(
+            *("toy-chain:chains=2,burn_in=200", "ToyChain", "estimated from graphs by toy-chain"),
+            marks=pytest.mark.long,
+        ),
         pytest.param("empty-graphs", "EmptyGraphs", "the graph without edges only", marks=pytest.mark.long),
     ],
     ids=lambda value: str(value).partition(":")[0],

@@ -250,6 +250,7 @@ def test_scores_from_elsewhere_have_no_rows(tmp_path: Path) -> None:
     assert page.tables["columns"][0] == ["Variable"]
 
 
+@pytest.mark.long
 def test_what_would_take_too_long_is_left_out_with_the_reason(tmp_path: Path) -> None:
     """With 25 variables a model from a file has edges and parent sets, and the rest would take longer than the fit."""
     table = np.random.default_rng(1).integers(0, 2, (50, 25))

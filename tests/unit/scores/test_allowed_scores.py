@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.naive import scores as naive_scores
 from tests.property.test_counted_elsewhere import CountingEngine
 from tests.tools.broken_off import Stopped, StoppingEngine, eager
+from tests.tools.examples import examples
 
 from dagpost._tools import memory
 from dagpost._tools.progress import reporter_for
@@ -74,7 +75,7 @@ def random_lists(columns: int, max_parents: int, seed: int) -> ParentLists:
 
 
 @given(st.sampled_from(SCORES), st.integers(0, 4), st.integers(0, 2**16), st.booleans())
-@hypothesis_settings(max_examples=60)
+@hypothesis_settings(max_examples=examples(60))
 def test_scores_are_those_of_all_families(score: Score, limit: int, seed: int, extra: bool) -> None:
     assert_those_of_all_families(score, random_table(score, 6, 40, seed, extra), random_lists(6, limit, seed))
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from tests.tools.examples import examples
 
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
@@ -32,7 +33,7 @@ def without_bits(rows: Rows) -> Bitmaps:
 )
 # Enough columns that no rows merge, and sets of more than 64 configurations.
 @example(BDeu(2.0), [2] * 18, 256, 7, 1, 1)
-@hypothesis_settings(max_examples=60)
+@hypothesis_settings(max_examples=examples(60))
 def test_scores_are_the_same_with_and_without_bits(
     score: Any, arities: list[int], count: int, max_parents: int, seed: int, repeats: int
 ) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import posterior as naive
 from tests.naive import search as naive_search
+from tests.tools.examples import examples
 
 from dagpost.data import datasets
 from dagpost.engines import ThreadEngine
@@ -73,7 +74,7 @@ def cases(draw: st.DrawFn) -> tuple[naive.Logs, int, naive.Dag, int]:
     return log_weights, max_parents, start, draw(st.integers(1, nodes - 1))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(cases())
 def test_climbs_end_where_the_slow_twin_ends(case: tuple[naive.Logs, int, naive.Dag, int]) -> None:
     log_weights, max_parents, start, width = case
@@ -87,7 +88,7 @@ def test_climbs_end_where_the_slow_twin_ends(case: tuple[naive.Logs, int, naive.
     assert tuple(given.tolist()) == start
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(cases())
 def test_no_single_change_is_better_where_a_climb_ends(case: tuple[naive.Logs, int, naive.Dag, int]) -> None:
     log_weights, max_parents, start, width = case
@@ -212,7 +213,7 @@ def test_a_start_that_is_no_allowed_graph_is_refused(start: Any, message: str) -
 # Weights of graphs
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases(), st.integers(0, 2**32))
 def test_graphs_are_weighed_as_their_families_are(case: tuple[naive.Logs, int, naive.Dag, int], seed: int) -> None:
     log_weights, max_parents, start, width = case

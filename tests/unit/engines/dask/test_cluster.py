@@ -139,6 +139,7 @@ def test_an_engine_is_shared_until_it_is_closed(engine: DaskEngine) -> None:
         assert repr(second) == repr(engine)
 
 
+@pytest.mark.long
 def test_an_address_is_enough_and_leaves_other_work_with_dask_alone(engine: DaskEngine) -> None:
     code = f"""
 import dask, distributed, numpy
@@ -313,6 +314,7 @@ def test_a_client_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_is
         model.sample(10, seed=1)
 
 
+@pytest.mark.long
 def test_a_cluster_without_workers_is_waited_for_and_then_given_up() -> None:
     with cluster.local_cluster(0) as local, distributed.Client(local) as client:
         for settings in ({"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=4)}):
@@ -433,6 +435,7 @@ def test_two_models_share_one_engine_from_two_threads(engine: DaskEngine) -> Non
         assert np.array_equal(found[number].parents, here.parents)
 
 
+@pytest.mark.long
 def test_a_scheduler_that_is_gone_is_one_clear_sentence() -> None:
     # A client tries this long to reach its scheduler again.
     with waiting(5), cluster.local_cluster(1) as local, DaskEngine(local.scheduler_address) as lost:

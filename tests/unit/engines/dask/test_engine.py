@@ -107,6 +107,7 @@ def test_blocks_become_finer_with_workers_and_with_less_memory() -> None:
     assert [blocks.block_top(nodes, 5, rooms[0]) for nodes in (25, 29, 30, 33, 36)] == [7, 7, 8, 11, 14]
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_is_replaced_and_the_result_is_the_same(engine: DaskEngine) -> None:
     client = engine.cluster.client
     killed: list[int] = []
@@ -122,6 +123,7 @@ def test_a_worker_that_dies_is_replaced_and_the_result_is_the_same(engine: DaskE
     assert_same(everything(HOST, 20), found)
 
 
+@pytest.mark.long
 def test_blocks_that_do_not_fit_into_memory_go_to_disk_and_come_back() -> None:
     memory = {"target": 0.5, "spill": False, "pause": False, "terminate": False}
     settings = {f"distributed.worker.memory.{name}": value for name, value in memory.items()}
@@ -154,6 +156,7 @@ def run_with_checkpoint(sums: ExactBackend, checkpoint: Checkpoint, stop: Callab
         return sums.family_probabilities(forward, reporter=reporter, checkpoint=checkpoint)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("stage", "units"), [("forward table", 3), ("edge probabilities", 5)])
 def test_a_run_that_lost_its_cluster_goes_on_with_another(
     engine: DaskEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, units: int

@@ -210,6 +210,7 @@ def test_folds_tell_how_far_they_are(engine: DaskEngine) -> None:
     assert told == [("folds", done, 4) for done in (1, 2, 3, 4)]
 
 
+@pytest.mark.long
 def test_remarks_are_those_of_all_folds_however_many_threads_a_worker_has() -> None:
     """And the worker's own warnings are left as they were, though folds end in any order."""
     quick = {"method": PartitionMCMC(chains=2, burn_in=0, thinning=1), "samples": 10, "seed": 1}
@@ -385,6 +386,7 @@ class EagerEngine(DaskEngine):
         return AlwaysOnCluster(self)
 
 
+@pytest.mark.long
 def test_sums_over_all_graphs_on_the_cluster_are_named(client: Any) -> None:
     engine = EagerEngine(client, threads=2)
     model = DagPosterior(score="bdeu", engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
