@@ -8,8 +8,8 @@ parameter prior has its own file with these two, named in kinds.py:
     drawn      one draw from the posterior of the parameters of each graph: draws of an effect.
     expected   the posterior means of the parameters. Every parameter occurs at most once in a product behind an
                outcome, and those of different nodes are independent given the graph: so the outcome under the means
-               *is* the posterior mean of the outcome, exactly. That holds for `outcome` and `direct`; `through` compares
-               two worlds that share parameters, so its mean is taken from draws.
+               *is* the posterior mean of the outcome, exactly. That holds for `outcome` and `direct`; `through`
+               compares two worlds that share parameters, so its mean is taken from draws.
 
 How columns that are not modelled are distributed is `Background`: as in the table.
 """
