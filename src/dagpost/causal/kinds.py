@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Masks
-from dagpost.causal import gaussian
+from dagpost.causal import discrete, gaussian
 from dagpost.causal.mechanisms import Mechanisms
 from dagpost.prediction.background import Background
-from dagpost.scores import NormalWishartPrior
+from dagpost.scores import DirichletPrior, NormalWishartPrior
 
 
 class Kind(NamedTuple):
@@ -22,5 +22,6 @@ class Kind(NamedTuple):
 
 
 KINDS: Mapping[type[Any], Kind] = {
+    DirichletPrior: Kind(discrete.drawn, discrete.expected),
     NormalWishartPrior: Kind(gaussian.drawn, gaussian.expected),
 }
