@@ -15,10 +15,11 @@ import numpy as np
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.causal.kinds import Kind
-from dagpost.causal.mechanisms import Background, Mechanisms
+from dagpost.causal.mechanisms import Mechanisms
 from dagpost.causal.question import Columns, Question
 from dagpost.families.masks import distinct_rows
 from dagpost.features import ancestors
+from dagpost.prediction.background import Background
 from dagpost.prediction.statistics import Statistics
 from dagpost.scores import ParameterPrior
 

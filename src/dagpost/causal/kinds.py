@@ -9,7 +9,8 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost.causal import gaussian
-from dagpost.causal.mechanisms import Background, Mechanisms, World
+from dagpost.causal.mechanisms import Mechanisms, World
+from dagpost.prediction.background import Background
 from dagpost.scores import NormalWishartPrior
 
 

@@ -24,8 +24,9 @@ from dagpost._tools.kernels import kernel
 from dagpost.causal.columns import rows_with
 from dagpost.causal.gaussian import means_of, orders_of
 from dagpost.causal.kinds import Kind
-from dagpost.causal.mechanisms import Background, Mechanisms, World
+from dagpost.causal.mechanisms import Mechanisms, World
 from dagpost.data.table import Table
+from dagpost.prediction.background import Background
 from dagpost.prediction.completed_parts import Part
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks

@@ -11,7 +11,6 @@ from dagpost.causal import latent
 from dagpost.causal.columns import Columns
 from dagpost.causal.graphs import Graphs, Weighted
 from dagpost.causal.kinds import KINDS
-from dagpost.causal.mechanisms import no_background
 from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
 from dagpost.engines import Engine
@@ -20,6 +19,7 @@ from dagpost.families.masks import refuse_wide
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import images_of
 from dagpost.posterior.sample import DagSample
+from dagpost.prediction.background import background_of, count_background
 from dagpost.prediction.counted_parts import all_counted_parts, counted_parts
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.mixed_statistics import MixedStatistics
@@ -48,7 +48,7 @@ def graphs_of_fitted(fitted: Fitted) -> Graphs:
     return Graphs(
         parts=tuple(parts),
         columns=columns,
-        background=no_background(len(fitted.names)),
+        background=background_of(fitted),
         count=len(counted[0][0].sample) if shared else sum(len(part.sample) for part, _ in counted),
         target=str(fitted.target),
         observations=fitted.data.observations,
@@ -72,7 +72,7 @@ def graphs_of_sample(sample: DagSample, table: Table, score: str | Score, engine
     return Graphs(
         parts=(Weighted(KINDS[type(prior)], prior, statistics, sample.parents.astype(np.uint64), weights),),
         columns=Columns(table.names, table.levels, recipe, _means(statistics), sample.exogenous),
-        background=no_background(len(table.names)),
+        background=count_background(table, sample.exogenous, prior),
         count=len(sample),
         target=str(sample.target),
         observations=table.observations,
