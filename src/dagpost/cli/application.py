@@ -36,6 +36,7 @@ _COMMANDS = {
     "best": ("dagpost.cli.best", "best"),
     "predict": ("dagpost.cli.predict", "predict"),
     "complete": ("dagpost.cli.complete", "complete"),
+    "plot": ("dagpost.cli.plot", "plot"),
     "report": ("dagpost.cli.report", "report"),
     "info": ("dagpost.cli.info", "info"),
     "demo": ("dagpost.cli.demo", "demo"),
