@@ -32,6 +32,7 @@ _COMMANDS = {
     "fit": ("dagpost.cli.fit", "fit"),
     "edges": ("dagpost.cli.query", "edges"),
     "query": ("dagpost.cli.query", "query"),
+    "effect": ("dagpost.cli.effect", "effect"),
     "sample": ("dagpost.cli.sample", "sample"),
     "best": ("dagpost.cli.best", "best"),
     "predict": ("dagpost.cli.predict", "predict"),
