@@ -156,17 +156,11 @@ def _refuse_for_all(words: list[str], given: dict[str, Any]) -> None:
 
 def print_effect(found: Effect) -> None:
     """The sentences, the parts, what would be seen, and what all of it assumes."""
-    from dagpost.causal.sentences import OVERLAP, main_sentence, probability_text, sign_sentence
+    from dagpost.causal.sentences import OVERLAP, in_sentences, no_effect
 
-    typer.echo(printable(main_sentence(found)))
-    if found.zero_probability < 1.0:
-        typer.echo(printable(sign_sentence(found)))
-    if found.condition is not None:
-        chance = probability_text(found.condition.probability)
-        typer.echo(printable(f"The condition itself has probability {chance}."))
-    if found.note:
-        typer.echo(printable(found.note))
-    if found.direct is not None and found.zero_probability < 1.0:
+    for sentence in in_sentences(found):
+        typer.echo(printable(sentence))
+    if found.direct is not None and not no_effect(found):
         typer.echo()
         _print_parts(found)
         if len(found.through) > 1:
@@ -228,7 +222,7 @@ def _measured(value: float, level: bool) -> str:
 
 
 def _value(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else printable(value)
+    return f"{value:.5g}" if isinstance(value, float) else printable(value)
 
 
 def _about(found: Effect) -> str:
