@@ -205,21 +205,22 @@ def _number(table: Table, part: Part, node: int, parents: list[int], generator: 
     discrete = [parent for parent in parents if parent not in numbers]
     explaining = [parent for parent in parents if parent in numbers]
     lines: dict[tuple[int, ...], tuple[float, Mapping[int, float]]] = {}
+    deviations: dict[tuple[int, ...], float] = {}
     for codes in product(*(range(table.arities[parent]) for parent in discrete)):
         alike = mixed.rows_with(table, dict(zip(discrete, codes, strict=True)))
         rows = [row for row, count in scores.rows_for(alike, node) for _ in range(count)]
         data = np.array([[alike.columns[column][row] for column in numbers] for row in rows]).reshape(-1, len(numbers))
-        intercept, slopes = _regression(
+        intercept, slopes, deviations[codes] = _regression(
             data, numbers.index(node), [numbers.index(parent) for parent in explaining], part.numbers, generator
         )
         lines[codes] = intercept, dict(zip(explaining, slopes, strict=True))
-    return Number(lines)
+    return Number(lines, None if generator is None else deviations)
 
 
 def _regression(
     data: np.ndarray, node: int, parents: list[int], prior: mixed.Prior, generator: Generator | None
-) -> tuple[float, list[float]]:
-    """Intercept and slopes of a column on others: their means, or one draw."""
+) -> tuple[float, list[float], float]:
+    """Intercept and slopes of a column on others, and the deviation from them: means of the first two, or one draw."""
     rows, nodes = data.shape
     matrix = prior.weight * (prior.degrees - nodes - 1) / (prior.weight + 1) * np.diag(prior.deviations**2)
     centre = prior.mean
@@ -231,14 +232,14 @@ def _regression(
         centre = (prior.weight * prior.mean + rows * mean) / (rows + prior.weight)
     among = matrix[np.ix_(parents, parents)]
     slopes = np.linalg.solve(among, matrix[parents, node])
-    own = centre[node]
+    own, variance = centre[node], math.nan
     if generator is not None:
         left = matrix[node, node] - slopes @ matrix[parents, node]
         variance = left / generator.chisquare(prior.degrees + rows - nodes + len(parents) + 1)
         if parents:
             slopes = generator.multivariate_normal(slopes, variance * np.linalg.inv(among))
         own = generator.normal(own, math.sqrt(variance / (rows + prior.weight)))
-    return float(own - slopes @ centre[parents]), slopes.tolist()
+    return float(own - slopes @ centre[parents]), slopes.tolist(), math.sqrt(variance)
 
 
 # Sums over graphs

@@ -28,9 +28,13 @@ class Levels:
 
 @dataclass(frozen=True)
 class Number:
-    """Intercept and slopes of the numeric parents, for each combination of the levels of the others, ascending."""
+    """Intercept and slopes of the numeric parents, for each combination of the levels of the others, ascending.
+
+    Means need nothing else; what is drawn also has the deviation of what is left.
+    """
 
     lines: Mapping[Codes, tuple[float, Mapping[int, float]]]
+    deviations: Mapping[Codes, float] | None = None
 
 
 @dataclass(frozen=True)
