@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from dagpost._tools.arrays import Floats, Integers, Masks
 
 #: Columns that are set: a code of a level, or a number.
@@ -64,3 +66,9 @@ class Mechanisms(Protocol):
         through the mediator.
         """
         ...
+
+
+def no_background(columns: int) -> Background:
+    """That of a table in which every column is modelled."""
+    levels = np.full((1, columns), -1, dtype=np.int64)
+    return Background(levels, np.ones(1), np.full((1, columns), np.nan))

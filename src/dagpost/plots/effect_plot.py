@@ -13,7 +13,7 @@ from dagpost.plots.figures import axes_for, family_for, plain, say
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dagpost.causal.results import CausalEffect
+    from dagpost.causal.results import Effect
 
 # A light blue and a dark orange, which all eyes can tell apart, also in black and white.
 _FILL = "#A9D8F5"
@@ -26,7 +26,7 @@ _LONGEST_LABEL = 90
 _ASSUMED = "An effect only if no common cause of two variables is missing and nobody was selected by what is studied."
 
 
-def effect_density(effect: CausalEffect, *, ax: Axes | None = None) -> Axes:
+def effect_density(effect: Effect, *, ax: Axes | None = None) -> Axes:
     """Draw the posterior of a causal effect: a histogram of what is not zero, and a spike for exactly zero.
 
     The spike has an axis of its own. The line below is the interval, the mark on it the mean. The outermost draws, one
@@ -35,23 +35,23 @@ def effect_density(effect: CausalEffect, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     effect
-        What ``model.causal_effect(treatment, outcome)`` gives.
+        What ``model.effect(cause, outcome)`` gives.
     ax
         Where to draw; None: in a new figure.
 
     >>> from dagpost import DagPosterior, datasets
     >>> model = DagPosterior(seed=1).fit(datasets.load("coronary"))
-    >>> ax = effect_density(model.causal_effect("Smoking", "Pressure"))
+    >>> ax = effect_density(model.effect("Smoking", "Pressure"))
     >>> ax.get_ylabel()
     'density where there is a path'
     """
     if not hasattr(effect, "zero_probability"):
         raise InputError(
-            "A density is drawn of a CausalEffect, such as model.causal_effect(treatment, outcome) gives. "
+            "A density is drawn of an Effect, such as model.effect(cause, outcome) gives. "
             f"Got {type(effect).__name__} instead."
         )
     ax = axes_for(ax, 7.0, 3.6)
-    moving = effect.samples[effect.set_of_sample >= 0]
+    moving = effect.samples[effect.samples != 0.0]
     if len(moving):
         ax.hist(moving, bins=_bins(moving), density=True, histtype="stepfilled", facecolor=_FILL, edgecolor="0.25")
         ax.set_ylabel("density where there is a path")
