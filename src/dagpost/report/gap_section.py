@@ -35,10 +35,3 @@ def latent_section(facts: GapFacts | None) -> str:
     listed = table(caption, ["Column", "What is known of them"], rows, "latent") if facts.latent else ""
     paragraphs = "".join(f"<p>{text(words)}</p>\n" for words in (what_was_drawn(facts), how_sure(facts)))
     return f'<section id="latent">\n<h2>Latent numbers</h2>\n{paragraphs}{listed}\n</section>\n'
-
-
-def links_to_gaps(facts: GapFacts | None) -> str:
-    """The way to these sections, for the top of the page."""
-    latent = '<a href="#latent">Latent numbers</a>\n' if facts is not None and facts.latent is not None else ""
-    missing = '<a href="#gaps">Missing values</a>\n' if facts is not None and facts.cells else ""
-    return latent + missing

@@ -29,7 +29,7 @@ from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
 from dagpost.report.citations import citation
 from dagpost.report.content import Content, gather
-from dagpost.report.gap_section import gap_section, latent_section, links_to_gaps
+from dagpost.report.gap_section import gap_section, latent_section
 from dagpost.report.many_columns import BLANKET, first_threshold, folded, is_many, pairs_for_file, pairs_shown
 from dagpost.report.pair_table import decided_by, pair_table
 from dagpost.report.recipe_table import recipe_table
@@ -39,6 +39,26 @@ from dagpost.report.time_section import time_section
 
 _LIBRARIES = ("cytoscape", "dagre")
 _SCRIPTS = ("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js", "page.js")
+#: Sections in the order of the page, and what leads to each; those that a report does not have are left out.
+_SECTIONS = {
+    "graph-section": "Graph",
+    "trust": "How to read this",
+    "time": "In time",
+    "regimes": "Regimes",
+    "sizes": "Signs and sizes",
+    "pairs": "Pairs",
+    "choices": "Choices",
+    "rules": "Rules",
+    "paths": "Paths",
+    "graphs": "Graphs and classes",
+    "data": "Data",
+    "latent": "Latent numbers",
+    "gaps": "Missing values",
+    "method": "Method",
+    "cite": "Cite",
+}
+#: Parts of the page that are sections, or nothing.
+_WHOLE_SECTIONS = ("time", "regimes", "sizes", "rules", "gaps")
 #: Where the slider stands at first; lower, if nothing would be seen.
 _THRESHOLD = 0.5
 #: In the JSON: enough digits to tell a number that only looks like 0 or 1 from 0 and 1.
@@ -80,11 +100,14 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "measure": content.target.measure,
         "legend": _legend(content),
         "gaps": latent_section(content.gaps) + gap_section(content.gaps),
-        "gaps_link": links_to_gaps(content.gaps),
         "regimes": regime_section(content),
-        "regimes_link": '<a href="#regimes">Regimes</a>\n' if content.regimes else "",
         "time": time_section(content),
-        "time_link": '<a href="#time">In time</a>\n' if content.time else "",
+        # Whole sections, or nothing: signs and sizes; what the rules of the user decided.
+        "sizes": "",
+        "rules": "",
+        # Parts of the section on the method: a paragraph to paste; all that is needed to compute this again.
+        "methods": "",
+        "reproduce": "",
         "pair_note": tables.text(direction_words.about_pairs(content)),
         "pairs": pair_table(content),
         "choices": sensitivity_section(content),
@@ -100,7 +123,9 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "data": as_data(data_of(content)),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
-    return _filled(_template("page.html"), parts)
+    template = _template("page.html")
+    parts["navigation"] = _navigation(template + "".join(parts[part] for part in _WHOLE_SECTIONS))
+    return _filled(template, parts)
 
 
 def data_of(content: Content) -> dict[str, Any]:
@@ -216,6 +241,13 @@ def _rows_text(content: Content) -> str:
 
 
 # The page
+
+
+def _navigation(text: str) -> str:
+    """Links to the sections that are there."""
+    return "".join(
+        f'<a href="#{place}">{words}</a>\n' for place, words in _SECTIONS.items() if f'<section id="{place}"' in text
+    )
 
 
 def _filled(template: str, parts: dict[str, str]) -> str:
