@@ -16,7 +16,6 @@ from dagpost._tools.checks import kind, seed_number, whole_number
 from dagpost._tools.text import shortened
 from dagpost.causal.averages import check_room, drawn_in, expected_in, expected_outcomes
 from dagpost.causal.graphs import Alike, Graphs, Weighted, alike, reaches
-from dagpost.causal.mechanisms import no_background
 from dagpost.causal.question import Columns, Question, decided, question_of
 from dagpost.causal.results import Effect, EffectPart, Outcome, interval_of
 from dagpost.data.recipe import Recipe
@@ -28,6 +27,7 @@ from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
+from dagpost.prediction.background import no_background
 from dagpost.prediction.counted_parts import counted_parts
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.statistics import Statistics, sufficient_statistics

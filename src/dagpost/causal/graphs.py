@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
-from dagpost.causal.mechanisms import Background
 from dagpost.causal.question import Columns
 from dagpost.families.masks import distinct_rows
 from dagpost.features import ancestors
+from dagpost.prediction.background import Background
 from dagpost.prediction.statistics import Statistics
 from dagpost.scores import ParameterPrior
 

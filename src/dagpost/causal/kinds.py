@@ -9,7 +9,8 @@ import numpy as np
 
 from dagpost._tools.arrays import Masks
 from dagpost.causal import gaussian
-from dagpost.causal.mechanisms import Background, Mechanisms
+from dagpost.causal.mechanisms import Mechanisms
+from dagpost.prediction.background import Background
 from dagpost.scores import NormalWishartPrior
 
 
