@@ -75,7 +75,8 @@ class Augmentation(ChainMethod):
     summary = "chains over completed tables, for tables with gaps"
     citation = (
         "Tanner, M. A., & Wong, W. H. (1987). The calculation of posterior distributions by data augmentation. Journal "
-        "of the American Statistical Association, 82."
+        "of the American Statistical Association, 82. "
+        "https://doi.org/10.1080/01621459.1987.10478458"
     )
     moves = ("sweep",)
     thinning = 1

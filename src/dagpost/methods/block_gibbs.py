@@ -69,6 +69,10 @@ class BlockGibbs(ChainMethod):
 
     name = "block-gibbs"
     summary = "chains that redraw several variables at once"
+    citation = (
+        "Goudie, R. J. B., & Mukherjee, S. (2016). A Gibbs sampler for learning DAGs. Journal of Machine Learning "
+        "Research, 17(30)."
+    )
     modularity = "structure"
     moves = ("block",)
     takes_orders = True

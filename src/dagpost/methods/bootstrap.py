@@ -41,7 +41,8 @@ class Bootstrap(Method):
     summary = "greedy search in resampled rows"
     citation = (
         "Friedman, N., Goldszmidt, M., & Wyner, A. (1999). Data analysis with Bayesian networks: a bootstrap approach. "
-        "Uncertainty in Artificial Intelligence, 15."
+        "Uncertainty in Artificial Intelligence, 15. "
+        "https://doi.org/10.48550/arXiv.1301.6695"
     )
     draws = "independent"
     needs_rows = True

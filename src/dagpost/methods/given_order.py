@@ -36,7 +36,8 @@ class GivenOrder(Method):
     summary = "graphs that fit one order only, exact"
     citation = (
         "Dash, D., & Cooper, G. F. (2004). Model averaging for prediction with discrete Bayesian networks. Journal of "
-        "Machine Learning Research, 5."
+        "Machine Learning Research, 5. "
+        "https://jmlr.org/papers/v5/dash04a.html"
     )
     draws = "independent"
     quick_nodes = float("inf")

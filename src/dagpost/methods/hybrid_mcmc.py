@@ -44,7 +44,8 @@ class HybridMCMC(ChainMethod):
     summary = "chains over graphs with exact edges behind them"
     citation = (
         "Eaton, D., & Murphy, K. (2007). Bayesian structure learning using dynamic programming and MCMC. Uncertainty "
-        "in Artificial Intelligence, 23."
+        "in Artificial Intelligence, 23. "
+        "https://doi.org/10.48550/arXiv.1206.5247"
     )
     modularity = "structure"
     needs_orders = True

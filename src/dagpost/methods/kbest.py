@@ -24,7 +24,8 @@ class KBest(Method):
     summary = "the most probable graphs instead of a sample"
     citation = (
         "Tian, J., He, R., & Ram, L. (2010). Bayesian model averaging using the k-best Bayesian network structures. "
-        "Uncertainty in Artificial Intelligence, 26."
+        "Uncertainty in Artificial Intelligence, 26. "
+        "https://doi.org/10.48550/arXiv.1203.3520"
     )
     draws = "listed"
     estimator = "iw"

@@ -33,7 +33,10 @@ class OrderMCMC(ChainMethod):
 
     name = "order-mcmc"
     summary = "chains over orders, with --modularity order"
-    citation = "Friedman, N., & Koller, D. (2003). Being Bayesian about network structure. Machine Learning, 50."
+    citation = (
+        "Friedman, N., & Koller, D. (2003). Being Bayesian about network structure. Machine Learning, 50. "
+        "https://doi.org/10.1023/A:1020249912095"
+    )
     modularity = "order"
     moves = ("swap neighbours", "swap any two", "shift one")
     takes_orders = True

@@ -35,7 +35,8 @@ class PartitionMCMC(ChainMethod):
     summary = "chains over partitions"
     citation = (
         "Kuipers, J., & Moffa, G. (2017). Partition MCMC for inference on acyclic digraphs. Journal of the American "
-        "Statistical Association, 112."
+        "Statistical Association, 112. "
+        "https://doi.org/10.1080/01621459.2015.1133426"
     )
     modularity = "structure"
     moves = ("split or join", "swap neighbours", "swap any two", "move one", "new edge reversal")

@@ -39,7 +39,8 @@ class StructureMCMC(ChainMethod):
     summary = "chains over graphs"
     citation = (
         "Madigan, D., & York, J. (1995). Bayesian graphical models for discrete data. International Statistical "
-        "Review, 63."
+        "Review, 63. "
+        "https://doi.org/10.2307/1403615"
     )
     modularity = "structure"
     moves = ("add", "delete", "reverse", "new edge reversal")

@@ -82,7 +82,7 @@ STRUCTURE = Target(
     "graph counts more than once.",
     "all graphs that are allowed",
     citation="Tian, J., & He, R. (2009). Computing posterior probabilities of structural features in Bayesian "
-    "networks. Uncertainty in Artificial Intelligence, 25.",
+    "networks. Uncertainty in Artificial Intelligence, 25. https://doi.org/10.48550/arXiv.1205.2612",
 )
 ORDER = Target(
     "order",
@@ -91,7 +91,7 @@ ORDER = Target(
     "it favours graphs that fit many orders; the numbers can differ from those with each graph counted once.",
     "all orders and all graphs that fit them",
     citation="Koivisto, M., & Sood, K. (2004). Exact Bayesian structure discovery in Bayesian networks. "
-    "Journal of Machine Learning Research, 5.",
+    "Journal of Machine Learning Research, 5. https://jmlr.org/papers/v5/koivisto04a.html",
 )
 #: The targets that the `modularity` of a model can ask for.
 MODULARITIES = {str(target): target for target in (STRUCTURE, ORDER)}

@@ -53,7 +53,8 @@ class Trees(Method):
     summary = "trees only, exact"
     citation = (
         "Meilă, M., & Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks. Statistics and "
-        "Computing, 16."
+        "Computing, 16. "
+        "https://doi.org/10.1007/s11222-006-5535-3"
     )
     draws = "independent"
     quick_nodes = float("inf")

@@ -38,7 +38,8 @@ class BDe(CountedScore):
     summary: ClassVar[str] = "the same Dirichlet parameter in every cell"
     citation: ClassVar[str] = (
         "Heckerman, D., Geiger, D., & Chickering, D. M. (1995). Learning Bayesian networks: the combination of "
-        "knowledge and statistical data. Machine Learning, 20."
+        "knowledge and statistical data. Machine Learning, 20. "
+        "https://doi.org/10.1007/BF00994016"
     )
 
     pseudocount: float = 0.5

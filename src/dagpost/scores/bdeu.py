@@ -67,7 +67,8 @@ class BDeu(CountedScore):
     equivalent: ClassVar[bool] = True
     citation: ClassVar[str] = (
         "Heckerman, D., Geiger, D., & Chickering, D. M. (1995). Learning Bayesian networks: the combination of "
-        "knowledge and statistical data. Machine Learning, 20."
+        "knowledge and statistical data. Machine Learning, 20. "
+        "https://doi.org/10.1007/BF00994016"
     )
 
     equivalent_sample_size: float | Literal["average"] | Sequence[float] = 1.0

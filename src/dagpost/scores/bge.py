@@ -77,7 +77,8 @@ class BGe(Score):
     equivalent: ClassVar[bool] = True
     citation: ClassVar[str] = (
         "Kuipers, J., Moffa, G., & Heckerman, D. (2014). Addendum on the scoring of Gaussian directed acyclic "
-        "graphical models. Annals of Statistics, 42."
+        "graphical models. Annals of Statistics, 42. "
+        "https://doi.org/10.1214/14-AOS1217"
     )
     columns: ClassVar[Columns] = "continuous"
     in_old_files: ClassVar[Mapping[str, Any]] = {"prior_scale": 1.0}

@@ -37,7 +37,10 @@ class BIC(CountedScore):
     name: ClassVar[str] = "bic"
     summary: ClassVar[str] = "likelihood with a penalty for parameters"
     equivalent: ClassVar[bool] = True
-    citation: ClassVar[str] = "Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics, 6."
+    citation: ClassVar[str] = (
+        "Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics, 6. "
+        "https://doi.org/10.1214/aos/1176344136"
+    )
 
     def terms(self, arities: tuple[int, ...], max_size: int, variants: list[int], observations: int) -> CellFunction:  # noqa: ARG002
         """`N log N`, and the penalty of each configuration of the parents."""

@@ -57,7 +57,8 @@ class ConditionalGaussian(Score):
     columns: ClassVar[Columns] = "mixed"
     citation: ClassVar[str] = (
         "Bottcher, S. G. (2001). Learning Bayesian networks with mixed variables. Proceedings of the Eighth "
-        "International Workshop on Artificial Intelligence and Statistics."
+        "International Workshop on Artificial Intelligence and Statistics. "
+        "https://proceedings.mlr.press/r3/bottcher01a.html"
     )
 
     equivalent_sample_size: float = 5.0

@@ -29,7 +29,8 @@ class K2(CountedScore):
     summary: ClassVar[str] = "every conditional distribution is equally likely beforehand"
     citation: ClassVar[str] = (
         "Cooper, G. F., & Herskovits, E. (1992). A Bayesian method for the induction of probabilistic networks from "
-        "data. Machine Learning, 9."
+        "data. Machine Learning, 9. "
+        "https://doi.org/10.1007/BF00994110"
     )
 
     def terms(self, arities: tuple[int, ...], max_size: int, variants: list[int], observations: int) -> CellFunction:  # noqa: ARG002

@@ -50,7 +50,8 @@ class LatentGaussian(BGe):
     columns: ClassVar[Columns] = "ordered"
     citation: ClassVar[str] = (
         "Hoff, P. D. (2007). Extending the rank likelihood for semiparametric copula estimation. Annals of Applied "
-        "Statistics, 1."
+        "Statistics, 1. "
+        "https://doi.org/10.1214/07-AOAS107"
     )
 
     drawn: ClassVar[str] = "latent numbers"
