@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dagpost.causal.effects import effect_in, graphs_of_fitted
+from dagpost.causal.effects import effect_in
 from dagpost.causal.question import question_of
+from dagpost.causal.sources import graphs_of_fitted
 from dagpost.posterior.fitted import Fitted
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def effects_of_fitted(fitted: Fitted, draws: int, confidence: float, seed: int |
         for outcome in fitted.names:
             if cause != outcome and outcome not in fitted.exogenous:
                 question = question_of(graphs.columns, cause, outcome, None, None)
-                found = effect_in(graphs, question, draws, confidence, seed)
+                found = effect_in(graphs, question, draws, confidence, seed, None, lambda: None)
                 assert found.direct is not None
                 lower, upper = found.interval()
                 rows.append(

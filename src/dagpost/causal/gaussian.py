@@ -15,7 +15,8 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost.causal.mechanisms import Background, World
+from dagpost.causal.mechanisms import World
+from dagpost.prediction.background import Background
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks, expected_networks
 from dagpost.scores import NormalWishartPrior

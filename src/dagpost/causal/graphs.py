@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
-from dagpost.causal.mechanisms import Background
-from dagpost.causal.question import Columns
+from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost.causal.kinds import Kind
+from dagpost.causal.mechanisms import Mechanisms
+from dagpost.causal.question import Columns, Question
 from dagpost.families.masks import distinct_rows
 from dagpost.features import ancestors
+from dagpost.prediction.background import Background
 from dagpost.prediction.statistics import Statistics
 from dagpost.scores import ParameterPrior
 
@@ -24,10 +27,20 @@ from dagpost.scores import ParameterPrior
 class Weighted(NamedTuple):
     """Graphs with their weights, and what was counted for them; the weights of all such sets sum to 1."""
 
+    kind: Kind
     prior: ParameterPrior
     statistics: Statistics
     graphs: Masks
     weights: Floats
+
+    def expected(self, rows: Integers, background: Background) -> Mechanisms:
+        """Some of the graphs with the posterior means of their parameters."""
+        assert self.kind.expected is not None
+        return self.kind.expected(self.statistics, self.prior, self.graphs[rows], background)
+
+    def drawn(self, rows: Integers, background: Background, generator: np.random.Generator) -> Mechanisms:
+        """Some of the graphs, each with a draw of its parameters."""
+        return self.kind.drawn(self.statistics, self.prior, self.graphs[rows], background, generator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,58 +56,65 @@ class Graphs:
     observations: int | None
     #: Whether these are all graphs there are, with exact weights.
     exact: bool = False
+    reporter: Reporter = NO_PROGRESS
 
-
-def reaches(graphs: Masks, sources: Sequence[int], held: Sequence[int], outcome: int) -> Flags:
-    """Whether a directed path leads from any of the sources to the outcome, past the columns that are held."""
-    wanted = np.uint64(sum(1 << source for source in sources))
-    found: Flags = ancestors(_cut(graphs, (*sources, *held)))[:, outcome] & wanted != 0
-    return found
-
-
-def _cut(graphs: Masks, columns: Sequence[int]) -> Masks:
-    """The graphs without the edges into some columns, which are set."""
-    cut = graphs.astype(np.uint64)
-    cut[:, list(columns)] = 0
-    return cut
+    @property
+    def kind(self) -> Kind:
+        """That of all parts."""
+        return self.parts[0].kind
 
 
 class Alike(NamedTuple):
-    """Of graphs that agree on what matters, one that stands for all: where it is, and the weight of all of them."""
+    """Of graphs that agree on what matters, one that stands for all: where it is, and the weight of all of them.
+
+    `reached`: a directed path leads from a column that is changed to the outcome. Of one cause: `joined`, there is an
+    edge, and `between` (graphs, columns), the column lies on a directed path.
+    """
 
     rows: Integers
     weights: Floats
+    reached: Flags
+    joined: Flags
+    between: Flags
 
 
-def alike(part: Weighted, set_columns: Sequence[int], outcome: int) -> Alike:
-    """The graphs of a part that differ in what matters to an outcome when some columns are set."""
-    cut = _cut(part.graphs, set_columns)
-    above = ancestors(cut)[:, outcome] | np.uint64(1 << outcome)
-    bits = np.uint64(1) << np.arange(cut.shape[1], dtype=np.uint64)
+def alike(part: Weighted, question: Question) -> Alike:
+    """The graphs of a part that differ in what matters to a question."""
+    y, nodes = question.outcome, part.graphs.shape[1]
+    set_columns = [own.column for own in question.causes]
+    cut = part.graphs.astype(np.uint64)
+    cut[:, set_columns] = 0
+    above = ancestors(cut)[:, y] | np.uint64(1 << y)
+    bits = np.uint64(1) << np.arange(nodes, dtype=np.uint64)
     cut[above[:, np.newaxis] & bits == 0] = 0
     first, member = distinct_rows(cut)
     weights = np.bincount(member, weights=part.weights, minlength=len(first)).astype(np.float64)
-    kept = weights > 0.0
-    return Alike(first[kept], weights[kept])
+    first, weights = first[weights > 0.0], weights[weights > 0.0]
+    own, over = cut[first], ancestors(cut[first])
+    changed = np.uint64(sum(1 << column for column in question.changed))
+    x = np.uint64(1 << set_columns[0])
+    between = (over & x != 0) & (over[:, [y]] & bits != 0)
+    return Alike(first, weights, over[:, y] & changed != 0, own[:, y] & x != 0, between)
 
 
-def restricted(graphs: Graphs, held: Sequence[Flags]) -> Graphs:
+def given(graphs: Graphs, held: Sequence[Flags]) -> Graphs:
     """Those in which a condition holds, with weights that sum to 1 again."""
-    total = sum(float(part.weights[own].sum()) for part, own in zip(graphs.parts, held, strict=True))
+    pairs = list(zip(graphs.parts, held, strict=True))
+    total = sum(float(part.weights[own].sum()) for part, own in pairs)
     parts = tuple(
         part._replace(graphs=part.graphs[own], weights=part.weights[own] / total)
-        for part, own in zip(graphs.parts, held, strict=True)
-        if own.any()
+        for part, own in pairs
+        if part.weights[own].any()
     )
-    return replace(graphs, parts=parts, count=sum(int(own.sum()) for own in held[:1]))
+    left = {id(part.graphs): int(own.sum()) for part, own in pairs}
+    return replace(graphs, parts=parts, count=sum(left.values()))
 
 
-def reweighted(parts: Sequence[tuple[Any, Flags, Floats]], probability: float) -> list[Floats]:
-    """Weights under which graphs that are marked have this probability in all; unchanged where none, or all, are."""
-    marked = sum(float(weights[own].sum()) for _, own, weights in parts)
-    total = sum(float(weights.sum()) for _, _, weights in parts)
-    others = total - marked
-    if marked <= 0.0 or others <= 0.0:
-        return [weights for _, _, weights in parts]
-    up, down = probability / marked, (1.0 - probability) / others
-    return [np.where(own, weights * up, weights * down) for _, own, weights in parts]
+def with_path_probability(groups: Sequence[Alike], probability: float) -> list[Alike]:
+    """The groups with weights under which a path has this probability; as they are where all, or none, have one."""
+    reached = sum(float(own.weights[own.reached].sum()) for own in groups)
+    others = sum(float(own.weights[~own.reached].sum()) for own in groups)
+    if reached <= 0.0 or others <= 0.0:
+        return list(groups)
+    factors = np.array([(1.0 - probability) / others, probability / reached])
+    return [own._replace(weights=own.weights * factors[own.reached.astype(np.int64)]) for own in groups]

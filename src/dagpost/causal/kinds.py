@@ -7,19 +7,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Masks
+from dagpost._tools.arrays import Floats, Masks
 from dagpost.causal import gaussian
-from dagpost.causal.mechanisms import Background, Mechanisms
+from dagpost.causal.mechanisms import Mechanisms, World
+from dagpost.prediction.background import Background
 from dagpost.scores import NormalWishartPrior
 
 
 class Kind(NamedTuple):
-    """What mechanisms.py says of `drawn` and `expected`: of statistics, prior, graphs and background (and chance)."""
+    """How mechanisms of one kind of table are made (mechanisms.py), and what is assumed of it, in a sentence."""
 
     drawn: Callable[[Any, Any, Masks, Background, np.random.Generator], Mechanisms]
-    expected: Callable[[Any, Any, Masks, Background], Mechanisms]
+    #: None: what follows from the means of the parameters is not the mean of what follows from them.
+    expected: Callable[[Any, Any, Masks, Background], Mechanisms] | None
+    assumption: str
+    #: Whether `through` too is linear in every parameter.
+    linear: bool = False
+    #: Of mechanisms with latent numbers, outcome and two worlds: the change in latent standard deviations.
+    standardised: Callable[[Mechanisms, int, World, World], Floats] | None = None
 
 
 KINDS: Mapping[type[Any], Kind] = {
-    NormalWishartPrior: Kind(gaussian.drawn, gaussian.expected),
+    NormalWishartPrior: Kind(
+        gaussian.drawn,
+        gaussian.expected,
+        "Every column of numbers is a linear function of its causes with normal noise.",
+        linear=True,
+    ),
 }

@@ -8,7 +8,6 @@ the first, of more levels in an order the last rather than the first, of others 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,61 +16,13 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import is_finite
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import position_of, printable, shortened, shown
+from dagpost.causal.columns import Cause, Columns
 from dagpost.causal.mechanisms import World
-from dagpost.data.recipe import Recipe
 from dagpost.errors import InputError
 
 _TWO = 2
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What is known of the columns: names, levels (None: numbers), how cells are read, and the means of numbers."""
-
-    names: tuple[str, ...]
-    levels: tuple[tuple[Any, ...] | None, ...]
-    recipe: Recipe | None
-    means: Floats
-    exogenous: tuple[str, ...] = ()
-
-    def levels_of(self, column: int) -> tuple[Any, ...]:
-        """The levels of a column; none of a column of numbers."""
-        return self.levels[column] or ()
-
-    def code_of(self, column: int, level: object) -> int:
-        """The code of a level, written as in the table, in any type, or as a number where the column was cut."""
-        levels, name = self.levels_of(column), self.names[column]
-        recipe = Recipe.of_levels(self.names, self.levels) if self.recipe is None else self.recipe
-        code = recipe.step(name).code_of(level)
-        if code == len(levels):
-            raise InputError(
-                f"The variable {name!r} has no level {shown(level)}. There are: "
-                f"{shortened([repr(known) for known in levels])}."
-            )
-        return code
-
-    def in_order(self, column: int) -> bool:
-        """Whether the levels of a column are in an order: two always are, as are the bins of a number."""
-        if len(self.levels_of(column)) <= _TWO:
-            return True
-        if self.recipe is None:
-            return False
-        step = self.recipe.step(self.names[column])
-        return step.cuts is not None or bool(step.in_order)
-
-
-class Cause(NamedTuple):
-    """A column that is set: the values that it is set to, as mechanisms take them and as people write them.
-
-    `compared` are the places of the two values that are compared; None: those that are farthest apart.
-    """
-
-    column: int
-    values: tuple[float, ...]
-    labels: tuple[Any, ...]
-    compared: tuple[int, int] | None
-    #: One unit more is compared.
-    unit: bool = False
+#: What is compared of levels in no order, where nobody says.
+_OPEN = "the two levels whose expected outcomes are farthest apart"
 
 
 class Question(NamedTuple):
@@ -86,7 +37,7 @@ class Question(NamedTuple):
     @property
     def worlds(self) -> list[tuple[tuple[Any, ...], World]]:
         """What is set, with its labels: every value of one cause, or the two settings of several."""
-        if len(self.causes) == 1:
+        if self.single:
             (own,) = self.causes
             return [((label,), {own.column: value}) for value, label in zip(own.values, own.labels, strict=True)]
         sides = [[(own, own.compared[side]) for own in self.causes if own.compared] for side in (0, 1)]
@@ -96,9 +47,27 @@ class Question(NamedTuple):
         ]
 
     @property
+    def single(self) -> bool:
+        """Whether one column is set."""
+        return len(self.causes) == 1
+
+    @property
+    def width(self) -> int:
+        """How many numbers say what is seen of the outcome: one for each level, or its mean."""
+        return max(len(self.outcome_levels), 1)
+
+    @property
+    def pair(self) -> tuple[int, int, tuple[float, float], int]:
+        """Of one cause, once all is decided: cause, outcome, the two values, and the level that is looked at."""
+        own = self.causes[0]
+        assert own.compared is not None
+        assert self.level is not None
+        return own.column, self.outcome, (own.values[own.compared[0]], own.values[own.compared[1]]), self.level
+
+    @property
     def compared(self) -> tuple[int, int] | None:
         """The places among the worlds of the two that are compared."""
-        return self.causes[0].compared if len(self.causes) == 1 else (0, 1)
+        return self.causes[0].compared if self.single else (0, 1)
 
     @property
     def changed(self) -> tuple[int, ...]:
@@ -123,7 +92,8 @@ def question_of(columns: Columns, cause: object, outcome: str, do: object, outco
     causes = tuple(_cause(columns, position_of(name, columns.names), own) for name, own in wanted.items())
     if len(causes) > 1:
         _refuse_open(columns, causes)
-    question = Question(causes, y, columns.levels_of(y), _level(columns, y, outcome_level))
+    level = _level(columns, y, outcome_level)
+    question = Question(causes, y, columns.levels_of(y), level, _level_note(columns, y, outcome_level))
     if not question.changed:
         raise InputError("Every column is held at one value, so nothing would change. Give one of them two values.")
     return question
@@ -155,7 +125,7 @@ def _refuse_open(columns: Columns, causes: tuple[Cause, ...]) -> None:
         if own.compared is None:
             name = columns.names[own.column]
             raise InputError(
-                f"The variable {name!r} has {len(own.labels)} levels in no order, so that two must be named where "
+                f"The variable {name!r} has {len(own.labels)} levels in no order, so two must be named where "
                 f"several columns are set: {{{name!r}: (level, other level)}}. There are: "
                 f"{shortened([repr(level) for level in own.labels])}."
             )
@@ -166,44 +136,53 @@ def _cause(columns: Columns, x: int, do: object) -> Cause:
 
 
 def _cause_of_levels(columns: Columns, x: int, do: object) -> Cause:
-    levels = columns.levels_of(x)
+    levels, name = columns.levels_of(x), columns.names[x]
     _refuse_one_level(columns, x)
-    codes, last = tuple(map(float, range(len(levels)))), len(levels) - 1
+    tried = [code for code in range(len(levels)) if columns.can_set(x, code)]
+    codes, labels = tuple(map(float, tried)), tuple(levels[code] for code in tried)
     if do is None:
-        return Cause(x, codes, levels, (last, 0) if columns.in_order(x) else None)
-    first, second = _two(do, columns.names[x], f"two levels, such as {levels[:2]!r}")
-    places = columns.code_of(x, first), columns.code_of(x, second)
-    if places[0] == places[1] and first is not second:
+        known = [place for place, code in enumerate(tried) if code in columns.known_levels(x)]
+        in_order = columns.in_order(x)
+        note = "" if len(known) <= _TWO else _OPEN if not in_order else "the last level rather than the first"
+        return Cause(x, codes, labels, (known[-1], known[0]) if in_order and len(known) > 1 else None, note)
+    pair, held = _values(do, name, f"two levels, such as {levels[:2]!r}")
+    first, second = (columns.code_of(x, level) for level in pair)
+    if first == second and not held:
         raise InputError(
-            f"'do' must be two different levels of {columns.names[x]!r}. Got {shown(first)} and {second!r}, which are "
-            f"both {levels[places[0]]!r}: nothing would change."
+            f"'do' must be two different levels of {name!r}. Got {shown(pair[0])} and {shown(pair[1])}, which are both "
+            f"{levels[first]!r}: nothing would change."
         )
-    return Cause(x, codes, levels, places)
+    for code in (first, second):
+        if code not in tried:
+            raise InputError(
+                f"No row has {levels[code]!r} in {name!r}, so that nothing says what it would do. Choose another level."
+            )
+    return Cause(x, codes, labels, (tried.index(first), tried.index(second)))
 
 
 def _cause_of_numbers(columns: Columns, x: int, do: object) -> Cause:
     name = columns.names[x]
     if do is None:
-        mean = float(columns.means[x])
-        return Cause(x, (mean + 1.0, mean), (mean + 1.0, mean), (0, 1), unit=True)
-    first, second = _two(do, name, "two numbers, such as (30, 25), or left out: one unit more")
-    for value in (first, second):
+        return columns.usual_numbers(x)
+    pair, held = _values(do, name, "two numbers, such as (30, 25), or left out")
+    for value in pair:
         if not is_finite(value):
             raise InputError(
                 f"'do' must be two numbers, as {name!r} is a column of numbers. Got {shown(value)} instead."
             )
-    numbers = float(first), float(second)  # type: ignore[arg-type]
-    if numbers[0] == numbers[1] and first is not second:
+    first, second = (float(value) for value in pair)
+    columns.refuse_beyond(x, first, second)
+    if first == second and not held:
         raise InputError(f"'do' must be two different values of {name!r}. Got {first!r} twice: nothing would change.")
-    return Cause(x, numbers, numbers, (0, 1) if numbers[0] != numbers[1] else (0, 0))
+    return Cause(x, (first, second), (first, second), (0, 0) if held else (0, 1))
 
 
-def _two(do: object, name: str, allowed: str) -> tuple[object, object]:
-    """The two values of a cause; one value alone is held, which only several causes make sense of."""
+def _values(do: object, name: str, allowed: str) -> tuple[tuple[Any, Any], bool]:
+    """The two values of a cause, and whether it is one value, at which the column is held."""
     if isinstance(do, Sequence) and not isinstance(do, str) and len(do) == _TWO:
-        return do[0], do[1]
-    if isinstance(do, str) or is_finite(do) or isinstance(do, bool | np.generic):
-        return do, do
+        return (do[0], do[1]), False
+    if isinstance(do, str | bool | int | float | np.generic):
+        return (do, do), True
     raise InputError(f"'do' must be {allowed}, of {name!r}. Got {shown(do)} instead.")
 
 
@@ -219,7 +198,12 @@ def _level(columns: Columns, y: int, outcome_level: object) -> int | None:
     _refuse_one_level(columns, y)
     if outcome_level is not None:
         return columns.code_of(y, outcome_level)
-    return len(columns.levels_of(y)) - 1 if columns.in_order(y) else None
+    return columns.known_levels(y)[-1] if columns.in_order(y) else None
+
+
+def _level_note(columns: Columns, y: int, outcome_level: object) -> str:
+    chosen = outcome_level is None and len(columns.known_levels(y)) > _TWO and columns.in_order(y)
+    return f"Of {printable(columns.names[y])}: the last level." if chosen else ""
 
 
 def _refuse_one_level(columns: Columns, column: int) -> None:
@@ -232,24 +216,15 @@ def _refuse_one_level(columns: Columns, column: int) -> None:
 def decided(question: Question, expected: Floats, names: Sequence[str]) -> Question:
     """The question with what was left open filled in, given the expected outcome in every world (worlds, levels)."""
     places, level = question.compared, question.level
-    notes = []
     if places is None:
-        spans = expected.max(axis=0) - expected.min(axis=0)
-        level = int(spans.argmax()) if level is None else level
+        level = int(np.ptp(expected, axis=0).argmax()) if level is None else level
         places = int(expected[:, level].argmax()), int(expected[:, level].argmin())
         # All alike: the last rather than the first.
         places = places if places[0] != places[1] else (len(expected) - 1, 0)
         (own,) = question.causes
-        notes.append(
-            f"{printable(names[own.column])} has {len(own.labels)} levels in no order: compared are the two that are "
-            "farthest apart in the expected outcome."
-        )
         question = question._replace(causes=(own._replace(compared=places),))
+    notes = [f"Of {printable(names[own.column])}: {own.note}." for own in question.causes if own.note]
     if question.level is None:
-        changes = np.abs(expected[places[0]] - expected[places[1]])
-        level = int(changes.argmax()) if level is None else level
-        notes.append(
-            f"{printable(names[question.outcome])} has {len(question.outcome_levels)} levels in no order: shown is the "
-            "one whose probability changes most."
-        )
-    return question._replace(level=level, note=" ".join(notes))
+        level = int(np.abs(expected[places[0]] - expected[places[1]]).argmax()) if level is None else level
+        notes.append(f"Of {printable(names[question.outcome])}: the level whose probability changes most.")
+    return question._replace(level=level, note=" ".join([*notes, question.note]).strip())

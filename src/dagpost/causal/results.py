@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,7 +106,7 @@ class Effect:
     set. `assumptions` are sentences that hold for every number here.
 
     Under a model of latent numbers, `standardised` are the same draws in standard deviations of the outcome's latent
-    numbers, and `in_deviations` says that `samples` are so too.
+    numbers.
     """
 
     causes: tuple[str, ...]
@@ -132,7 +132,6 @@ class Effect:
     #: Columns that are not modelled.
     exogenous: tuple[str, ...] = ()
     standardised: Floats | None = None
-    in_deviations: bool = False
 
     def __post_init__(self) -> None:
         """Make the arrays read-only, as the rest is."""
@@ -172,6 +171,10 @@ class Effect:
         """
         return interval_of(self.samples, self.confidence if confidence is None else confidence)
 
+    def under(self, condition: Condition) -> Effect:
+        """The same, with the condition that its graphs meet."""
+        return replace(self, condition=condition)
+
     def standardised_interval(self, confidence: float | None = None) -> tuple[float, float] | None:
         """The same in standard deviations of the outcome's latent numbers; None where the model has no such numbers."""
         chosen = self.confidence if confidence is None else confidence
@@ -180,8 +183,7 @@ class Effect:
     @property
     def quantity(self) -> str:
         """What is measured, in words."""
-        unit = ", in latent standard deviations," if self.in_deviations else ""
-        return f"change of {self.measured}{unit} with {self.deed}"
+        return f"change of {self.measured} with {self.deed}"
 
     @property
     def measured(self) -> str:
@@ -194,16 +196,14 @@ class Effect:
     @property
     def deed(self) -> str:
         """What is done to the causes: "Smoking set to yes rather than no"."""
-        unit = "latent standard deviation" if self.in_deviations else "unit"
-        return " and ".join(_deed(name, pair, unit) for name, pair in zip(self.causes, self.values, strict=True))
+        return " and ".join(_deed(name, pair) for name, pair in zip(self.causes, self.values, strict=True))
 
     def __repr__(self) -> str:
         lower, upper = self.interval()
         words = "; ".join(filter(None, (target_named(self.modularity).words, given_columns(self.exogenous))))
-        unit = " latent standard deviations" if self.in_deviations else ""
         given = "" if self.condition is None else f"Given {self.condition.statement}: "
         return (
-            f"{given}{'with' if given else 'With'} {self.deed}, {self.measured} changes by {_short(self.mean)}{unit} "
+            f"{given}{'with' if given else 'With'} {self.deed}, {self.measured} changes by {_short(self.mean)} "
             f"on average, {100 * self.confidence:.6g}% between {_short(lower)} and {_short(upper)}, and not at all "
             f"with probability {self.zero_probability:.3f}{self._standardised_words} "
             f"({'all ' if self.exact else ''}{self.graphs:,} graphs; {words})."
@@ -211,8 +211,8 @@ class Effect:
 
     @property
     def _standardised_words(self) -> str:
-        """The same in latent standard deviations, where it is not said so already."""
-        if self.standardised is None or self.in_deviations:
+        """The same in latent standard deviations, where there are any."""
+        if self.standardised is None:
             return ""
         lower, upper = interval_of(self.standardised, self.confidence)
         mean = _short(float(self.standardised.mean()))
@@ -309,10 +309,10 @@ class Effect:
         return effect_density(self, ax=ax)
 
 
-def _deed(name: str, pair: tuple[Any, Any] | None, unit: str) -> str:
+def _deed(name: str, pair: tuple[Any, Any] | None) -> str:
     """What is done to one cause."""
     if pair is None:
-        return f"one {unit} more of {printable(name)}"
+        return f"one unit more of {printable(name)}"
     if pair[0] == pair[1]:
         return f"{printable(name)} held at {_value(pair[0])}"
     return f"{printable(name)} set to {_value(pair[0])} rather than {_value(pair[1])}"

@@ -60,18 +60,15 @@ def main_sentence(effect: Effect) -> str:
     if no_effect(effect):
         return f"{deed}, {effect.measured} does not change: no directed path leads there in any graph."
     way = "rises" if effect.mean > 0.0 else "falls"
-    unit = " latent standard deviations" if effect.in_deviations else ""
     lower, upper = effect.interval()
     return (
-        f"{deed}, {effect.measured} {way} by {abs(effect.mean):.3g}{unit} on average{_from_to(effect)}; the "
+        f"{deed}, {effect.measured} {way} by {abs(effect.mean):.3g} on average{_from_to(effect)}; the "
         f"{100 * effect.confidence:.6g}% interval of the change is {range_text((lower, upper))}."
     )
 
 
 def _from_to(effect: Effect) -> str:
     """The outcome under both settings, where these are compared."""
-    if effect.in_deviations:
-        return ""
     sides = [tuple(pair[side] for pair in effect.values if pair is not None) for side in (0, 1)]
     means = {own.do: own.mean for own in effect.outcomes if own.level == effect.outcome_level}
     if not all(pair is not None for pair in effect.values) or not all(side in means for side in sides):
@@ -106,6 +103,15 @@ def moving_sentence(effect: Effect) -> str:
     )
 
 
+def _latent_sentence(effect: Effect) -> str:
+    """The same in standard deviations, under a model of latent numbers."""
+    interval = effect.standardised_interval()
+    if interval is None or effect.standardised is None or no_effect(effect):
+        return ""
+    mean = change_text(float(effect.standardised.mean()))
+    return f"In standard deviations of the outcome's latent numbers: {mean}, {range_text(interval)}."
+
+
 def way_sentence(effect: Effect) -> str:
     """Along which ways it goes, where there is one cause: directly, and through which other variables."""
     if effect.direct is None or no_effect(effect):
@@ -128,5 +134,5 @@ def in_sentences(effect: Effect) -> list[str]:
         else f"{printable(condition.statement)} itself has probability {probability_text(condition.probability)}."
     )
     sure = "" if no_effect(effect) else sign_sentence(effect)
-    said = main_sentence(effect), sure, moving_sentence(effect), given, effect.note
+    said = main_sentence(effect), sure, moving_sentence(effect), _latent_sentence(effect), given, effect.note
     return [sentence for sentence in said if sentence]
