@@ -125,6 +125,11 @@ def _part_text(part: EffectPart) -> str:
     return f"{change_text(part.mean)} (there with probability {probability_text(part.probability)})"
 
 
+def _note(effect: Effect) -> str:
+    """Why these values are compared; "one unit more" is said already."""
+    return "" if all(pair is None for pair in effect.values) else effect.note
+
+
 def in_sentences(effect: Effect) -> list[str]:
     """What is to be said beside a table of the parts; `way_sentence` has these in words."""
     condition = effect.condition
@@ -134,5 +139,5 @@ def in_sentences(effect: Effect) -> list[str]:
         else f"{printable(condition.statement)} itself has probability {probability_text(condition.probability)}."
     )
     sure = "" if no_effect(effect) else sign_sentence(effect)
-    said = main_sentence(effect), sure, moving_sentence(effect), _latent_sentence(effect), given, effect.note
+    said = main_sentence(effect), sure, moving_sentence(effect), _latent_sentence(effect), given, _note(effect)
     return [sentence for sentence in said if sentence]

@@ -104,12 +104,23 @@ def effect(
     if len(words) < 2:
         alone = {"do": do, "rather-than": rather_than, "level": level, "given": given, "output": output}
         _refuse_for_all(words, {name: value for name, value in alone.items() if value})
-        _show_all(fitted, words, draws or _DRAWS_OF_ALL, confidence, seed, minimum, matrix=matrix, as_json=as_json)
+        _show_all(
+            fitted,
+            words,
+            _DRAWS_OF_ALL if draws is None else draws,
+            confidence,
+            seed,
+            minimum,
+            matrix=matrix,
+            as_json=as_json,
+        )
         return
     if matrix or minimum is not None:
         name = "--matrix" if matrix else "--minimum"
         raise InputError(f"{name} is for all effects, without a cause and an outcome. Leave it out, or these.")
-    found = _found(fitted, words, do, rather_than or [], level, given, draws or _DRAWS, confidence, seed)
+    found = _found(
+        fitted, words, do, rather_than or [], level, given, _DRAWS if draws is None else draws, confidence, seed
+    )
     if place is not None:
         from dagpost.plots.effect_overview import effect_overview
 
@@ -226,7 +237,8 @@ def _value(value: object) -> str:
 
 
 def _about(found: Effect) -> str:
-    graphs = f"all {found.graphs:,} graphs there are" if found.exact else f"{found.graphs:,} graphs"
+    which = "there are" if found.condition is None else "in which this holds"
+    graphs = f"all {found.graphs:,} graphs {which}" if found.exact else f"{found.graphs:,} graphs"
     means = "Means and probabilities are exact" if found.exact else "Averaged"
     return f"{means} over {graphs}; intervals and signs from {len(found.samples):,} draws of graphs and parameters."
 
