@@ -12,6 +12,8 @@ from dagpost.causal.results import Effect, EffectPart, interval_of
 _LEAST = 0.0005
 #: Sums of weights are 0 or 1 up to this.
 _ROUNDING = 1e-9
+#: A smaller change of a probability is shown as none.
+_LEAST_CHANGE = 0.00005
 #: How many variables on the way a sentence names.
 _NAMED = 3
 OVERLAP = "Parts through different variables overlap where one path passes several: they need not add up to the total."
@@ -30,22 +32,24 @@ def probability_text(share: float) -> str:
     return "over 0.999" if share > 1.0 - _LEAST else f"{share:.3f}"
 
 
-def change_text(change: float) -> str:
-    """A change with its sign, in as many digits as say something.
+def change_text(change: float, level: bool = False) -> str:
+    """A change with its sign: of a probability with four decimals, of a mean in three digits.
 
-    >>> change_text(0.0612), change_text(-12.34), change_text(0.0)
-    ('+0.0612', '-12.3', '0')
+    >>> change_text(-12.345), change_text(0.06123, level=True), change_text(0.00001, level=True), change_text(0.0)
+    ('-12.3', '+0.0612', '0', '0')
     """
-    return f"{change:+.3g}" if change else "0"
+    if abs(change) < _LEAST_CHANGE * level or not change:
+        return "0"
+    return f"{change:+.4f}" if level else f"{change:+.3g}"
 
 
-def range_text(interval: tuple[float, float]) -> str:
+def range_text(interval: tuple[float, float], level: bool = False) -> str:
     """The two ends of an interval of changes.
 
     >>> range_text((-0.01, 0.1234))
     '-0.01 to +0.123'
     """
-    return f"{change_text(interval[0])} to {change_text(interval[1])}"
+    return f"{change_text(interval[0], level)} to {change_text(interval[1], level)}"
 
 
 def no_effect(effect: Effect) -> bool:

@@ -191,12 +191,13 @@ def _print_parts(found: Effect) -> None:
 
     percent = f"{100 * found.confidence:.6g}% interval"
     rows = [("part", "mean", percent, "there", "raises", "lowers")]
+    level = found.outcome_level is not None
     parts = found.parts_table().to_dict("records")[: _SHOWN + 2]
     rows += [
         (
             printable(part["part"]),
-            change_text(part["mean"]),
-            range_text((part["lower"], part["upper"])),
+            change_text(part["mean"], level),
+            range_text((part["lower"], part["upper"]), level),
             *(f"{part[name]:.3f}" for name in ("probability", "raises", "lowers")),
         )
         for part in parts
@@ -299,8 +300,8 @@ def _print_all(table: pd.DataFrame, least: float, confidence: float) -> None:
                 printable(row["cause"]),
                 printable(how),
                 printable(what),
-                change_text(row["mean"]),
-                range_text((row["lower"], row["upper"])),
+                change_text(row["mean"], not _is_missing(level)),
+                range_text((row["lower"], row["upper"]), not _is_missing(level)),
                 *(f"{row[name]:.3f}" for name in ("no_effect", "raises", "lowers")),
             )
         )
@@ -316,11 +317,14 @@ def _print_all(table: pd.DataFrame, least: float, confidence: float) -> None:
 def _print_matrix(table: pd.DataFrame, names: Any) -> None:
     from dagpost.causal.sentences import change_text
 
-    means = {(row["cause"], row["outcome"]): row["mean"] for row in table.to_dict("records")}
+    means = {
+        (row["cause"], row["outcome"]): change_text(row["mean"], not _is_missing(row["outcome_level"]))
+        for row in table.to_dict("records")
+    }
     outcomes = [name for name in names if any((cause, name) in means for cause in names)]
     rows = [("cause \\ outcome", *map(printable, outcomes))]
     rows += [
-        (printable(cause), *(change_text(means[cause, name]) if (cause, name) in means else "" for name in outcomes))
+        (printable(cause), *(means.get((cause, name), "") for name in outcomes))
         for cause in names
         if any((cause, name) in means for name in outcomes)
     ]
