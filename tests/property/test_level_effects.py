@@ -147,3 +147,17 @@ def test_large_families_are_made_when_needed_and_are_the_same() -> None:
                 if x != y and y not in case.exogenous:
                     one, other = (own.outcome(y, {x: 1.0}) for own in made)
                     np.testing.assert_allclose(one, other, rtol=0, atol=1e-13)
+
+
+def test_some_of_the_graphs_keep_their_parameters() -> None:
+    case = Case(5, 4, 0, 40, 1.0)
+    graphs = np.ascontiguousarray(case.graphs[[0, 1, 0, 1, 0]])
+    rows = np.array([4, 1])
+    for cells in (0, 5000):
+        tables = level_tables(
+            case.statistics, case.prior, graphs, np.array([]), np.random.default_rng(1), table_cells=cells
+        )
+        every = discrete.LevelMechanisms(tables, case.background, case.statistics.exclusive)
+        found = every.outcome(2, {})
+        assert len(np.unique(found[:, 0])) == len(graphs)
+        np.testing.assert_array_equal(every.some(rows).outcome(2, {}), found[rows])

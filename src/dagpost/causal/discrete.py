@@ -59,7 +59,7 @@ class LevelMechanisms:
     """Networks of levels, one for each graph."""
 
     def __init__(self, tables: LevelTables, background: Background, exclusive: Flags) -> None:
-        self.graphs, self._tables = tables.graphs, tables
+        self.graphs, self._tables, self._background = tables.graphs, tables, background
         columns = np.arange(tables.graphs.shape[1])
         self._combinations = combinations_of(background, columns, columns[:0])
         self.exogenous = np.isin(columns, background.exogenous)
@@ -96,6 +96,10 @@ class LevelMechanisms:
         )
         result[rows] = first - second
         return result
+
+    def some(self, rows: Integers) -> LevelMechanisms:
+        """Some of the graphs, with the same parameters."""
+        return LevelMechanisms(self._tables.some(rows), self._background, self._exclusive)
 
     def _levels(self, world: World) -> Integers:
         return levels_set(world, len(self.exogenous), self._exclusive)
