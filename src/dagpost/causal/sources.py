@@ -20,7 +20,7 @@ from dagpost.posterior.fitted import Fitted, targets_of
 from dagpost.posterior.latent_numbers import images_of
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.background import background_of, count_background
-from dagpost.prediction.counted_parts import all_counted_parts, counted_parts
+from dagpost.prediction.counted_parts import all_counted_parts, counted_parts, has_rows
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.mixed_statistics import MixedStatistics
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
@@ -31,6 +31,8 @@ def graphs_of_fitted(fitted: Fitted) -> Graphs:
     """The graphs of a model with what was counted for their parameters: all there are, or those of its own sample."""
     refuse_wide(len(fitted.names), "Effects are computed")
     resolve_score(fitted.score)
+    if not has_rows(fitted):
+        fitted.rows("Effects")
     every = all_counted_parts(fitted)
     counted = counted_parts(fitted) if every is None else every
     images = images_of(fitted)
