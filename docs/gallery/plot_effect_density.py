@@ -10,5 +10,5 @@ the effect is exactly zero. The line below is the 95% interval, the mark on it t
 from dagpost import DagPosterior, datasets, plots
 
 model = DagPosterior(seed=1).fit(datasets.load("coronary"))
-effect = model.causal_effect("Smoking", "Pressure", seed=1)
+effect = model.effect("Smoking", "Pressure", seed=1)
 plots.effect_density(effect)

@@ -25,7 +25,7 @@ GALLERY = Path(__file__).resolve().parents[3] / "docs" / "gallery"
 
 
 def every_plot(model: DagPosterior, chains: DagSample) -> dict[str, Any]:
-    effect = model.causal_effect("Smoking", "Pressure", draws=500, seed=1)
+    effect = model.effect("Smoking", "Pressure", draws=500, seed=1)
     other = model.sample(300, seed=1)
     return {
         "graph": lambda ax: plots.graph(model, ax=ax),

@@ -289,13 +289,13 @@ def test_a_list_of_best_graphs_is_not_called_an_estimate(model: DagPosterior) ->
 
 
 def test_an_effect_says_what_it_assumes(model: DagPosterior) -> None:
-    words = plots.effect_density(model.causal_effect("Smoking", "Pressure", seed=1)).get_title().replace("\n", " ")
+    words = plots.effect_density(model.effect("Smoking", "Pressure", seed=1)).get_title().replace("\n", " ")
     assert "95% interval" in words
     assert "only if no common cause" in words
 
 
 def test_only_effects_have_a_density(model: DagPosterior) -> None:
-    with pytest.raises(InputError, match=r"drawn of a CausalEffect.*Got DagPosterior"):
+    with pytest.raises(InputError, match=r"drawn of an Effect.*Got DagPosterior"):
         plots.effect_density(model)
 
 
