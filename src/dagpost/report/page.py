@@ -169,13 +169,18 @@ def _pairs(content: Content) -> list[dict[str, Any]]:
             "parts": [_rounded(matrix[way]) for matrix in (*matrices, directions.reversible)]
             if directions.computed
             else None,
-            "within": within_of(content, pair),
-            "effect": effect_of(content, pair),
-            "choices": choices.get(frozenset(way), ""),
+            **_known(
+                within=within_of(content, pair), effect=effect_of(content, pair), choices=choices.get(frozenset(way))
+            ),
         }
         for pair in said
         for way in [(pair.source, pair.target)]
     ]
+
+
+def _known(**said: str | None) -> dict[str, str]:
+    """What there is something to say of; of many pairs there are many."""
+    return {key: words for key, words in said.items() if words}
 
 
 def as_data(data: Any) -> str:
