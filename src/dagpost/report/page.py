@@ -114,6 +114,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "pairs": pair_table(content),
         "choices": sensitivity_section(content),
         "paths": tables.path_table(content),
+        "best": words.best(content),
         "graphs": tables.graph_table(content),
         "classes": tables.class_table(content),
         "rows": tables.text(_rows_text(content)),

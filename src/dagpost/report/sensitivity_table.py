@@ -62,7 +62,7 @@ def _changing(found: Sensitivity) -> str:
 
 def _is_lost(found: Sensitivity, pair: PairUnderChoices) -> bool:
     own = found.direction(pair.first, pair.second)
-    return own is not None and own.word == "clear" and own.known and not own.survives
+    return own is not None and own.word == "clear" and bool(own.known) and not own.survives
 
 
 def _table(found: Sensitivity) -> str:
