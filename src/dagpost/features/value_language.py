@@ -131,7 +131,9 @@ class ValueReader(Reader):
         """The column of `E(A`."""
         name = self.name("the column whose mean is asked for")
         if self.at(*RELATIONS):
-            raise self.error(self.next, f"E( ) is the mean of one column. For a probability, write P({quoted(name)} ...).")
+            raise self.error(
+                self.next, f"E( ) is the mean of one column. For a probability, write P({quoted(name)} ...)."
+            )
         return name
 
     def query_of(self, targets: list[Item], given: list[Item], mean_of: str | None) -> ValueQuery | None:

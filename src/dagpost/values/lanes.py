@@ -38,7 +38,9 @@ class Lanes(NamedTuple):
         return self.cells.shape[1]
 
 
-def lanes_of(question: Question, columns: Columns, background: Background, also: Sequence[int], exogenous: int) -> Lanes:
+def lanes_of(
+    question: Question, columns: Columns, background: Background, also: Sequence[int], exogenous: int
+) -> Lanes:
     """The lanes of a question; `also` are further columns that must be filled, `exogenous` the columns that matter."""
     levels = columns.levels
     arities = [len(own or ()) for own in levels]

@@ -40,7 +40,8 @@ def exact_logs(
     given: int,
 ) -> Floats:  # fmt: skip
     """Log of the sum over graphs of weight times p(lane | graph, data): nodes in `known` have a cell, `given` count as
-    set."""
+    set.
+    """
     nodes, count = cells.shape
     gaps = ((1 << nodes) - 1) & ~(known | given)
     ready = prepare_discrete(statistics, prior, graphs, weights)(gaps, given)

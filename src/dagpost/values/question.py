@@ -154,7 +154,9 @@ class Columns:
         if all(is_number(levels[code]) for code in known):
             limit = _number(value.text)
             if limit is None:
-                raise self.error(value.position, f"The levels of {name!r} are numbers. Got {shown(value.text)} instead.")
+                raise self.error(
+                    value.position, f"The levels of {name!r} are numbers. Got {shown(value.text)} instead."
+                )
             return tuple(code for code in known if _COMPARED[relation](float(levels[code]), limit))
         if not step.ordered:
             raise self.error(
@@ -169,7 +171,9 @@ class Columns:
         cuts, limit = step.cuts or (), _number(value.text)
         points = ", ".join(number_text(cut) for cut in cuts)
         if limit is None:
-            raise self.error(value.position, f"Expected a number, but {step.name!r} is compared with {shown(value.text)}.")
+            raise self.error(
+                value.position, f"Expected a number, but {step.name!r} is compared with {shown(value.text)}."
+            )
         if limit not in cuts:
             at = number_text(limit)
             cut = either(f"Recipe(cut={{{step.name!r}: {at}}})", f"--cut {step.name}={at}")
@@ -275,7 +279,9 @@ def _mapping(columns: Columns, given: object, name: str) -> list[tuple[int, obje
     if given is None:
         return []
     if not isinstance(given, Mapping):
-        raise InputError(f"'{name}' must say the values of columns by name: {{'A': value}}. Got {shown(given)} instead.")
+        raise InputError(
+            f"'{name}' must say the values of columns by name: {{'A': value}}. Got {shown(given)} instead."
+        )
     return [(position_of(column, columns.names), value) for column, value in given.items()]
 
 
