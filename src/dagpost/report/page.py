@@ -27,13 +27,17 @@ from dagpost.plots.marks import EXOGENOUS, LEGEND, exogenous_mark, for_layers, h
 from dagpost.plots.small_graph import small_graph
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
-from dagpost.report.citations import citation
+from dagpost.report.about import about
 from dagpost.report.content import Content, gather
+from dagpost.report.data_sentences import about_columns
 from dagpost.report.gap_section import gap_section, latent_section
-from dagpost.report.many_columns import BLANKET, first_threshold, folded, is_many, pairs_for_file, pairs_shown
+from dagpost.report.many_columns import BLANKET, first_threshold, is_many, pairs_for_file, pairs_shown
+from dagpost.report.methods_paragraph import cited, methods_section
 from dagpost.report.pair_table import decided_by, pair_table
-from dagpost.report.recipe_table import recipe_table
+from dagpost.report.recipe_table import data_folds
 from dagpost.report.regime_section import regime_section
+from dagpost.report.reproduction import reproduction_section
+from dagpost.report.rules_section import rules_section
 from dagpost.report.sensitivity_table import sensitivity_section
 from dagpost.report.time_section import time_section
 
@@ -84,7 +88,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         ("Report written", f"{written:%Y-%m-%d %H:%M} UTC"),
         ("Versions", f"dagpost {__version__}, Python {platform.python_version()}, NumPy {version('numpy')}"),
     ]
-    works = citation(content)
+    works = cited(content)
     parts = {
         "policy": _policy(scripts),
         "title": tables.text(headline),
@@ -93,9 +97,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "found": tables.text(direction_words.found(content)),
         "standing": tables.text(mood_word),
         "mood": mood,
-        "certainty": tables.text(words.certainty(content)),
-        "prior": tables.text(words.prior(content)),
-        "arrows": tables.text(direction_words.arrows(content)),
+        "about": about(content),
         "picture": small_graph(content.directions, measure=content.target.measure, tried=content.sensitivity),
         "measure": content.target.measure,
         "legend": _legend(content),
@@ -104,21 +106,20 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "time": time_section(content),
         # Whole sections, or nothing: signs and sizes; what the rules of the user decided.
         "sizes": "",
-        "rules": "",
+        "rules": rules_section(content),
         # Parts of the section on the method: a paragraph to paste; all that is needed to compute this again.
-        "methods": "",
-        "reproduce": "",
-        "pair_note": tables.text(direction_words.about_pairs(content)),
+        "methods": methods_section(content),
+        "reproduce": reproduction_section(content),
+        "pair_note": tables.folded("What are the numbers?", tables.paragraph(direction_words.about_pairs(content))),
         "pairs": pair_table(content),
         "choices": sensitivity_section(content),
         "paths": tables.path_table(content),
         "graphs": tables.graph_table(content),
         "classes": tables.class_table(content),
         "rows": tables.text(_rows_text(content)),
-        "columns": folded(tables.column_table(content), "The variables, one by one", content)
-        + folded(recipe_table(content), "What was done with each column", content),
+        "columns": data_folds(content),
         "settings": tables.settings_table(content, versions) + tables.mixture_table(content),
-        "citation": "".join(f"<p>{tables.text(work)}</p>" for work in works.splitlines()),
+        "citation": "".join(map(tables.paragraph, works.splitlines())),
         "version": tables.text(__version__),
         "data": as_data(data_of(content)),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
@@ -233,6 +234,10 @@ def _first_threshold(content: Content, pairs: list[dict[str, Any]]) -> float:
 
 
 def _rows_text(content: Content) -> str:
+    return " ".join([_rows(content), *about_columns(content)])
+
+
+def _rows(content: Content) -> str:
     if content.rows:
         return content.rows + "."
     if content.observations is not None:

@@ -1,4 +1,4 @@
-"""The section of a report on other choices: every pair under each of them, and a mark on what does not survive."""
+"""The section of a report on other choices: what survives them in a sentence, and a table of what does not."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from itertools import groupby
 from dagpost.posterior.directions import CLEAR, FOUND
 from dagpost.posterior.sensitivity import PairUnderChoices, Sensitivity
 from dagpost.report.content import Content
-from dagpost.report.tables import heat_cell, name, text
+from dagpost.report.tables import folded, heat_cell, name, text
 
-_EXPLANATION = (
-    "The score, the prior, the number of bins and the limit on parents are choices, and other people would have chosen "
-    "otherwise. Here one choice at a time is made otherwise and everything is computed again. A pair that is lost, or "
-    "found, by such a change rests on the choice as much as on the data."
-)
+_EXPLANATION = "One choice at a time was made otherwise, and everything computed again."
 _OF_DIRECTIONS = (
     f"A direction stays clear if the data compel it in at least {100 * CLEAR:g}% of the probability of being joined "
-    "under the other choice too, by graphs that are drawn under that choice."
+    "under the other choice too."
 )
+#: A table of more rows is not read.
+_MOST_ROWS = 25
 _OF_SAMPLE = "A sample of graphs does not say. The report of the model it was drawn from does."
 
 
@@ -26,18 +24,22 @@ def sensitivity_section(content: Content) -> str:
     found = content.sensitivity
     if found is None:
         return f'<p class="omitted">{text(content.omitted.get("sensitivity") or _OF_SAMPLE)}</p>'
-    not_tried = "".join(f'<p class="omitted">Not tried: {text(reason)}.</p>' for reason in found.left_out)
+    reasons = "".join(f"<p>{text(reason)}.</p>" for reason in found.left_out)
+    not_tried = folded("What was not tried", reasons) if reasons else ""
     if not found.pairs() or not found.variations:
         return f"<p>{text(found.summary())}</p>{not_tried}"
-    sentence = f"<p><strong>{text(found.summary())}</strong> {text(_EXPLANATION)}</p>"
+    sentence = f"<p><strong>{text(found.summary())}</strong> {text(f'{_EXPLANATION} Tried: {found.choices()}.')}</p>"
     return f"{sentence}{_table(found)}{_directions(found)}{not_tried}"
 
 
 def _table(found: Sensitivity) -> str:
-    shown, every = found.shown(), len(found.pairs())
-    caption = f"The probability that two variables are joined, either way; a pair is found from {FOUND:g} on"
-    if len(shown) < every:
-        caption += f" ({every - len(shown)} more pairs are not listed)"
+    changing = found.changing()
+    if not changing:
+        return ""
+    shown = changing[:_MOST_ROWS]
+    caption = f"What changes: the probability that two variables are joined, either way (found from {FOUND:g} on)"
+    if len(shown) < len(changing):
+        caption += f"; {len(changing) - len(shown)} more pairs that change are not listed"
     groups = [
         (choice, [own.value for own in same]) for choice, same in groupby(found.variations, lambda own: own.choice)
     ]
@@ -78,7 +80,6 @@ def _direction_cell(found: Sensitivity, pair: PairUnderChoices) -> str:
 
 
 def _directions(found: Sensitivity) -> str:
-    """Which choices take clear directions away, and what the column of directions rests on."""
-    if not found.directions():
-        return ""
-    return f"<p>{text(f'{found.directions_lost()} {_OF_DIRECTIONS}'.strip())}</p>"
+    """Which choices take clear directions away, and when one does; nothing where none does."""
+    lost = found.directions_lost()
+    return f"<p>{text(f'{lost} {_OF_DIRECTIONS}')}</p>" if lost else ""
