@@ -2,7 +2,7 @@
 
 from dagpost import plots as plots
 from dagpost._version import __version__ as __version__
-from dagpost.causal import CausalEffect as CausalEffect
+from dagpost.causal import Effect as Effect
 from dagpost.checkpoints import Checkpoint as Checkpoint
 from dagpost.data import Table as Table
 from dagpost.data import as_table as as_table

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from dagpost.causal import CausalEffect
+    from dagpost.causal import Effect
     from dagpost.features.numbers import NumberFunction
     from dagpost.posterior.expectation import Expectation
     from dagpost.posterior.plan import Plan
@@ -411,26 +411,35 @@ class DagPosterior(Estimator):
 
         return network_of(self._fitted(), graph)
 
-    def causal_effect(
+    def effect(
         self,
-        treatment: str,
+        cause: Any,
         outcome: str,
         *,
-        do: tuple[object, object] | None = None,
+        do: Any = None,
         outcome_level: object = None,
+        given: Statement | None = None,
         draws: int = 10_000,
         confidence: float = 0.95,
         seed: int | None = None,
-    ) -> CausalEffect:
-        """The posterior of the total causal effect of setting one column on another, averaged over graphs.
+    ) -> Effect:
+        """What setting one column does to another: the posterior of the total effect, its parts and what is assumed.
 
-        An effect only if no common cause is missing, rows were not selected and nothing feeds back:
-        `dagpost.causal.causal_effect` says more. With latent numbers, `do` may be two numbers (docs/results.md).
+        `do=(value, other)` says what is compared; `cause` may name several columns, each with its two values:
+        ``{"Smoking": ("yes", "no"), "Work": ("no", "yes")}``. `given` restricts to the graphs in which a statement
+        holds. `dagpost.causal.effect` says more.
         """
         from dagpost.causal.effects import effect_of_fitted
 
         seed = self.seed if seed is None else seed
-        return effect_of_fitted(self._fitted(), treatment, outcome, do, outcome_level, draws, confidence, seed)
+        return effect_of_fitted(self._fitted(), cause, outcome, do, outcome_level, given, draws, confidence, seed)
+
+    def effects(self, *, draws: int = 2_000, confidence: float = 0.95, seed: int | None = None) -> pd.DataFrame:
+        """The total effect of every column on every other, one row each: mean, interval, signs, and the direct part."""
+        from dagpost.causal.all_effects import effects_of_fitted
+
+        seed = self.seed if seed is None else seed
+        return effects_of_fitted(self._fitted(), draws, confidence, seed)
 
     def direct_effects(self, confidence: float = 0.95) -> pd.DataFrame:
         """The coefficient of each edge given that it is there, in standard deviations (latent ones), with its sign."""

@@ -1,8 +1,7 @@
-"""What would happen to one variable if another were set? Total causal effects, averaged over graphs."""
+"""What would happen to one variable if others were set? Effects and their parts, averaged over graphs."""
 
 from __future__ import annotations
 
-from dagpost.causal.effects import causal_effect as causal_effect
-from dagpost.causal.effects import causal_effects as causal_effects
-from dagpost.causal.effects import interventional_probabilities as interventional_probabilities
-from dagpost.causal.results import CausalEffect as CausalEffect
+from dagpost.causal.effects import effect as effect
+from dagpost.causal.results import Effect as Effect
+from dagpost.causal.results import EffectPart as EffectPart

@@ -1,105 +1,134 @@
-"""How much does a continuous outcome change with one unit of the treatment, given an adjustment set?
+"""What setting columns does in linear networks of numbers: means pass along the edges, changes add up over all paths.
 
-With `R`, `w` and `n` as in scores/bge.py and `N` rows, the covariance of treatment, adjustment set and outcome, `l`
-columns, has an inverse Wishart distribution with `v = w + N - n + l` degrees of freedom and the matrix `R` of these
-columns. So the coefficient of the treatment in the regression of the outcome on treatment and adjustment set has
-Student's distribution with `v` degrees of freedom,
+With the coefficients `b` and intercepts `a` of a graph, the mean of every column that is not set is
+`a + sum over parents of b times their means`. One unit more of a column changes another by the sum over all directed
+paths between them of the product of the coefficients on the way. Exogenous columns have the means of the table.
 
-    location   R_xy.z / R_xx.z,        scale   sqrt(R_yy.xz / (v R_xx.z)),
-
-where `.z` marks what the adjustment set leaves (Geiger & Heckerman 2002). With the columns in the order of adjustment
-set, treatment, outcome, all three are entries of one Cholesky factor. Time: one factor a set and one triangular system
-an outcome.
+Time: one pass over the edges of a graph for each question; memory: some numbers an edge.
 """
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost.causal.groups import Effects, Groups, observations_in, speaking_rows
-from dagpost.data.table import Table
-from dagpost.prediction.gaussian import factorise, next_row
-from dagpost.scores import NormalWishartPrior, standard_deviations
+from dagpost.causal.mechanisms import World
+from dagpost.prediction.background import Background
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
+from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks, expected_networks
+from dagpost.scores import NormalWishartPrior
 
 
-class Slopes(NamedTuple):
-    """Student's distribution of the effect of one treatment: location and scale by set and outcome, and freedom by set.
+class LinearMechanisms:
+    """Linear networks, one for each graph."""
 
-    Entries of outcomes that are in the set, or the treatment itself, mean nothing.
-    """
+    def __init__(self, graphs: Masks, networks: DrawnNetworks, background: Background) -> None:
+        self.graphs, self.networks = graphs, networks
+        self._orders = orders_of(graphs)
+        means = background.shares @ background.means
+        exogenous = ~np.isnan(means)
+        self._intercepts = np.where(exogenous, means, networks.intercepts)
+        self._changes: dict[int, Floats] = {}
 
-    locations: Floats
-    scales: Floats
-    freedom: Floats
-    observations: int
+    def outcome(self, outcome: int, world: World) -> Floats:
+        """The mean of the outcome when some columns are set."""
+        return np.ascontiguousarray(self.means(world)[:, [outcome]])
 
+    def direct(self, cause: int, outcome: int, values: tuple[float, float]) -> Floats:
+        """The coefficient of the edge, times the change of the cause."""
+        own = self.networks.parents[:, outcome] == cause
+        coefficients: Floats = np.where(own, self.networks.coefficients[:, outcome], 0.0).sum(axis=1)
+        return coefficients[:, np.newaxis] * (values[0] - values[1])
 
-def slopes_of(table: Table, prior: NormalWishartPrior, treatment: int, masks: Masks) -> Slopes:
-    """The effects of one treatment on every other column, for each adjustment set."""
-    data = table.values()
-    rows = speaking_rows(table, treatment)
-    weights = table.weights.astype(np.float64)
-    nodes = data.shape[1]
-    deviations = prior.deviations(table.names, standard_deviations(data, weights))
-    floors = prior.scale(nodes) * deviations**2
-    matrix = prior.matrix(data[rows], weights[rows], prior.mean(table.names, data, weights), deviations)
-    observations = observations_in(table, rows)
-    freedom = prior.degrees(nodes) + observations - nodes + np.bitwise_count(masks) + 2.0
-    locations, scales = np.full((len(masks), nodes), np.nan), np.full((len(masks), nodes), np.nan)
-    _regress(matrix, floors, treatment, masks.copy(), freedom, locations, scales)
-    return Slopes(locations, scales, freedom, observations)
+    def through(self, cause: int, outcome: int, mediator: int, values: tuple[float, float]) -> Floats:
+        """What the cause does to the mediator, times what one unit of that does to the outcome."""
+        change = self.changes(cause)[:, mediator] * self.changes(mediator)[:, outcome]
+        return change[:, np.newaxis] * (values[0] - values[1])
 
+    def means(self, world: World) -> Floats:
+        """The means of all columns, (graphs, columns), when some are set."""
+        given = np.full(self.graphs.shape[1], np.nan)
+        for column, value in world.items():
+            given[column] = value
+        return means_of(self.networks, self._orders, self._intercepts, given)
 
-def continuous_effects(
-    table: Table,
-    prior: NormalWishartPrior,
-    treatment: int,
-    outcome: int,
-    groups: Groups,
-    set_of: Integers,
-    generator: np.random.Generator,
-) -> Effects:
-    """The mean given each adjustment set, and one draw for each entry of `set_of`: 0 where it is not a set."""
-    slopes = slopes_of(table, prior, treatment, groups.masks)
-    draws = np.zeros(len(set_of))
-    reached = set_of < len(groups.masks)
-    draws[reached] = _draw(slopes, outcome, set_of[reached], generator)
-    return Effects(slopes.locations[:, outcome].copy(), draws, slopes.observations)
+    def changes(self, cause: int) -> Floats:
+        """By how much one unit more of a column changes every one, (graphs, columns)."""
+        if cause not in self._changes:
+            given = np.full(self.graphs.shape[1], np.nan)
+            given[cause] = 1.0
+            nothing = np.zeros_like(self._intercepts)
+            self._changes[cause] = means_of(self.networks, self._orders, nothing, given)
+        return self._changes[cause]
 
 
-def _draw(slopes: Slopes, outcome: int, set_of: Integers, generator: np.random.Generator) -> Floats:
-    """One effect from the distribution of each of the sets in `set_of`."""
-    standard = generator.standard_t(slopes.freedom[set_of])
-    result: Floats = slopes.locations[set_of, outcome] + slopes.scales[set_of, outcome] * standard
+def drawn(
+    statistics: Any, prior: Any, graphs: Masks, background: Background, generator: np.random.Generator
+) -> LinearMechanisms:
+    """One draw of the parameters of each graph."""
+    assert isinstance(statistics, GaussianStatistics)
+    assert isinstance(prior, NormalWishartPrior)
+    return LinearMechanisms(graphs, drawn_networks(statistics, prior, graphs, generator), background)
+
+
+def expected(statistics: Any, prior: Any, graphs: Masks, background: Background) -> LinearMechanisms:
+    """The posterior means of the parameters of each graph."""
+    assert isinstance(statistics, GaussianStatistics)
+    assert isinstance(prior, NormalWishartPrior)
+    return LinearMechanisms(graphs, expected_networks(statistics, prior, graphs), background)
+
+
+def means_of(networks: DrawnNetworks, orders: Integers, intercepts: Floats, given: Floats) -> Floats:
+    """The means of all columns when some are given, nan for others."""
+    result = np.empty(intercepts.shape)
+    _pass_on(networks.parents, networks.coefficients, orders, intercepts, given, result)
     return result
 
 
+def orders_of(graphs: Masks) -> Integers:
+    """The columns of each graph, parents before children."""
+    orders = np.empty(graphs.shape, dtype=np.int64)
+    _sort(graphs.astype(np.uint64), orders)
+    return orders
+
+
 @kernel
-def _regress(
-    matrix: Floats, floors: Floats, treatment: int, masks: Masks, freedom: Floats, locations: Floats, scales: Floats
+def _sort(masks: Masks, orders: Integers) -> None:
+    graphs, nodes = masks.shape
+    for graph in range(graphs):
+        placed = np.uint64(0)
+        count = 0
+        while count < nodes:
+            before = count
+            for node in range(nodes):
+                bit = np.uint64(1) << np.uint64(node)
+                if not placed & bit and masks[graph, node] & ~placed == 0:
+                    orders[graph, count] = node
+                    placed |= bit
+                    count += 1
+            if count == before:
+                break
+
+
+@kernel
+def _pass_on(
+    parents: Integers, coefficients: Floats, orders: Integers, intercepts: Floats, given: Floats, result: Floats
 ) -> None:
-    """No pivot of the Cholesky factor is below that node's floor in exact arithmetic, so none is taken to be."""
-    nodes = len(matrix)
-    members = np.empty(nodes, dtype=np.int64)
-    cholesky = np.zeros((nodes, nodes))
-    row = np.empty(nodes)
-    for number in range(len(masks)):
-        size = 0
-        for node in range(nodes):
-            if masks[number] >> np.uint64(node) & np.uint64(1):
-                members[size] = node
-                size += 1
-        members[size] = treatment
-        size += 1
-        factorise(matrix, members[:size], floors, cholesky)
-        pivot = cholesky[size - 1, size - 1]
-        for outcome in range(nodes):
-            if outcome != treatment and not masks[number] >> np.uint64(outcome) & np.uint64(1):
-                left = next_row(matrix, outcome, members[:size], cholesky, row)
-                locations[number, outcome] = row[size - 1] / pivot
-                scales[number, outcome] = math.sqrt(max(left, floors[outcome]) / freedom[number]) / pivot
+    graphs, nodes = orders.shape
+    most = parents.shape[2]
+    for graph in range(graphs):
+        for place in range(nodes):
+            node = orders[graph, place]
+            if not np.isnan(given[node]):
+                result[graph, node] = given[node]
+                continue
+            value = intercepts[graph, node]
+            for number in range(most):
+                parent = parents[graph, node, number]
+                if parent < 0:
+                    break
+                value += coefficients[graph, node, number] * result[graph, parent]
+            result[graph, node] = value

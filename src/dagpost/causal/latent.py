@@ -1,323 +1,240 @@
-"""What does setting one column change of another, where the columns are images of latent numbers?
+"""What setting columns does where they are images of latent numbers, which follow a linear network.
 
-The latent numbers follow a Gaussian network, in each completed table with its own graphs. Given a table and a set `z`
-that is adjusted for, the means and the covariance of set, treatment `x` and outcome `y` have a normal and an inverse
-Wishart distribution (causal/gaussian.py). With `C` the Cholesky factor of a covariance drawn from it, the columns in
-this order, the latent outcome under do(x) is normal,
+Setting a column to a number sets its latent number; setting it to a level sets the mean of the latent numbers of that
+level in the completed table. The latent outcome is then normal: its mean passes along the edges (gaussian.py), and its
+variance adds up the noise of all columns, each times what one unit of it does to the outcome. It is taken back through
+its image: the mean of a column of numbers is an average over equally probable points of its distribution, the
+probability of a level what lies between the cut points around it. Exogenous columns have the means and the covariance
+of their latent numbers in the table.
 
-    mean   mu_y + b (x - mu_x),   b = C_yx / C_xx,        variance   |C_yz - b C_xz|^2 + C_yy^2.
-
-Setting the treatment to a number sets its latent number; setting it to a level sets the mean of the latent numbers of
-that level. The latent outcome is taken back through its image: the mean of a column of numbers is an average over
-equally probable points of its distribution, the probability of a level what lies between the cut points around it.
-
-Time: the Cholesky factor of a family and some points a draw.
+Under the redrawn mediator of `through` the noise of columns that the cause acts on counts twice: as far as it passes by
+the mediator, and, drawn anew, as far as it passes through it. Time: some passes over the edges, and some points a draw.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.checks import is_finite, seed_number
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost._tools.text import names_in, shown
-from dagpost.causal.groups import groups_of, share_out
-from dagpost.causal.levels import code_of, levels_of
-from dagpost.causal.mixture import mixed_effect
-from dagpost.causal.results import CausalEffect
+from dagpost.causal.columns import rows_with
+from dagpost.causal.gaussian import means_of, orders_of
+from dagpost.causal.kinds import Kind
+from dagpost.causal.mechanisms import Mechanisms, World
 from dagpost.data.table import Table
-from dagpost.errors import InputError
-from dagpost.posterior.fitted import Fitted
-from dagpost.prediction.completed_parts import Part, parts_of
-from dagpost.prediction.gaussian import factorise
+from dagpost.prediction.background import Background
+from dagpost.prediction.completed_parts import Part
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
+from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks
 from dagpost.scores import NormalWishartPrior, standard_deviations
 from dagpost.scores.latent_columns import ranks_of
 from dagpost.scores.latent_images import Images
 
 #: Equally probable points of a normal distribution at which an image is averaged.
 _POINTS = 64
-#: Draws from which the mean given each adjustment set of each completed table is taken, at least.
-_DRAWS_OF_MEAN = 16
+_ASSUMPTION = (
+    "Behind every column are latent numbers, each a linear function of those of its causes with normal noise; the "
+    "column rises with them."
+)
 
 
-class Question(NamedTuple):
-    """Columns of treatment and outcome, the two values that the former is set to, and the level that is looked at."""
-
-    treatment: int
-    outcome: int
-    do: tuple[Any, Any] | None
-    outcome_level: object
-
-
-def question_of(images: Images, x: int, y: int, do: object, outcome_level: object) -> Question:
-    """What a user asks for, checked: two levels are compared where there are just two, and the second is looked at."""
-    table, levels = images.table, levels_of(images.table, x)
-    if do is None and len(levels) == 2:
-        do = (levels[1], levels[0])
-    if do is not None:
-        if isinstance(do, str) or not isinstance(do, Sequence) or len(do) != 2:
-            such = levels[:2] if levels else "(30, 25)"
-            raise InputError(f"'do' must be two values of {table.names[x]!r}, such as {such}. Got {shown(do)} instead.")
-        do = _values(images, x, do)
-        if do[0] == do[1]:
-            raise InputError(
-                f"'do' must be two different values of {table.names[x]!r}. Got {do[0]!r} twice: nothing would change."
-            )
-    own = levels_of(table, y)
-    if outcome_level is not None and not own:
-        raise InputError(
-            f"'outcome_level' is for columns of levels, and {table.names[y]!r} is one of numbers. Leave it out."
-        )
-    if outcome_level is None and len(own) == 2 and do is not None:
-        outcome_level = own[1]
-    if outcome_level is not None:
-        outcome_level = own[code_of(table, y, outcome_level)]
-        if do is None:
-            raise InputError(
-                f"The probability that {table.names[y]!r} is {outcome_level!r} changes from one value of "
-                f"{table.names[x]!r} to another: say which, do=(value, other value)."
-            )
-    return Question(x, y, do, outcome_level)
-
-
-def _values(images: Images, x: int, do: Sequence[Any]) -> tuple[Any, Any]:
-    """The levels, or numbers, of a treatment; those that no row has have no latent number."""
-    table, levels = images.table, levels_of(images.table, x)
-    if levels:
-        first, second = (code_of(table, x, value) for value in do)
-        for code in (first, second):
-            if not _rows_of(table, x, code).any():
-                raise InputError(
-                    f"No row has {levels[code]!r} in {table.names[x]!r}, so that nothing says what it would do. Choose "
-                    "another level."
-                )
-        return levels[first], levels[second]
-    margin = images.margin(x)
-    for value in do:
-        within = is_finite(value) and (margin.slope or margin.values[0] <= value <= margin.values[-1])
-        if not within:
-            raise InputError(
-                f"'do' must be two numbers within the range of {table.names[x]!r}, {margin.values[0]:g} to "
-                f"{margin.values[-1]:g}. Got {shown(value)} instead."
-            )
-    return float(do[0]), float(do[1])
-
-
-def _rows_of(table: Table, node: int, code: int) -> Any:
-    """The rows with a level."""
-    there = np.ones(table.rows, dtype=np.bool_) if table.gaps is None else ~table.gaps[node]
-    return there & (table.columns[node] == code) & (table.weights > 0)
-
-
-def effect_of_latents(
-    fitted: Fitted, images: Images, question: Question, draws: int, confidence: float, seed: int | None
-) -> CausalEffect:
-    """The effect under a model of latent numbers, averaged over completed tables with their graphs."""
-    parts = parts_of(fitted)
-
-    def effect_of(place: int, number: int, own_seed: int) -> CausalEffect:
-        return _effect_given_table(parts[place], images, question, number, confidence, own_seed)
-
-    weights = [part.sample.weights.sum() for part in parts]
-    mixed = mixed_effect(weights, effect_of, draws, seed_number(seed))
-    return replace(mixed, graphs=sum(len(part.sample) for part in parts))
-
-
-def _effect_given_table(
-    part: Part, images: Images, question: Question, draws: int, confidence: float, seed: int
-) -> CausalEffect:
+def kind_of(images: Images, part: Part, exogenous: Integers) -> Kind:
+    """How mechanisms are made for the latent numbers of one completed table."""
     assert part.table is not None
-    table, prior = part.table(), part.score.parameter_prior()
-    assert isinstance(prior, NormalWishartPrior)
-    x, y, generator = question.treatment, question.outcome, np.random.default_rng(seed)
-    groups = groups_of(part.sample, x, y)
-    set_of = share_out(groups, draws, generator)
-    sets = len(groups.masks)
-    # Some draws of every set, for the means, then those that are kept.
-    of_means = np.repeat(np.arange(sets), _DRAWS_OF_MEAN)
-    reached = set_of < sets
-    taken = np.concatenate([of_means, set_of[reached]])
-    found = drawn_outcomes(table, prior, x, y, groups.masks, taken, generator)
-    changes, standardised = _changes(images, table, question, found, generator)
-    first = len(of_means)
-    set_means = np.bincount(taken, weights=changes, minlength=sets) / np.bincount(taken, minlength=sets)
-    samples, in_deviations = np.zeros(draws), np.zeros(draws)
-    samples[reached], in_deviations[reached] = changes[first:], standardised[first:]
-    order = generator.permutation(draws)
-    return CausalEffect(
-        treatment=table.names[x],
-        outcome=table.names[y],
-        do=question.do,
-        outcome_level=question.outcome_level,
-        samples=samples[order],
-        zero_probability=min(groups.no_path, 1.0),
-        mean=float(groups.weights @ set_means),
-        confidence=float(confidence),
-        adjustment_sets=tuple(names_in(int(mask), table.names) for mask in groups.masks),
-        set_probabilities=groups.weights,
-        set_means=set_means,
-        set_of_sample=np.where(reached, set_of, -1)[order],
-        graphs=len(part.sample),
-        observations=table.observations,
-        modularity=part.sample.target,
-        exogenous=part.sample.exogenous,
-        standardised=in_deviations[order],
-        in_deviations=_in_deviations(images, question),
-    )
+    return Kind(partial(_drawn, images, part.table, exogenous), None, _ASSUMPTION, standardised=_standardised)
 
 
-def _in_deviations(images: Images, question: Question) -> bool:
-    """Whether the effect has no other unit than that of latent numbers."""
-    return question.do is None or (question.outcome_level is None and bool(levels_of(images.table, question.outcome)))
-
-
-def _changes(
-    images: Images, table: Table, question: Question, found: Outcomes, generator: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """The effect of each draw in the unit of the outcome, and in standard deviations of its latent numbers."""
-    from scipy.special import ndtr, ndtri
-
-    x, y = question.treatment, question.outcome
-    unit = _deviation(table, y)
-    if question.do is None:
-        change = found.slopes * _deviation(table, x) / unit
-        return change, change
-    first, second = (_latent_value(images, table, x, value) for value in question.do)
-    standardised = found.slopes * (first - second) / unit
-    if _in_deviations(images, question):
-        return standardised, standardised
-    means = [found.starts + found.slopes * value for value in (first, second)]
-    if question.outcome_level is not None:
-        low, high = _between(images, table, y, question.outcome_level, generator)
-        chances = [ndtr((high - mean) / found.spreads) - ndtr((low - mean) / found.spreads) for mean in means]
-        return chances[0] - chances[1], standardised
-    image = images.number_image(y)
-    points = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
-    around = found.spreads[:, np.newaxis] * points
-    one, other = (image.of(mean[:, np.newaxis] + around).mean(axis=1) for mean in means)
-    return one - other, standardised
-
-
-def _deviation(table: Table, node: int) -> float:
-    """The standard deviation of the latent numbers of a column."""
-    return float(standard_deviations(table.columns[node][:, np.newaxis], table.weights.astype(np.float64))[0])
-
-
-def _latent_value(images: Images, table: Table, node: int, value: Any) -> float:
-    """The latent number that a column is set to."""
-    if not levels_of(images.table, node):
-        return float(images.margin(node).latent(np.array([value]))[0])
-    rows = _rows_of(images.table, node, levels_of(images.table, node).index(value))
-    return float(np.average(table.columns[node][rows], weights=table.weights[rows]))
-
-
-def _between(
-    images: Images, table: Table, node: int, level: object, generator: np.random.Generator
-) -> tuple[float, float]:
-    """The cut points around a level in one completed table; infinite at the ends, and none apart for an absent one."""
-    assert images.latent.gaps is not None
-    cuts = images.cuts(node, table.columns[node][images.latent.gaps[node]][np.newaxis], generator)
-    levels = levels_of(images.table, node)
-    rank = int(ranks_of(levels)[levels.index(level)])
-    borders = np.concatenate([[-np.inf], cuts.points[0], [np.inf]])
-    place = int(np.searchsorted(cuts.ranks, rank))
-    there = place < len(cuts.ranks) and cuts.ranks[place] == rank
-    return float(borders[place]), float(borders[place + 1] if there else borders[place])
-
-
-class Outcomes(NamedTuple):
-    """Draws of the normal distribution of an outcome under do(x): mean `starts + slopes * x`, deviation `spreads`."""
-
-    starts: Floats
-    slopes: Floats
-    spreads: Floats
-
-
-def drawn_outcomes(
-    table: Table,
-    prior: NormalWishartPrior,
-    treatment: int,
-    outcome: int,
-    masks: Masks,
-    set_of: Integers,
+def _drawn(
+    images: Images,
+    table: Callable[[], Table],
+    exogenous: Integers,
+    statistics: Any,
+    prior: Any,
+    graphs: Masks,
+    background: Background,
     generator: np.random.Generator,
-) -> Outcomes:
-    """One draw of the parameters for each entry of `set_of`, which names an adjustment set."""
-    data, weights = table.values(), table.weights.astype(np.float64)
-    nodes, observations = data.shape[1], float(weights.sum())
-    deviations = prior.deviations(table.names, standard_deviations(data, weights))
-    mean = prior.mean(table.names, data, weights)
-    matrix = prior.matrix(data, weights, mean, deviations)
-    weight = observations + prior.mean_weight
-    centre = (prior.mean_weight * mean + weights @ data) / weight
-    largest = int(np.bitwise_count(masks).max(initial=0)) + 2
-    # A column of a factor for each member, the last one with all degrees of freedom.
-    degrees = prior.degrees(nodes) + observations - nodes + np.arange(1, largest + 1)
-    squares = generator.chisquare(np.broadcast_to(degrees, (len(set_of), largest)))
-    normals = generator.standard_normal((len(set_of), largest, largest + 1))
-    found = np.zeros((len(set_of), 3))
-    floors = prior.scale(nodes) * deviations**2
-    _draw_outcomes(
-        matrix, floors, centre, math.sqrt(weight), treatment, outcome, masks.copy(), set_of, squares, normals, found
-    )
-    return Outcomes(*np.ascontiguousarray(found.T))
+) -> LatentMechanisms:
+    del background
+    assert isinstance(statistics, GaussianStatistics)
+    assert isinstance(prior, NormalWishartPrior)
+    networks = drawn_networks(statistics, prior, graphs, generator)
+    return LatentMechanisms(graphs, networks, images, table(), exogenous, generator)
+
+
+def _standardised(mechanisms: Mechanisms, outcome: int, world: World, other: World) -> Floats:
+    """The change of the latent outcome, in its standard deviations."""
+    assert isinstance(mechanisms, LatentMechanisms)
+    return mechanisms.standardised(outcome, world, other)
+
+
+class LatentMechanisms:
+    """Linear networks of latent numbers, one for each graph, and the images that are seen of them."""
+
+    def __init__(
+        self,
+        graphs: Masks,
+        networks: DrawnNetworks,
+        images: Images,
+        table: Table,
+        exogenous: Integers,
+        generator: np.random.Generator,
+    ) -> None:
+        self.graphs, self.networks = graphs, networks
+        self._images, self._table, self._exogenous, self._generator = images, table, exogenous, generator
+        self._orders = orders_of(graphs)
+        self._borders: dict[int, Floats] = {}
+
+    @cached_property
+    def _background(self) -> tuple[Floats, Floats]:
+        """Means and covariance of the latent numbers of the exogenous columns."""
+        weights = self._table.weights.astype(np.float64)
+        rows = np.stack([self._table.columns[column] for column in self._exogenous.tolist()], axis=1)
+        means = np.average(rows, axis=0, weights=weights)
+        centred = rows - means
+        return means, (centred * weights[:, np.newaxis]).T @ centred / weights.sum()
+
+    @cached_property
+    def _intercepts(self) -> Floats:
+        if not len(self._exogenous):
+            return self.networks.intercepts
+        intercepts = self.networks.intercepts.copy()
+        intercepts[:, self._exogenous] = self._background[0]
+        return intercepts
+
+    def outcome(self, outcome: int, world: World) -> Floats:
+        """What is seen of the outcome when some columns are set."""
+        latent = self._latent(world)
+        return self._seen(outcome, self._mean(outcome, latent), self._spread(outcome, latent))
+
+    def direct(self, cause: int, outcome: int, values: tuple[float, float]) -> Floats:
+        """The latent outcome moves by the coefficient of the edge, times the change of the latent cause."""
+        first, second = (self._value(cause, value) for value in values)
+        own = self.networks.parents[:, outcome] == cause
+        slope = np.where(own, self.networks.coefficients[:, outcome], 0.0).sum(axis=1)
+        mean, spread = self._mean(outcome, {cause: second}), self._spread(outcome, {cause: second})
+        moved = mean + slope * (first - second)
+        return self._seen(outcome, moved, spread) - self._seen(outcome, mean, spread)
+
+    def through(self, cause: int, outcome: int, mediator: int, values: tuple[float, float]) -> Floats:
+        """The latent outcome moves by what passes through the mediator, which is drawn anew."""
+        first, second = (self._value(cause, value) for value in values)
+        none: Integers = np.array([cause])
+        beyond, before = self._passed(outcome, none), self._passed(mediator, none)
+        later = beyond[:, mediator]
+        # Below the cause, noise passes by the mediator, or through a draw of it that is independent.
+        below = self._below(cause)
+        by_it = beyond - before * later[:, np.newaxis]
+        by_it[:, mediator] = 0.0
+        ways = np.where(below, np.hypot(by_it, before * later[:, np.newaxis]), beyond)
+        spread = self._spread_of(ways, none)
+        mean = self._mean(outcome, {cause: first})
+        other = mean - before[:, cause] * later * (first - second)
+        return self._seen(outcome, mean, spread) - self._seen(outcome, other, spread)
+
+    def standardised(self, outcome: int, world: World, other: World) -> Floats:
+        """The change of the latent outcome from one world to another, in its standard deviations."""
+        weights = self._table.weights.astype(np.float64)
+        unit = float(standard_deviations(self._table.columns[outcome][:, np.newaxis], weights)[0])
+        first, second = (self._mean(outcome, self._latent(own)) for own in (world, other))
+        changed: Floats = (first - second) / unit
+        return changed
+
+    def _latent(self, world: World) -> dict[int, float]:
+        return {column: self._value(column, value) for column, value in world.items()}
+
+    def _value(self, column: int, value: float) -> float:
+        """The latent number that a column is set to."""
+        if not self._images.table.levels[column]:
+            return float(self._images.margin(column).latent(np.array([value]))[0])
+        rows = rows_with(self._images, column, int(value))
+        return float(np.average(self._table.columns[column][rows], weights=self._table.weights[rows]))
+
+    def _mean(self, outcome: int, latent: World) -> Floats:
+        given = np.full(self.graphs.shape[1], np.nan)
+        for column, value in latent.items():
+            given[column] = value
+        return means_of(self.networks, self._orders, self._intercepts, given)[:, outcome]
+
+    def _spread(self, outcome: int, latent: World) -> Floats:
+        columns = np.array(sorted(latent), dtype=np.int64)
+        return self._spread_of(self._passed(outcome, columns), columns)
+
+    def _passed(self, outcome: int, columns: Integers) -> Floats:
+        """What one unit of every column does to the outcome when some columns are set, (graphs, columns)."""
+        result = np.zeros(self.graphs.shape)
+        is_set = np.isin(np.arange(self.graphs.shape[1]), columns)
+        _pass_back(self.networks.parents, self.networks.coefficients, self._orders, is_set, outcome, result)
+        return result
+
+    def _below(self, cause: int) -> Flags:
+        """Which columns the cause acts on, in each graph."""
+        given = np.full(self.graphs.shape[1], np.nan)
+        given[cause] = 1.0
+        zeros = np.zeros_like(self.networks.intercepts)
+        # Coefficients are drawn from continuous distributions: none is zero, nor is any sum over paths.
+        changed = means_of(self.networks, self._orders, zeros, given) != 0.0
+        changed[:, cause] = False
+        return changed
+
+    def _spread_of(self, ways: Floats, columns: Integers) -> Floats:
+        """The deviation of the latent outcome that noise has these ways to."""
+        own = ways.copy()
+        own[:, columns] = 0.0
+        variance = np.zeros(len(own))
+        if len(self._exogenous):
+            outside = own[:, self._exogenous]
+            variance += np.einsum("gi,ij,gj->g", outside, self._background[1], outside)
+            own[:, self._exogenous] = 0.0
+        spread: Floats = np.sqrt(variance + ((own * self.networks.spreads) ** 2).sum(axis=1))
+        return spread
+
+    def _seen(self, outcome: int, means: Floats, spreads: Floats) -> Floats:
+        """The image of normal latent outcomes: the probabilities of levels, or the mean of numbers."""
+        from scipy.special import ndtr, ndtri
+
+        if self._images.table.levels[outcome]:
+            borders = self._level_borders(outcome)
+            chances: Floats = np.diff(ndtr((borders - means[:, np.newaxis, np.newaxis]) / spreads[:, None, None]))
+            return chances[:, :, 0]
+        points = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
+        latent = means[:, np.newaxis] + spreads[:, np.newaxis] * points
+        return self._images.number_image(outcome).of(latent).mean(axis=1, keepdims=True)
+
+    def _level_borders(self, column: int) -> Floats:
+        """The cut points below and above each level, (levels, 2), drawn once for the table."""
+        if column not in self._borders:
+            gaps, levels = self._images.latent.gaps, self._images.table.levels[column]
+            assert gaps is not None
+            assert levels is not None
+            cells = self._table.columns[column][gaps[column]][np.newaxis]
+            cuts = self._images.cuts(column, cells, self._generator)
+            borders = np.concatenate([[-np.inf], cuts.points[0], [np.inf]])
+            ranks = ranks_of(levels)
+            places = np.minimum(np.searchsorted(cuts.ranks, ranks), len(cuts.ranks) - 1)
+            there = cuts.ranks[places] == ranks
+            self._borders[column] = np.stack([borders[places], borders[places + there]], axis=1)
+        return self._borders[column]
 
 
 @kernel
-def _draw_outcomes(
-    matrix: Floats,
-    floors: Floats,
-    centre: Floats,
-    root: float,
-    treatment: int,
-    outcome: int,
-    masks: Masks,
-    set_of: Integers,
-    squares: Floats,
-    normals: Floats,
-    found: Floats,
+def _pass_back(
+    parents: Integers, coefficients: Floats, orders: Integers, is_set: Flags, outcome: int, result: Floats
 ) -> None:
-    """Bartlett's decomposition, upper triangular, so that the factor of the covariance is lower triangular."""
-    nodes, largest = len(matrix), squares.shape[1]
-    members = np.empty(largest, dtype=np.int64)
-    cholesky, factor = np.zeros((largest, largest)), np.zeros((largest, largest))
-    before = -1
-    size = 0
-    for draw in range(len(set_of)):
-        number = set_of[draw]
-        if number != before:
-            size = 0
-            for node in range(nodes):
-                if masks[number] >> np.uint64(node) & np.uint64(1):
-                    members[size] = node
-                    size += 1
-            members[size], members[size + 1] = treatment, outcome
-            size += 2
-            factorise(matrix, members[:size], floors, cholesky)
-            before = number
-        for row in range(size):
-            for column in range(row, -1, -1):
-                value = cholesky[row, column]
-                for later in range(column + 1, row + 1):
-                    value -= factor[row, later] * normals[draw, column, later]
-                factor[row, column] = value / math.sqrt(squares[draw, column])
-        x, y = size - 2, size - 1
-        slope = factor[y, x] / factor[x, x]
-        centre_x, centre_y, variance = centre[treatment], centre[outcome], factor[y, y] * factor[y, y]
-        for column in range(size):
-            normal = normals[draw, column, largest] / root
-            centre_y += factor[y, column] * normal
-            if column < y:
-                centre_x += factor[x, column] * normal
-            if column < x:
-                rest = factor[y, column] - slope * factor[x, column]
-                variance += rest * rest
-        found[draw, 0] = centre_y - slope * centre_x
-        found[draw, 1] = slope
-        found[draw, 2] = math.sqrt(variance)
+    graphs, nodes = orders.shape
+    most = parents.shape[2]
+    for graph in range(graphs):
+        result[graph, outcome] = 1.0
+        for place in range(nodes - 1, -1, -1):
+            node = orders[graph, place]
+            passed = result[graph, node]
+            if passed == 0.0 or is_set[node]:
+                continue
+            for number in range(most):
+                parent = parents[graph, node, number]
+                if parent < 0:
+                    break
+                result[graph, parent] += coefficients[graph, node, number] * passed

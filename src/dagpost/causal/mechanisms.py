@@ -11,31 +11,18 @@ parameter prior has its own file with these two, named in kinds.py:
                *is* the posterior mean of the outcome, exactly. That holds for `outcome` and `direct`; `through`
                compares two worlds that share parameters, so its mean is taken from draws.
 
-How columns that are not modelled are distributed is `Background`: as in the table.
+How columns that are not modelled are distributed is in prediction/background.py: as in the table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Masks
 
 #: Columns that are set: a code of a level, or a number.
 World = Mapping[int, float]
-
-
-class Background(NamedTuple):
-    """The exogenous columns as the table has them: each combination of their levels, and the means of numbers there.
-
-    `levels` is (combinations, columns) with -1 for columns that are modelled or numbers, `shares` sums to 1, and
-    `means` is (combinations, columns), nan for columns that are modelled or levels. Without exogenous columns there is
-    one combination.
-    """
-
-    levels: Integers
-    shares: Floats
-    means: Floats
 
 
 class Mechanisms(Protocol):

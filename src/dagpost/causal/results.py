@@ -1,15 +1,15 @@
-"""CausalEffect: the posterior of an effect as draws, with what people ask of it."""
+"""Effect: the posterior of an effect as draws, with its parts, what would be seen, and what all of it assumes."""
 
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Floats
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import printable, readable_level
 from dagpost.methods.choice import target_named
@@ -20,53 +20,31 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CausalEffect:
-    """The posterior of a total causal effect; `causal_effect` makes one, and says what is assumed.
+def interval_of(samples: Floats, confidence: float) -> tuple[float, float]:
+    """The interval that leaves out as much of some draws on either side, ends included."""
+    check_confidence(confidence)
+    tail = (1.0 - confidence) / 2.0
+    lower, upper = np.quantile(samples, [tail, 1.0 - tail], method="inverted_cdf")
+    return float(lower), float(upper)
 
-    `samples` are draws with the weights of the graphs applied: their plain averages and quantiles are those of the
-    posterior. `zero_probability` is the weight of the graphs without a directed path from treatment to outcome, where
-    the effect is exactly zero, and `mean` the mean of the effect; both come from the weights, not from the draws.
 
-    `do` and `outcome_level` are the two values of the treatment and the level of the outcome that are meant; None: one
-    unit more, and the mean of a column of numbers. For each distinct set that is adjusted for there are its names in
-    `adjustment_sets`, the weight of its graphs in `set_probabilities` and the mean of the effect given the set in
-    `set_means`; `set_of_sample` says from which set each draw comes (-1: no path).
+@dataclass(frozen=True, eq=False)
+class EffectPart:
+    """A part of an effect: along the edge from cause to outcome, or along the paths through another column.
 
-    Under a model of latent numbers, `standardised` are the same draws in standard deviations of the outcome's latent
-    numbers, and `in_deviations` says that `samples` are so too.
+    `probability` is how probably there is such an edge, or such a path; `samples` stand beside those of the effect.
     """
 
-    treatment: str
-    outcome: str
-    do: tuple[object, object] | None
-    outcome_level: object
-    samples: Floats
-    zero_probability: float
+    #: The column that it passes through; None: none, the direct part.
+    through: str | None
     mean: float
+    probability: float
+    samples: Floats
     confidence: float
-    adjustment_sets: tuple[tuple[str, ...], ...]
-    set_probabilities: Floats
-    set_means: Floats
-    set_of_sample: Integers
-    graphs: int
-    observations: int
-    modularity: str
-    #: Columns that are not modelled.
-    exogenous: tuple[str, ...] = ()
-    standardised: Floats | None = None
-    in_deviations: bool = False
 
-    def __post_init__(self) -> None:
-        """Make the arrays read-only, as the rest is."""
-        for array in (self.samples, self.set_probabilities, self.set_means, self.set_of_sample, self.standardised):
-            if array is not None:
-                array.setflags(write=False)
-
-    @cached_property
-    def median(self) -> float:
-        """The median of the draws."""
-        return float(np.median(self.samples))
+    def interval(self, confidence: float | None = None) -> tuple[float, float]:
+        """As `Effect.interval`."""
+        return interval_of(self.samples, self.confidence if confidence is None else confidence)
 
     @property
     def positive_probability(self) -> float:
@@ -78,79 +56,180 @@ class CausalEffect:
         """The share of draws below zero."""
         return float((self.samples < 0.0).mean())
 
+    def summary(self) -> dict[str, Any]:
+        """What matters, as JSON can hold it."""
+        return {
+            **({} if self.through is None else {"through": self.through}),
+            "mean": self.mean,
+            "interval": list(self.interval()),
+            "probability": self.probability,
+            "positive_probability": self.positive_probability,
+            "negative_probability": self.negative_probability,
+        }
+
+
+class Outcome(NamedTuple):
+    """What would be seen of the outcome if the causes were set: the probability of a level, or the mean of a number."""
+
+    #: One value for each cause.
+    do: tuple[Any, ...]
+    #: None: the mean of a column of numbers.
+    level: Any
+    mean: float
+    lower: float
+    upper: float
+
+
+class Condition(NamedTuple):
+    """The statement about the graph that an effect is given, and how probable that is."""
+
+    statement: str
+    probability: float
+    exact: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Effect:
+    """The posterior of what setting one column, or several at once, does to another; `DagPosterior.effect` makes one.
+
+    What changes is the probability of `outcome_level`, or the mean of an outcome of numbers (`outcome_level` is None),
+    when every cause is set to the first of its two values in `values` rather than to the second; None in their place:
+    one unit more. `samples` are draws from the posterior: their plain averages and quantiles are those of the effect.
+    `mean` and `zero_probability`, how probably nothing changes at all because no directed path leads from a cause to
+    the outcome, come from the weights of all graphs instead; `zero_exact` says whether the latter is exact, and `exact`
+    whether all graphs there are were summed over, so that every mean and probability is exact (intervals and signs
+    come from draws).
+
+    `direct` is the part along the edge from cause to outcome, `through` has one for each other column that may lie on
+    the way, most important first: these overlap where one path leads through several columns, so they need not add up.
+    Of several causes at once there are no parts. `outcomes` says what would be seen of the outcome if the causes were
+    set. `assumptions` are sentences that hold for every number here.
+
+    Under a model of latent numbers, `standardised` are the same draws in standard deviations of the outcome's latent
+    numbers.
+    """
+
+    causes: tuple[str, ...]
+    outcome: str
+    values: tuple[tuple[Any, Any] | None, ...]
+    outcome_level: Any
+    samples: Floats
+    mean: float
+    zero_probability: float
+    confidence: float
+    direct: EffectPart | None
+    through: tuple[EffectPart, ...]
+    outcomes: tuple[Outcome, ...]
+    assumptions: tuple[str, ...]
+    graphs: int
+    observations: int | None
+    modularity: str
+    exact: bool = False
+    zero_exact: bool = False
+    #: Why these values are compared, where nobody said which.
+    note: str = ""
+    condition: Condition | None = None
+    #: Columns that are not modelled.
+    exogenous: tuple[str, ...] = ()
+    standardised: Floats | None = None
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only, as the rest is."""
+        for array in (self.samples, self.standardised):
+            if array is not None:
+                array.setflags(write=False)
+
+    @property
+    def cause(self) -> str:
+        """The column that is set, or all of them, as text."""
+        return ", ".join(self.causes)
+
+    @property
+    def do(self) -> Any:
+        """The two values of the cause, None: one unit more; of several causes, these by name."""
+        return self.values[0] if len(self.causes) == 1 else dict(zip(self.causes, self.values, strict=True))
+
+    @cached_property
+    def median(self) -> float:
+        """The median of the draws."""
+        return float(np.median(self.samples))
+
+    @property
+    def positive_probability(self) -> float:
+        """The share of draws above zero: how probably it raises."""
+        return float((self.samples > 0.0).mean())
+
+    @property
+    def negative_probability(self) -> float:
+        """The share of draws below zero: how probably it lowers."""
+        return float((self.samples < 0.0).mean())
+
     def interval(self, confidence: float | None = None) -> tuple[float, float]:
         """The interval that leaves out as much of the posterior on either side, ends included.
 
         It holds at least `confidence` of the draws (more where it ends at zero, which may have much weight by itself).
         """
-        return self._interval_of(self.samples, confidence)
+        return interval_of(self.samples, self.confidence if confidence is None else confidence)
+
+    def under(self, condition: Condition) -> Effect:
+        """The same, with the condition that its graphs meet."""
+        return replace(self, condition=condition)
 
     def standardised_interval(self, confidence: float | None = None) -> tuple[float, float] | None:
         """The same in standard deviations of the outcome's latent numbers; None where the model has no such numbers."""
-        return None if self.standardised is None else self._interval_of(self.standardised, confidence)
-
-    def _interval_of(self, samples: Floats, confidence: float | None) -> tuple[float, float]:
         chosen = self.confidence if confidence is None else confidence
-        check_confidence(chosen)
-        tail = (1.0 - chosen) / 2.0
-        lower, upper = np.quantile(samples, [tail, 1.0 - tail], method="inverted_cdf")
-        return float(lower), float(upper)
+        return None if self.standardised is None else interval_of(self.standardised, chosen)
 
     @property
     def quantity(self) -> str:
         """What is measured, in words."""
-        unit = ", in latent standard deviations," if self.in_deviations else ""
-        deed = self._deed("with {} set to {} rather than {}", "for one {} more of {}")
-        return f"change of {self._measured}{unit} {deed}"
+        return f"change of {self.measured} with {self.deed}"
 
     @property
-    def _measured(self) -> str:
+    def measured(self) -> str:
         """What changes: a probability, or a mean."""
         outcome = printable(self.outcome)
         if self.outcome_level is not None:
             return f"P({outcome} = {printable(self.outcome_level)})"
-        return outcome if self.do is None or self.in_deviations else f"the mean of {outcome}"
+        return f"the mean of {outcome}"
 
-    def _deed(self, levels: str, unit: str) -> str:
-        """What is done to the treatment."""
-        treatment = printable(self.treatment)
-        if self.do is None:
-            return unit.format("latent standard deviation" if self.in_deviations else "unit", treatment)
-        return levels.format(treatment, *map(printable, self.do))
+    @property
+    def deed(self) -> str:
+        """What is done to the causes: "Smoking set to yes rather than no"."""
+        return " and ".join(_deed(name, pair) for name, pair in zip(self.causes, self.values, strict=True))
 
     def __repr__(self) -> str:
-        deed = self._deed("Setting {} to {} rather than {}", "One {} more of {}")
         lower, upper = self.interval()
         words = "; ".join(filter(None, (target_named(self.modularity).words, given_columns(self.exogenous))))
-        unit = " latent standard deviations" if self.in_deviations else ""
+        given = "" if self.condition is None else f"Given {self.condition.statement}: "
         return (
-            f"{deed} changes {self._measured} by {_short(self.mean)}{unit} on average, {100 * self.confidence:.6g}% "
-            f"between {_short(lower)} and {_short(upper)}, and not at all with probability "
-            f"{self.zero_probability:.3f}{self._standardised_words} ({self.graphs:,} graphs; {words})."
+            f"{given}{'with' if given else 'With'} {self.deed}, {self.measured} changes by {_short(self.mean)} "
+            f"on average, {100 * self.confidence:.6g}% between {_short(lower)} and {_short(upper)}, and not at all "
+            f"with probability {self.zero_probability:.3f}{self._standardised_words} "
+            f"({'all ' if self.exact else ''}{self.graphs:,} graphs; {words})."
         )
 
     @property
     def _standardised_words(self) -> str:
-        """The same in latent standard deviations, where it is not said so already."""
-        if self.standardised is None or self.in_deviations:
+        """The same in latent standard deviations, where there are any."""
+        if self.standardised is None:
             return ""
-        lower, upper = self._interval_of(self.standardised, None)
+        lower, upper = interval_of(self.standardised, self.confidence)
         mean = _short(float(self.standardised.mean()))
         return f"; in latent standard deviations {mean}, between {_short(lower)} and {_short(upper)}"
 
     def _repr_html_(self) -> str:
-        frame = (
-            self.adjustment_table().head(_SHOWN_SETS).to_html(escape=True, index=False, float_format="{:.4g}".format)
-        )
-        return f"<p>{html.escape(repr(self))}</p>{frame}"
+        frame = self.parts_table().to_html(escape=True, index=False, float_format="{:.3g}".format)
+        assumed = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.assumptions)
+        return f"<p>{html.escape(repr(self))}</p>{frame}<details><summary>assumed</summary><ul>{assumed}</ul></details>"
 
     def summary(self) -> dict[str, Any]:
         """What matters, as JSON can hold it."""
         return {
-            "treatment": self.treatment,
+            "cause": list(self.causes) if len(self.causes) > 1 else self.causes[0],
             "outcome": self.outcome,
             "quantity": self.quantity,
-            "do": None if self.do is None else [readable_level(level) for level in self.do],
+            "do": _readable(self.do),
             "outcome_level": None if self.outcome_level is None else readable_level(self.outcome_level),
             "mean": self.mean,
             "median": self.median,
@@ -158,11 +237,21 @@ class CausalEffect:
             "interval": list(self.interval()),
             **self._standardised_summary(),
             "zero_probability": self.zero_probability,
+            "zero_exact": self.zero_exact,
             "positive_probability": self.positive_probability,
             "negative_probability": self.negative_probability,
-            "adjustment_sets": len(self.adjustment_sets),
+            **({} if self.direct is None else {"direct": self.direct.summary()}),
+            "through": [part.summary() for part in self.through],
+            "outcomes": [
+                {**own._asdict(), "do": [readable_level(value) for value in own.do], "level": _readable(own.level)}
+                for own in self.outcomes
+            ],
+            **({} if self.condition is None else {"given": self.condition._asdict()}),
+            "note": self.note,
+            "assumptions": list(self.assumptions),
             "draws": len(self.samples),
             "graphs": self.graphs,
+            "exact": self.exact,
             "observations": self.observations,
             "modularity": self.modularity,
             **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
@@ -171,32 +260,43 @@ class CausalEffect:
     def _standardised_summary(self) -> dict[str, Any]:
         if self.standardised is None:
             return {}
-        interval = self._interval_of(self.standardised, None)
+        interval = interval_of(self.standardised, self.confidence)
         return {"standardised": {"mean": float(self.standardised.mean()), "interval": list(interval)}}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a draw: the effect, whether there was a directed path, and what was adjusted for."""
+        """One row a draw: the effect, the direct part, and the part through each other column."""
         import pandas as pd
 
-        labels = [*(_label(names) for names in self.adjustment_sets), _NO_PATH]
-        sets = np.where(self.set_of_sample < 0, len(self.adjustment_sets), self.set_of_sample)
-        adjusted = np.array(labels, dtype=object)[sets]
-        return pd.DataFrame({"effect": self.samples, "path": self.set_of_sample >= 0, "adjusted for": adjusted})
+        frame = pd.DataFrame({"effect": self.samples})
+        if self.direct is not None:
+            frame["direct"] = self.direct.samples
+        for part in self.through:
+            frame[f"through {part.through}"] = part.samples
+        return frame
 
-    def adjustment_table(self) -> pd.DataFrame:
-        """One row for each adjustment set, those of most weight first, and one for the graphs without a path."""
+    def parts_table(self) -> pd.DataFrame:
+        """One row for the whole effect, for its direct part, and for the part through each other column."""
         import pandas as pd
 
-        labels = [*(_label(names) for names in self.adjustment_sets), _NO_PATH]
-        frame = pd.DataFrame(
-            {
-                "adjusted for": labels,
-                "probability": np.append(self.set_probabilities, self.zero_probability),
-                "mean effect": np.append(self.set_means, 0.0),
-            }
-        )
-        frame = frame[frame["probability"] > 0.0]
-        return frame.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
+        parts = [] if self.direct is None else [("direct", self.direct)]
+        parts += [(f"through {part.through}", part) for part in self.through]
+        rows: list[tuple[Any, ...]] = [
+            ("total", self.mean, *self.interval(), 1.0 - self.zero_probability, self.positive_probability,
+             self.negative_probability)
+        ]  # fmt: skip
+        rows += [
+            (label, part.mean, *part.interval(), part.probability, part.positive_probability, part.negative_probability)
+            for label, part in parts
+        ]
+        columns = ["part", "mean", "lower", "upper", "probability", "raises", "lowers"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def outcome_table(self) -> pd.DataFrame:
+        """What would be seen of the outcome if the causes were set: one row for each setting, and level."""
+        import pandas as pd
+
+        rows = [(*own.do, *own[1:]) for own in self.outcomes]
+        return pd.DataFrame(rows, columns=[*(f"do {name}" for name in self.causes), "level", "mean", "lower", "upper"])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the posterior: a histogram of what is not zero, and a spike for the probability of exactly zero.
@@ -209,12 +309,28 @@ class CausalEffect:
         return effect_density(self, ax=ax)
 
 
-_SHOWN_SETS = 10
-_NO_PATH = "(no path)"
+def _deed(name: str, pair: tuple[Any, Any] | None) -> str:
+    """What is done to one cause."""
+    if pair is None:
+        return f"one unit more of {printable(name)}"
+    if pair[0] == pair[1]:
+        return f"{printable(name)} held at {_value(pair[0])}"
+    return f"{printable(name)} set to {_value(pair[0])} rather than {_value(pair[1])}"
 
 
-def _label(names: tuple[str, ...]) -> str:
-    return ", ".join(names) or "nothing"
+def _value(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else printable(value)
+
+
+def _readable(value: Any) -> Any:
+    """Values as JSON can hold them."""
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return {name: _readable(own) for name, own in value.items()}
+    if isinstance(value, tuple):
+        return [readable_level(own) for own in value]
+    return readable_level(value)
 
 
 def _short(number: float) -> str:

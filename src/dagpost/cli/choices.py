@@ -55,6 +55,13 @@ def _summaries(registry: Registry[Any]) -> dict[str, str]:
     return {name: kind.summary for name, kind in registry.classes().items()}
 
 
+def plots() -> dict[str, str]:
+    """Every kind of plot, with a few words about it."""
+    from dagpost.plots.kinds import KINDS
+
+    return {name: kind.words for name, kind in KINDS.items()}
+
+
 class Modularity(StrEnum):
     """What is counted once."""
 
@@ -106,12 +113,13 @@ def _completed(listed: Callable[[], dict[str, str]]) -> Callable[[str], list[tup
 
 complete_method, complete_score = _completed(methods), _completed(scores)
 complete_engine, complete_prior, complete_dataset = _completed(engines), _completed(priors), _completed(datasets)
+complete_plot = _completed(plots)
 
 
 def complete_variable(ctx: typer.Context, incomplete: str) -> list[str]:
     """Variables of the model on the command line whose names begin with what is typed."""
     # An option that still waits for its value keeps the arguments from being told apart.
-    words = [str(ctx.params.get("model") or ""), *ctx.args]
+    words = [str(ctx.params.get(name) or "") for name in ("model", "source")] + [*ctx.args]
     return [name for name in _first_names(words) if name.startswith(incomplete)]
 
 

@@ -66,12 +66,13 @@ def refuse_results(source: str) -> None:
 
 
 def may_write(output: Path, kind: str) -> Path:
-    """Refuse a place where a result of this kind ("model", "sample", "report" or "recipe") cannot or must not go."""
+    """Refuse a place where a result cannot or must not go: a "model", "sample", "report", "recipe" or "picture"."""
     _check_place(output)
     if output.exists() and not _is_of_kind(output, kind):
+        what = kind if kind == "picture" else f"dagpost {kind}"
         raise InputError(
-            f"{str(output)!r} is there already and is not a dagpost {kind}; it is not written over. Name another file "
-            f"with {'--recipe' if kind == 'recipe' else '-o'}, or move that one away."
+            f"{str(output)!r} is there already and is not a {what}; it is not written over. Name another file with "
+            f"{'--recipe' if kind == 'recipe' else '-o'}, or move that one away."
         )
     return output
 
@@ -101,6 +102,10 @@ def _is_of_kind(path: Path, kind: str) -> bool:
     if kind == "report":
         with path.open("rb") as file:
             return file.read(64).lstrip().lower().startswith(_HTML)
+    if kind == "picture":
+        from dagpost.plots.picture_files import is_picture
+
+        return is_picture(path)
     try:
         if kind == "recipe":
             from dagpost.data.recipe_file import read_description

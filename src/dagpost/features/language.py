@@ -8,6 +8,7 @@ What single statements look like is written in their own files, `statements/`. T
 | `A[t-1] -> B` | `A[t-1]` is the name of a column: A a step earlier, in a table with time |
 | `!f`, `f & g`, `f | g`, `(f)` | not, and, or; `!` binds tightest, then `&`, then `|` |
 | `P(f | g)` | f, among the DAGs in which g holds; only around the whole text |
+| `P(A = x | B = y, do(C = z), f)`, `E(A | B > 3)` | not about the DAG alone but about values (value_language.py) |
 
 A name is a word of letters, digits and underscores, or anything in single or double quotes. Directly inside `P(...)`, a
 bar introduces the condition, and after some statements it belongs to them (`A _||_ B | C`). An "or" in these places
@@ -15,7 +16,8 @@ needs brackets: `P((f | g) | h)`, `(A _||_ B) | C -> D`.
 
 The grammar, read by recursive descent in one pass, in time linear in the length of the text:
 
-    query       = "P" "(" conjunction [ "|" conjunction ] ")"  |  disjunction
+    query       = "P" "(" conjunction [ "|" conditions ] ")"  |  disjunction
+    conditions  = negation { ( "&" | "," ) negation }
     disjunction = conjunction { "|" conjunction }
     conjunction = negation { "&" negation }
     negation    = "!" negation  |  "(" disjunction ")"  |  statement
@@ -38,8 +40,10 @@ from dagpost.errors import InputError
 from dagpost.features.feature import And, Feature, Not, Or, as_feature, bracketed, check_variables
 from dagpost.features.forms import Arrow
 from dagpost.features.names import known_names
-from dagpost.features.reader import Reader, one_of
+from dagpost.features.reader import one_of
 from dagpost.features.tokens import Token
+from dagpost.features.value_language import Item, ValueReader
+from dagpost.features.value_queries import RELATIONS, ValueQuery, joined, refuse_values
 
 #: Brackets and negations nested deeper than this are a slip, and would exceed the interpreter's own limit.
 _DEEPEST = 100
@@ -73,7 +77,19 @@ def parse(text: str, names: Sequence[str]) -> Query:
     """
     if not isinstance(text, str):
         raise InputError(f"A statement to parse must be text. Got {shown(text)} instead.")
-    return _Grammar(text, known_names(names)).query()
+    query = read(text, known_names(names))
+    refuse_values(query)
+    assert isinstance(query, Query)
+    return query
+
+
+def read(text: str, names: Sequence[str]) -> Query | ValueQuery:
+    """Read a question about the graph, or about values.
+
+    >>> print(read("P(A = 'x y' | B != z, A -> B)", ["A", "B"]))
+    P(A = "x y" | B != z, A -> B)
+    """
+    return _Grammar(text, names).query()
 
 
 def resolve(statement: object, names: Sequence[str], given: object = None, exogenous: Collection[str] = ()) -> Query:
@@ -111,24 +127,27 @@ def _resolved(statement: object, names: Sequence[str], exogenous: frozenset[str]
     return Query(query.feature.conditional(exogenous), given)
 
 
-class _Grammar(Reader):
+class _Grammar(ValueReader):
     """Whatever joins statements; their own forms read the rest."""
 
     def __init__(self, text: str, names: Sequence[str]) -> None:
         super().__init__(text, names)
         self.depth = 0
 
-    def query(self) -> Query:
+    def query(self) -> Query | ValueQuery:
         if self.next.kind == "end":
             such = self.vocabulary.examples[0]
             raise self.error(self.next, f"The text is empty. Write a statement such as {such}.")
-        if self.at_call() and self.next.value == "P":
+        if self.at_call() and self.next.value in ("P", "E"):
+            word = self.next.value
             query = self.conditional()
             if self.next.kind != "end":
                 raise self.error(
-                    self.next, f"P( ) encloses the whole text, so the text should end here, but {self.next}."
+                    self.next, f"{word}( ) encloses the whole text, so the text should end here, but {self.next}."
                 )
             return query
+        if self.at_value():
+            return self.bare_values()
         feature = self.disjunction()
         if self.at(")"):
             raise self.error(self.next, "This bracket closes nothing: no bracket is open here.")
@@ -136,23 +155,55 @@ class _Grammar(Reader):
             raise self.error(self.next, f"Expected '&', '|' or the end, but {self.next}.")
         return Query(feature)
 
-    def conditional(self) -> Query:
-        self.step()
+    def bare_values(self) -> ValueQuery:
+        """Values without P( ) around them."""
+        query = self.query_of(self.items("&", ","), [], None)
+        assert query is not None
+        if self.next.kind != "end":
+            hint = " A condition needs P( | ) around the whole." if self.at("|") else ""
+            raise self.error(self.next, f"Expected '&' or the end, but {self.next}.{hint}")
+        return query
+
+    def conditional(self) -> Query | ValueQuery:
+        of_mean = self.step().value == "E"
         opening = self.step()
         self.bar_is_given = True
-        feature = self.conjunction()
-        given = None
+        mean_of = self.mean_of() if of_mean else None
+        targets = [] if of_mean else self.items("&")
+        given: list[Item] = []
         if self.at("|"):
             self.step()
-            given = self.conjunction()
+            given = self.items("&", ",")
         if self.at("|"):
             raise self.error(
                 self.next,
                 "Inside P( ), a bar introduces the condition, and there is one already. "
                 "To say 'or', put it in brackets: P((f | g) | h).",
             )
-        self.close(opening, "'&', '|' or ')'" if given is None else "'&' or ')'")
-        return Query(feature, given)
+        self.close(opening, "'&', ',' or ')'" if given else "'|' or ')'" if of_mean else "'&', '|' or ')'")
+        query = self.query_of(targets, given, mean_of)
+        if query is not None:
+            return query
+        feature, condition = (
+            joined([item for _, item in items if isinstance(item, Feature)]) for items in (targets, given)
+        )
+        assert feature is not None
+        return Query(feature, condition)
+
+    def items(self, *separators: str) -> list[Item]:
+        """Statements and values, with these symbols between them."""
+        found: list[Item] = []
+        while True:
+            start = self.next
+            if self.at_value():
+                found.extend(self.terms())
+            elif self.at_do():
+                found.append((start, self.set_columns()))
+            else:
+                found.append((start, self.negation()))
+            if not self.at(*separators):
+                return found
+            self.step()
 
     def close(self, opening: Token, expected: str) -> None:
         if self.next.kind == "end":
@@ -204,6 +255,8 @@ class _Grammar(Reader):
             return self.membership(start, name)
         if self.at(*self.vocabulary.infixes):
             return self.infix(start, frozenset((name,)))
+        if self.at(*RELATIONS):
+            raise self.error(start, self.misplaced(name))
         expected = one_of([*self.vocabulary.symbols, "'in'"])
         raise self.error(self.next, f"Expected {expected} after {name!r}, but {self.next}.")
 
@@ -253,8 +306,10 @@ class _Grammar(Reader):
 
     def call(self) -> Feature:
         start = self.next
-        if start.value == "P":
-            raise self.error(start, "P( ) can only enclose the whole text.")
+        if start.value in ("P", "E"):
+            raise self.error(start, f"{start.value}( ) can only enclose the whole text.")
+        if start.value == "do":
+            raise self.error(start, "Columns are set behind the bar of P( ) or E( ): P(A = x | do(B = y)).")
         if start.value not in self.vocabulary.calls:
             known = one_of((f"{word}( )" for word in self.vocabulary.words), "and")
             raise self.error(start, f"There is no {start.value}( ). There are {known}.")

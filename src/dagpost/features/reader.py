@@ -67,7 +67,8 @@ class Reader:
     def name(self, what: str = "a variable") -> str:
         """The name of a variable."""
         if self.next.kind not in ("name", "quoted"):
-            raise self.error(self.next, f"Expected {what}, but {self.next}.")
+            hint = " Put a name with other characters in quotes." if self.next.kind == "number" else ""
+            raise self.error(self.next, f"Expected {what}, but {self.next}.{hint}")
         token = self.step()
         self.build(token, position_of, token.value, self.names)
         return token.value

@@ -13,15 +13,17 @@ from dagpost.errors import InputError
 
 #: `[t-1]` behind a name; `[t]` is the present.
 _EARLIER = re.compile(r"\s*\[\s*t\s*(?:-\s*(?P<lag>[0-9]{1,4})\s*)?\]")
+#: A number with a point, a sign or a signed exponent: others are words.
+_NUMBER = r"(?: [-+]? (?: \d+\.\d* | \.\d+ ) (?: [eE][-+]?\d+ )? | [-+]\d+ (?: [eE][-+]?\d+ )? | \d+[eE][-+]\d+ )"
 #: Symbols with a meaning in every text; statements bring their own.
-_PUNCTUATION = ("<=", ">=", *"<>=&|!(){},")
+_PUNCTUATION = ("<=", ">=", "!=", *"<>=&|!(){},")
 
 
 @dataclass(frozen=True)
 class Token:
-    """A symbol, a name, a quoted name or the end of the text, and its position."""
+    """A symbol, a name, a quoted name, a number that is not also a word, or the end of the text, and its position."""
 
-    kind: str  # "symbol", "name", "quoted" or "end"
+    kind: str  # "symbol", "name", "quoted", "number" or "end"
     value: str
     position: int
 
@@ -65,7 +67,8 @@ def _part_of(symbols: tuple[str, ...]) -> re.Pattern[str]:
     inside = "|".join([re.escape(one) for one in longest_first if re.match(r"\w", one)]) or r"\Z"
     return re.compile(
         rf"""\s*(?:
-          (?P<symbol> {symbol} )
+          (?P<number> {_NUMBER} (?! \w ) )
+        | (?P<symbol> {symbol} )
         | (?P<name> (?: (?! {inside} ) \w )+ )
         | (?P<quoted> "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' )
         | (?P<end> \Z )

@@ -77,6 +77,11 @@ STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
         "configurations": wholes("combinations", most=2**63 - 1),
     },
 }
+BACKGROUND_ARRAYS: Mapping[str, ArrayRule] = {
+    "levels": wholes("combinations", "nodes"),
+    "shares": probabilities("combinations"),
+    "means": numbers("combinations", "nodes", nan=True),
+}
 ROWS_FIELDS: Mapping[str, Rule] = {
     "names": NAMES,
     "levels": list_of(optional(LEVELS), "nodes"),
@@ -119,6 +124,12 @@ def check_statistics(about: Mapping[str, Any], arrays: Arrays) -> None:
     sizes = sizes_of(about)
     check_fields(STATISTICS_FIELDS[str(kind)], about, sizes, within="statistics: ")
     check_arrays(STATISTICS_ARRAYS[str(kind)], arrays, sizes)
+
+
+def check_background(about: Mapping[str, Any], arrays: Arrays) -> None:
+    """The same for how exogenous columns are distributed."""
+    del about
+    check_arrays(BACKGROUND_ARRAYS, arrays, Sizes())
 
 
 def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:

@@ -52,6 +52,7 @@ from dagpost.posterior.sensitivity import sensitivity_from
 from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.posterior.workspace import Workspace
+from dagpost.prediction.background import background_to_keep, remember_background
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.statistics import Statistics, statistics_from
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
     from dagpost.posterior.workspace import SummingWorkspace
 
 _SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY = "sample_", "statistics_", "rows_", "sensitivity_"
+_BACKGROUND = "background_"
+_PARTS = (_SAMPLE, _STATISTICS, _BACKGROUND, _ROWS, _SENSITIVITY)
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -150,7 +153,7 @@ def load_model(
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
         levels = levels_in(about)
         recipe = recipe_in(about)
-        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
+        parts = {prefix: _part(prefix, about, arrays) for prefix in _PARTS}
         table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=recipe)
         if table is not None and (table.names, table.levels) != (names, levels):
             raise ValueError("its rows are of other variables or levels")
@@ -192,6 +195,8 @@ def load_model(
             fitted.remember("results", _results(fitted, about, arrays))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", _statistics(statistics_from(*parts[_STATISTICS]), data))
+        if parts[_BACKGROUND] is not None:
+            remember_background(fitted, parts[_BACKGROUND][1])
         if parts[_SENSITIVITY] is not None:
             remember_sensitivity(fitted, sensitivity_from(names, *parts[_SENSITIVITY]))
     return fitted, {**_own_settings(settings, data), **chosen}
@@ -219,8 +224,8 @@ def _statistics(statistics: Statistics, data: DataFacts) -> Statistics:
 def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], Arrays]]:
     """What prediction needs: the model's own sample with what was counted for it, and the rows if they are asked for.
 
-    And the sensitivity table, if it was made. The sample is drawn for the file if it is not there yet and does not take
-    long to draw.
+    And how exogenous columns are distributed, and the sensitivity table, if it was made. The sample is drawn for the
+    file if it is not there yet and does not take long to draw.
     """
     parts = {}
     sample = _sample_to_keep(fitted)
@@ -231,6 +236,9 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
         statistics = None if with_gaps else statistics_to_keep(fitted)
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
+    background = background_to_keep(fitted)
+    if background is not None:
+        parts[_BACKGROUND] = ({}, background.arrays())
     sensitivity = known_sensitivity(fitted)
     if sensitivity is not None:
         parts[_SENSITIVITY] = (sensitivity.about(), sensitivity.arrays())

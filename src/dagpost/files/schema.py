@@ -49,7 +49,15 @@ from dagpost.data.unrolled import RULE
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.files import allowed_families, archive, augmented_model, kept_sets
-from dagpost.files.data_schema import LEVELS, NAMES, check_rows, check_sensitivity, check_statistics, sizes_of
+from dagpost.files.data_schema import (
+    LEVELS,
+    NAMES,
+    check_background,
+    check_rows,
+    check_sensitivity,
+    check_statistics,
+    sizes_of,
+)
 from dagpost.files.parent_columns import check_parents
 from dagpost.mcmc.checks import CHECKS
 from dagpost.mcmc.records import ROUND_GRAPHS, check_standing
@@ -131,13 +139,14 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     ),
     "sample": optional(mapping({}, more=anything)),
     "statistics": optional(mapping({}, more=anything)),
+    "background": optional(mapping({})),
     "rows": optional(mapping({}, more=anything)),
     "sensitivity": optional(mapping({}, more=anything)),
 }
 #: Optional parts, and fields of which the first versions knew nothing.
 _MODEL_LACKS = (
     *("interventions", "targets", "recipe", "time", "exact", "engine", "verdict", "mixture"),
-    *("sample", "statistics", "rows", "sensitivity", "gaps", "censored", "latent"),
+    *("sample", "statistics", "background", "rows", "sensitivity", "gaps", "censored", "latent"),
 )
 
 _WEIGHTS = numbers("nodes", "families", least=-_NATS, most=_NATS, minus_infinity=True)
@@ -358,6 +367,7 @@ def _chain_method(about: Mapping[str, Any]) -> ChainMethod | None:
 _PARTS = {
     "sample": check_sample,
     "statistics": check_statistics,
+    "background": check_background,
     "rows": check_rows,
     "sensitivity": check_sensitivity,
 }

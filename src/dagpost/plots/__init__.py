@@ -11,9 +11,23 @@ from dagpost.plots.chain_plots import r_hat, traces
 from dagpost.plots.comparison_plot import comparison
 from dagpost.plots.convergence_plot import convergence
 from dagpost.plots.edge_chart import edges
+from dagpost.plots.effect_outcomes_plot import effect_outcomes
+from dagpost.plots.effect_parts_plot import effect_parts
 from dagpost.plots.effect_plot import effect_density
 from dagpost.plots.graph_plot import graph
 from dagpost.plots.heat_map_plot import heat_map
 from dagpost.plots.time_plot import in_time
 
-__all__ = ["comparison", "convergence", "edges", "effect_density", "graph", "heat_map", "in_time", "r_hat", "traces"]
+__all__ = [
+    "comparison",
+    "convergence",
+    "edges",
+    "effect_density",
+    "effect_outcomes",
+    "effect_parts",
+    "graph",
+    "heat_map",
+    "in_time",
+    "r_hat",
+    "traces",
+]

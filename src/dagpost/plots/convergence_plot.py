@@ -15,7 +15,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import one_of, whole_number
-from dagpost._tools.spelling import setting
+from dagpost._tools.spelling import either, setting
 from dagpost.errors import InputError
 from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, plain
 from dagpost.plots.sources import probabilities_of
@@ -127,9 +127,14 @@ def _runs(samples: Any) -> list[Any]:
 
 def _truth(exact: Any, groups: dict[str, list[Any]]) -> Floats:
     if exact is None:
-        raise InputError("SAD is an error from the truth: give exact=model, or the table of exact edge probabilities.")
+        wanted = either(
+            "exact=model, or the table of exact edge probabilities", "a model with exact edges, --with MODEL"
+        )
+        raise InputError(f"SAD is an error from the truth: give {wanted}.")
     if getattr(exact, "exact_", True) is False or hasattr(exact, "parents"):
-        raise InputError("The edges of 'exact' are themselves estimated. Give a model whose exact_ is True.")
+        wanted = either("whose exact_ is True", "whose edges are exact, as `dagpost info MODEL` says")
+        given = either("'exact'", "--with")
+        raise InputError(f"The edges of {given} are themselves estimated. Give a model {wanted}.")
     known = probabilities_of(exact)
     for runs in groups.values():
         for run in runs:

@@ -1,15 +1,20 @@
 """How the direction of a pair is drawn and told: one mark and one wording for every picture, the report and notebooks.
 
-What is known of a direction is one of six words (`dagpost.posterior.directions`). A mark says the word by its line
-(whole, dashed, dotted) and its head (filled, hollow, none), so that it can be read in black and white; colour, where
-there is any, only repeats it. A line without a head makes no claim: nothing hangs on which end is named first.
+What is known of a direction is one of six words (`dagpost.posterior.directions`). What is certain looks strong, what is
+open looks light: a line is the wider and darker the more probable it is, and a line of which the direction is open is
+thinner and paler than one with a direction. The head says the word in black and white too: filled for a clear
+direction, an open angle for one that leans, hollow for one that rules or the model decide (finely dashed for the
+model), none where the data cannot tell. Colour, where there is any, only repeats it. A line without a head makes no
+claim: nothing hangs on which end is named first.
 
-A column that is not modelled has a square mark, or a box with square corners, filled with grey; others are round.
+A column that is not modelled has a square box, filled with grey; others are round.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from dagpost._tools.arrays import Floats
 from dagpost.posterior.directions import CLEAR, LABELS, LEANING, PairDirection, Word
@@ -23,11 +28,57 @@ LEGEND: dict[Word, str] = {
     "leaning": f"leaning: compelled by the data in {100 * LEANING:g} to {100 * CLEAR:g}%",
     **{word: LABELS[word] for word in ("open", "rules", "model", "unknown")},
 }
-#: What a legend says of a column that is not modelled, and with what its box is filled.
+#: What a legend says of a column that is not modelled.
 EXOGENOUS = "exogenous: given, not modelled"
-EXOGENOUS_FILL = "#dcdcdc"
-_HEADS: dict[Word, bool] = {"clear": True, "leaning": True, "rules": False, "model": False}
-_DASHES: dict[Word, tuple[float, float]] = {"leaning": (5.0, 3.0), "model": (5.0, 3.0), "unknown": (1.2, 2.0)}
+
+Head = Literal["filled", "angle", "hollow"]
+Ink = Literal["line", "given", "open"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the lines of a word look.
+
+    `widths` and `strengths` are those of a line that is hardly there and of a certain one; a strength of 1 is the full
+    colour, 0 that of the paper. `dashes` are strokes and gaps, in points; () for a whole line. `ink` names the colour.
+    """
+
+    head: Head | None
+    dashes: tuple[float, ...]
+    widths: tuple[float, float]
+    strengths: tuple[float, float]
+    ink: Ink
+
+    def width(self, probability: float) -> float:
+        """Width of a line, in points."""
+        return self.widths[0] + (self.widths[1] - self.widths[0]) * probability
+
+    def strength(self, probability: float) -> float:
+        """How strong the colour of a line is."""
+        return self.strengths[0] + (self.strengths[1] - self.strengths[0]) * probability
+
+
+LOOKS: dict[Word, Look] = {
+    "clear": Look("filled", (), (0.7, 2.1), (0.35, 1.0), "line"),
+    "leaning": Look("angle", (), (0.6, 1.5), (0.3, 0.85), "line"),
+    "rules": Look("hollow", (), (0.6, 1.5), (0.35, 0.95), "given"),
+    "model": Look("hollow", (3.6, 2.0), (0.6, 1.1), (0.35, 0.95), "given"),
+    "open": Look(None, (), (0.5, 1.3), (0.3, 0.8), "open"),
+    "unknown": Look(None, (0.9, 2.2), (0.6, 1.2), (0.35, 0.8), "open"),
+}
+#: The colours of pictures that are not part of a page, which has its own.
+COLOURS: dict[str, str] = {
+    "line": "#12263f",
+    "given": "#6a2c80",
+    "open": "#5f6b78",
+    "paper": "#ffffff",
+    "ink": "#16191d",
+    "quiet": "#57606a",
+    "border": "#4a5563",
+    "exogenous": "#dcdfe3",
+}
+#: Length of a head and how much wider than its line it is, in points.
+_HEAD_LENGTH, _HEAD_EXTRA = 7.6, 5.0
 
 
 def head_of(word: Word) -> bool | None:
@@ -36,12 +87,37 @@ def head_of(word: Word) -> bool | None:
     >>> [head_of(word) for word in ("clear", "rules", "open")]
     [True, False, None]
     """
-    return _HEADS.get(word)
+    head = LOOKS[word].head
+    return None if head is None else head != "hollow"
 
 
-def dashes_of(word: Word) -> tuple[float, float] | None:
+def dashes_of(word: Word) -> tuple[float, ...] | None:
     """Strokes and gaps of a line, in points; None for a whole one."""
-    return _DASHES.get(word)
+    return LOOKS[word].dashes or None
+
+
+EXOGENOUS_FILL = COLOURS["exogenous"]
+
+
+def head_size(word: Word, probability: float) -> tuple[float, float]:
+    """Length and width of a head, in points; nothing for a line without one.
+
+    >>> head_size("open", 1.0)
+    (0.0, 0.0)
+    """
+    if head_of(word) is None:
+        return 0.0, 0.0
+    return _HEAD_LENGTH, LOOKS[word].width(probability) + _HEAD_EXTRA
+
+
+def mixed(ink: str, strength: float) -> str:
+    """A colour of `COLOURS`, paler: mixed with that of the paper.
+
+    >>> mixed("paper", 0.5), mixed("line", 1.0)
+    ('#ffffff', '#12263f')
+    """
+    parts = [[int(COLOURS[name][place : place + 2], 16) for name in (ink, "paper")] for place in (1, 3, 5)]
+    return "#" + "".join(f"{round(strength * one + (1.0 - strength) * two):02x}" for one, two in parts)
 
 
 def listed(words: Iterable[Word]) -> list[Word]:
@@ -60,15 +136,21 @@ def mark(word: Word) -> str:
     >>> mark("clear").count("<path"), mark("open").count("<path")
     (2, 1)
     """
-    filled, dashes = head_of(word), dashes_of(word)
-    end = 58 if filled is None else 47
-    stroke = "" if dashes is None else f' stroke-dasharray="{1.4 * dashes[0]:g} {1.4 * dashes[1]:g}"'
-    head = ""
-    if filled is not None:
-        fill = "currentColor" if filled else "none"
-        head = f'<path class="head" d="M57 7 47 2.5V11.5Z" fill="{fill}" stroke="currentColor" stroke-width="1.4"/>'
-    line = f'<path d="M2 7H{end}" fill="none" stroke="currentColor" stroke-width="2.2"{stroke}/>'
-    return f'<svg class="mark {word}" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">{line}{head}</svg>'
+    look = LOOKS[word]
+    end = 45 if look.head in ("filled", "hollow") else 57
+    dashes = f' stroke-dasharray="{" ".join(f"{1.5 * part:g}" for part in look.dashes)}"' if look.dashes else ""
+    width, strength = 1.3 * look.width(1.0), look.strength(1.0)
+    heads = {
+        "filled": '<path class="head" d="M57 7 45 2V12Z" fill="currentColor" stroke="none"/>',
+        "hollow": '<path class="head" d="M56 7 45.5 2.6V11.4Z" fill="none" stroke="currentColor" stroke-width="1.4"/>',
+        "angle": '<path class="head" d="M47 1.8 57 7 47 12.2" fill="none" stroke="currentColor" stroke-width="1.9"/>',
+    }
+    head = "" if look.head is None else heads[look.head]
+    line = f'<path d="M2 7H{end}" fill="none" stroke="currentColor" stroke-width="{width:.2g}"{dashes}/>'
+    return (
+        f'<svg class="mark {word}" viewBox="0 0 60 14" width="45" height="11" opacity="{strength:g}" '
+        f'aria-hidden="true">{line}{head}</svg>'
+    )
 
 
 def exogenous_mark() -> str:

@@ -48,7 +48,12 @@ def parts_of(fitted: Fitted) -> list[Part]:
     """What the answers of a fitted model are averaged over; values of a setting that weigh nothing are left out."""
     if isinstance(fitted.workspace, AugmentedWorkspace):
         return fitted.once("completed parts", lambda: _completed_parts(fitted))
-    sample, workspace = fitted.own_sample(), fitted.workspace
+    return weighted_parts(fitted, fitted.own_sample())
+
+
+def weighted_parts(fitted: Fitted, sample: DagSample) -> list[Part]:
+    """The graphs of a sample under each value of a setting that the score averages over: a complete table's parts."""
+    workspace = fitted.workspace
     table = None if fitted.table is None else partial(modelled_table, fitted)
     if not isinstance(workspace, MixedWorkspace):
         return [Part(fitted.score, sample, table)]

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from dagpost.errors import InputError
 from dagpost.families.masks import refuse_wide
+from dagpost.posterior.all_graphs import all_graphs
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import modelled_table
-from dagpost.prediction.completed_parts import Part, completed_statistics, parts_of
+from dagpost.prediction.completed_parts import Part, completed_statistics, parts_of, weighted_parts
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.scores import resolve_score, scores_within
 
@@ -26,6 +27,19 @@ def counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]]:
         return list(zip(parts, completed_statistics(fitted, parts), strict=True))
     statistics = statistics_of(fitted, fitted.own_sample().parents)
     return [(part, statistics) for part in parts]
+
+
+def all_counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]] | None:
+    """The same from all graphs that there are, with exact weights; None where there are too many of them.
+
+    A file of an earlier version may not have counted all families: then None too.
+    """
+    graphs = all_graphs(fitted)
+    known: Statistics | None = fitted.recall(_STATISTICS)
+    if graphs is None or (fitted.table is None and (known is None or not known.covers(graphs.parents))):
+        return None
+    statistics = statistics_of(fitted, graphs.parents)
+    return [(part, statistics) for part in weighted_parts(fitted, graphs)]
 
 
 def has_rows(fitted: Fitted) -> bool:

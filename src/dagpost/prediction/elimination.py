@@ -53,7 +53,7 @@ def sums_of(families: DiscreteFamilies, parents: Masks, parts: NDArray[np.int32]
     for node, arity in enumerate(families.arities.tolist()):
         sizes[members >> np.uint64(node) & np.uint64(1) == 1] *= arity
     orders = np.empty(parts.shape, dtype=np.int8)
-    room = _choose_orders(place, members, chosen.arities, orders)
+    room = choose_orders(place, members, chosen.arities, orders)
     entries = max(float(sizes.sum()), room)
     if entries > _MOST_ENTRIES:
         raise InputError(
@@ -74,7 +74,7 @@ def fill_sums(sums: Sums, cells: NDArray[np.int32], result: Floats) -> None:
     scales = np.empty((len(sums.members), lanes))
     _fill_tables(sums.families, sums.members, sums.starts, cells, tables, scales)
     work = np.empty((max(sums.room, 1), lanes))
-    _eliminate(sums.parts, sums.orders, sums.members, sums.starts, sums.families.arities, tables, scales, work, result)
+    eliminate(sums.parts, sums.orders, sums.members, sums.starts, sums.families.arities, tables, scales, work, result)
 
 
 @kernel
@@ -157,7 +157,7 @@ def _next_node(scopes: Masks, count: int, arities: Integers) -> int:
 
 
 @kernel
-def _choose_orders(parts: NDArray[np.int32], members: Masks, arities: Integers, orders: NDArray[np.int8]) -> float:
+def choose_orders(parts: NDArray[np.int32], members: Masks, arities: Integers, orders: NDArray[np.int8]) -> float:
     """In which order nodes are summed out; returns the most entries that the tables of one part have on the way."""
     nodes = len(arities)
     scopes = np.zeros(2 * nodes, dtype=np.uint64)
@@ -190,7 +190,7 @@ def _choose_orders(parts: NDArray[np.int32], members: Masks, arities: Integers, 
 
 
 @kernel
-def _eliminate(
+def eliminate(
     parts: NDArray[np.int32],
     orders: NDArray[np.int8],
     members: Masks,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost.prediction.gaussian import factorise, gaussian_posterior
+from dagpost.prediction.gaussian import GaussianPosterior, factorise, gaussian_posterior
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.scores import NormalWishartPrior
 
@@ -57,11 +57,29 @@ def drawn_networks(
     """One draw of the parameters of each graph, a row of parent masks."""
     posterior = gaussian_posterior(statistics, prior)
     masks = graphs.astype(np.uint64)
-    count, nodes = masks.shape
     sizes = np.bitwise_count(masks).astype(np.int64)
-    most = int(sizes.max(initial=0))
     freedom = posterior.degrees[statistics.group_of] + sizes + 1.0
-    squares, normals = generator.chisquare(freedom), generator.standard_normal((count, nodes, most + 1))
+    squares = generator.chisquare(freedom)
+    normals = generator.standard_normal((*masks.shape, int(sizes.max(initial=0)) + 1))
+    return _networks(posterior, statistics, masks, squares, normals)
+
+
+def expected_networks(
+    statistics: GaussianStatistics, prior: NormalWishartPrior, graphs: NDArray[np.unsignedinteger]
+) -> DrawnNetworks:
+    """The posterior means of the coefficients and intercepts of each graph; `spreads` say nothing."""
+    posterior = gaussian_posterior(statistics, prior)
+    masks = graphs.astype(np.uint64)
+    most = int(np.bitwise_count(masks).max(initial=0))
+    # Everything that is drawn lies around its mean.
+    return _networks(posterior, statistics, masks, np.ones(masks.shape), np.zeros((*masks.shape, most + 1)))
+
+
+def _networks(
+    posterior: GaussianPosterior, statistics: GaussianStatistics, masks: Masks, squares: Floats, normals: Floats
+) -> DrawnNetworks:
+    count, nodes = masks.shape
+    most = normals.shape[2] - 1
     parents = np.full((count, nodes, most), -1, dtype=np.int64)
     coefficients, rest = np.zeros((count, nodes, most)), np.zeros((count, nodes, 2))
     _draw(

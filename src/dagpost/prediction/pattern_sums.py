@@ -56,10 +56,10 @@ def pattern_log_totals(
         for start in range(0, count, LANES):
             width = min(LANES, count - start)
             every, *coarse = ready.fill(*strip_of(asked, start), width, cancel)
-            own = _sum_over_graphs(ready.pattern, every, cancel)[:width]
+            own = sum_over_graphs(ready.pattern, every, cancel)[:width]
             totals[start : start + width] = own
             for logs in coarse:
-                worst = max(worst, float(np.abs(_sum_over_graphs(ready.pattern, logs, cancel)[:width] - own).max()))
+                worst = max(worst, float(np.abs(sum_over_graphs(ready.pattern, logs, cancel)[:width] - own).max()))
         return totals[place], worst
 
     worst = 0.0
@@ -86,7 +86,7 @@ def _asked(rows: NewRows, pattern: PatternRows, target: int, levels: int) -> tup
     return asked, member.reshape(levels, -1)
 
 
-def _sum_over_graphs(pattern: Pattern, logs: Floats, cancel: Integers) -> Floats:
+def sum_over_graphs(pattern: Pattern, logs: Floats, cancel: Integers) -> Floats:
     """Log of the sum over all graphs, for 64 rows."""
     ratios, log_scale = np.empty_like(logs), np.empty(LANES)
     to_ratios(logs, pattern.nodes, pattern.graphs.columns.shape[1], ratios, log_scale)

@@ -17,7 +17,7 @@ from dagpost.methods.registry import METHODS
 from dagpost.priors import resolve_prior
 from dagpost.scores import SCORES, resolve_score
 
-COMMANDS = ("fit", "edges", "query", "sample", "best", "predict", "complete", "report", "info", "demo")
+COMMANDS = ("fit", "edges", "query", "sample", "best", "predict", "complete", "plot", "report", "info", "demo")
 GROUP = (("data", "list"), ("data", "export"))
 
 
@@ -47,6 +47,7 @@ def test_the_examples_of_all_helps_run_one_after_the_other(run: Run, tmp_path: P
         "coronary.csv",
         "coronary.dagpost",
         "coronary.html",
+        "coronary.svg",
         "dagpost-demo.dagpost",
         "dagpost-demo.html",
         "completed.csv",

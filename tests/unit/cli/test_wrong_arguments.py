@@ -31,6 +31,7 @@ LINES: dict[str, dict[str, list[str]]] = {
     "best": {"source": ["table.csv"], "--score": ["bdeu"], "--threads": ["1"]},
     "predict": {"model": ["model.dagpost"], "rows": ["table.csv"], "--threads": ["1"]},
     "complete": {"model": ["gaps.dagpost"], "--number": ["2"], "--output": ["completed.csv"]},
+    "plot": {"source": ["model.dagpost"], "--output": ["graph.svg"], "--threads": ["1"]},
     "report": {"source": ["model.dagpost"], "--output": ["report.html"], "--threads": ["1"]},
     "info": {"source": ["table.csv"], "--threads": ["1"]},
     "demo": {"--output": ["demo"], "--threads": ["1"]},

@@ -1,0 +1,150 @@
+"""The outcome in every world and the parts of an effect: expected over all graphs, and in draws from the posterior.
+
+Expected values are exact given the graphs (mechanisms.py). Draws are of graphs by their weights (systematic
+resampling), each with one draw of its parameters. Both are made for some thousand graphs at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dagpost._tools import memory
+from dagpost._tools.arrays import Flags, Floats, Integers
+from dagpost.causal.graphs import Alike, Graphs, Weighted
+from dagpost.causal.kinds import Kind
+from dagpost.causal.mechanisms import Mechanisms
+from dagpost.causal.question import Question
+
+#: Graphs whose mechanisms are made together.
+_AT_A_TIME = 4096
+#: While draws are made there are some copies of them.
+_COPIES = 3
+
+
+class Expected(NamedTuple):
+    """Posterior means of the outcome in every world (worlds, levels), and what graphs with a path add to them."""
+
+    outcomes: Floats
+    reached: Floats
+
+
+class Drawn(NamedTuple):
+    """Draws: outcomes (worlds, draws, levels), whether there is a path, the direct part and those through columns.
+
+    `standardised` is the effect in deviations of latent numbers; None where there are none.
+    """
+
+    outcomes: Floats
+    reached: Flags
+    direct: Floats
+    through: dict[int, Floats]
+    standardised: Floats | None
+
+
+def expected_outcomes(graphs: Graphs, groups: Sequence[Alike], question: Question) -> Expected:
+    """The posterior mean of the outcome in every world."""
+    worlds = [world for _, world in question.worlds]
+    everywhere, reached = np.zeros((2, len(worlds), question.width))
+    with graphs.reporter.stage("expected outcomes", sum(len(own.rows) for own in groups)) as stage:
+        for part, own, some in _blocks(graphs, groups):
+            mechanisms = part.expected(own.rows[some], graphs.background)
+            weights = np.stack([own.weights[some], own.weights[some] * own.reached[some]])
+            for place, world in enumerate(worlds):
+                both = weights @ mechanisms.outcome(question.outcome, world)
+                everywhere[place] += both[0]
+                reached[place] += both[1]
+            stage.advance(some.stop - some.start)
+    return Expected(everywhere, reached)
+
+
+def expected_parts(
+    graphs: Graphs, groups: Sequence[Alike], question: Question, mediators: Sequence[int]
+) -> tuple[float, dict[int, float]]:
+    """The posterior means of the direct part, and, in linear networks, of those through other columns."""
+    direct, through = 0.0, dict.fromkeys(mediators if graphs.kind.linear else (), 0.0)
+    x, y, values, level = question.pair
+    for part, own, some in _blocks(graphs, groups):
+        mechanisms = part.expected(own.rows[some], graphs.background)
+        weights = own.weights[some]
+        direct += float((weights * own.joined[some]) @ mechanisms.direct(x, y, values)[:, level])
+        for mediator in through:
+            change = mechanisms.through(x, y, mediator, values)[:, level]
+            through[mediator] += float((weights * own.between[some, mediator]) @ change)
+    return direct, through
+
+
+def _blocks(graphs: Graphs, groups: Sequence[Alike]) -> Iterator[tuple[Weighted, Alike, slice]]:
+    for part, own in zip(graphs.parts, groups, strict=True):
+        for start in range(0, len(own.rows), _AT_A_TIME):
+            yield part, own, slice(start, min(start + _AT_A_TIME, len(own.rows)))
+
+
+def shared_out(weights: Sequence[Floats], draws: int, generator: np.random.Generator) -> list[Integers]:
+    """How many draws each graph of each part gets: its share of them, rounded up or down at random without bias."""
+    joined = np.concatenate(weights)
+    borders = np.cumsum(joined)
+    points = (np.arange(draws) + generator.random()) / draws * borders[-1]
+    # Rounding must not choose a graph of weight 0 at the end.
+    places = np.minimum(np.searchsorted(borders, points, side="right"), np.flatnonzero(joined)[-1])
+    counts = np.bincount(places, minlength=len(joined))
+    return np.split(counts, np.cumsum([len(own) for own in weights])[:-1])
+
+
+def drawn_effects(
+    graphs: Graphs,
+    groups: Sequence[Alike],
+    question: Question,
+    mediators: Sequence[int],
+    draws: int,
+    generator: np.random.Generator,
+) -> Drawn:
+    """Draws of the outcome in every world, and of the parts."""
+    numbers = (len(question.worlds) + 2) * question.width + len(mediators)
+    what, remedy = f"Drawing {draws:,} times from the posterior of an effect", "Ask for fewer draws."
+    memory.require(_COPIES * 8 * draws * numbers, what, remedy)
+    counts = shared_out([own.weights for own in groups], draws, generator)
+    pieces = []
+    with graphs.reporter.stage("draws of an effect", draws) as stage:
+        for part, own, number in zip(graphs.parts, groups, counts, strict=True):
+            chosen = np.repeat(np.arange(len(own.rows)), number)
+            for start in range(0, len(chosen), _AT_A_TIME):
+                some = chosen[start : start + _AT_A_TIME]
+                mechanisms = part.drawn(own.rows[some], graphs.background, generator)
+                pieces.append(_piece(mechanisms, part.kind, own, some, question, mediators))
+                stage.advance(len(some))
+    # In any order, so that the first few are draws as good as all.
+    order = generator.permutation(draws)
+    return Drawn(
+        np.concatenate([own.outcomes for own in pieces], axis=1)[:, order],
+        np.concatenate([own.reached for own in pieces])[order],
+        np.concatenate([own.direct for own in pieces])[order],
+        {m: np.concatenate([own.through[m] for own in pieces])[order] for m in mediators},
+        None
+        if pieces[0].standardised is None
+        else np.concatenate([own.standardised for own in pieces if own.standardised is not None])[order],
+    )
+
+
+def _piece(
+    mechanisms: Mechanisms, kind: Kind, own: Alike, some: Integers, question: Question, mediators: Sequence[int]
+) -> Drawn:
+    """What some graphs with drawn parameters say."""
+    worlds = [world for _, world in question.worlds]
+    outcomes = np.stack([mechanisms.outcome(question.outcome, world) for world in worlds])
+    direct, through = np.zeros(len(some)), {}
+    if question.single:
+        x, y, values, level = question.pair
+        direct = np.where(own.joined[some], mechanisms.direct(x, y, values)[:, level], 0.0)
+        for mediator in mediators:
+            change = mechanisms.through(x, y, mediator, values)[:, level]
+            through[mediator] = np.where(own.between[some, mediator], change, 0.0)
+    standardised = None
+    if kind.standardised is not None:
+        assert question.compared is not None
+        first, second = (worlds[place] for place in question.compared)
+        change = kind.standardised(mechanisms, question.outcome, first, second)
+        standardised = np.where(own.reached[some], change, 0.0)
+    return Drawn(outcomes, own.reached[some], direct, through, standardised)

@@ -1,0 +1,120 @@
+"""The graphs that an effect is averaged over, with what was counted for their parameters; those that agree are one.
+
+What setting columns does to an outcome depends on the outcome's ancestors and their parents alone, those of columns
+that are set left out. Graphs that agree on these are put together, with the weight of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost.causal.kinds import Kind
+from dagpost.causal.mechanisms import Mechanisms
+from dagpost.causal.question import Columns, Question
+from dagpost.families.masks import distinct_rows
+from dagpost.features import ancestors
+from dagpost.prediction.background import Background
+from dagpost.prediction.statistics import Statistics
+from dagpost.scores import ParameterPrior
+
+
+class Weighted(NamedTuple):
+    """Graphs with their weights, and what was counted for them; the weights of all such sets sum to 1."""
+
+    kind: Kind
+    prior: ParameterPrior
+    statistics: Statistics
+    graphs: Masks
+    weights: Floats
+
+    def expected(self, rows: Integers, background: Background) -> Mechanisms:
+        """Some of the graphs with the posterior means of their parameters."""
+        assert self.kind.expected is not None
+        return self.kind.expected(self.statistics, self.prior, self.graphs[rows], background)
+
+    def drawn(self, rows: Integers, background: Background, generator: np.random.Generator) -> Mechanisms:
+        """Some of the graphs, each with a draw of its parameters."""
+        return self.kind.drawn(self.statistics, self.prior, self.graphs[rows], background, generator)
+
+
+@dataclass(frozen=True, eq=False)
+class Graphs:
+    """All graphs that are averaged over, in parts, and what they have in common."""
+
+    parts: tuple[Weighted, ...]
+    columns: Columns
+    background: Background
+    #: How many there are, and what is counted in their posterior.
+    count: int
+    target: str
+    observations: int | None
+    #: Whether these are all graphs there are, with exact weights.
+    exact: bool = False
+    reporter: Reporter = NO_PROGRESS
+
+    @property
+    def kind(self) -> Kind:
+        """That of all parts."""
+        return self.parts[0].kind
+
+
+class Alike(NamedTuple):
+    """Of graphs that agree on what matters, one that stands for all: where it is, and the weight of all of them.
+
+    `reached`: a directed path leads from a column that is changed to the outcome. Of one cause: `joined`, there is an
+    edge, and `between` (graphs, columns), the column lies on a directed path.
+    """
+
+    rows: Integers
+    weights: Floats
+    reached: Flags
+    joined: Flags
+    between: Flags
+
+
+def alike(part: Weighted, question: Question) -> Alike:
+    """The graphs of a part that differ in what matters to a question."""
+    y, nodes = question.outcome, part.graphs.shape[1]
+    set_columns = [own.column for own in question.causes]
+    cut = part.graphs.astype(np.uint64)
+    cut[:, set_columns] = 0
+    above = ancestors(cut)[:, y] | np.uint64(1 << y)
+    bits = np.uint64(1) << np.arange(nodes, dtype=np.uint64)
+    cut[above[:, np.newaxis] & bits == 0] = 0
+    first, member = distinct_rows(cut)
+    weights = np.bincount(member, weights=part.weights, minlength=len(first)).astype(np.float64)
+    first, weights = first[weights > 0.0], weights[weights > 0.0]
+    own, over = cut[first], ancestors(cut[first])
+    changed = np.uint64(sum(1 << column for column in question.changed))
+    x = np.uint64(1 << set_columns[0])
+    between = (over & x != 0) & (over[:, [y]] & bits != 0)
+    return Alike(first, weights, over[:, y] & changed != 0, own[:, y] & x != 0, between)
+
+
+def given(graphs: Graphs, held: Sequence[Flags]) -> Graphs:
+    """Those in which a condition holds, with weights that sum to 1 again."""
+    pairs = list(zip(graphs.parts, held, strict=True))
+    total = sum(float(part.weights[own].sum()) for part, own in pairs)
+    parts = tuple(
+        part._replace(graphs=part.graphs[own], weights=part.weights[own] / total)
+        for part, own in pairs
+        if part.weights[own].any()
+    )
+    left = {id(part.graphs): int(own.sum()) for part, own in pairs}
+    return replace(graphs, parts=parts, count=sum(left.values()))
+
+
+def with_path_probability(groups: Sequence[Alike], probability: float) -> list[Alike]:
+    """The groups with weights under which a path has this probability; as they are where all, or none, have one."""
+    reached = sum(float(own.weights[own.reached].sum()) for own in groups)
+    others = sum(float(own.weights[~own.reached].sum()) for own in groups)
+    if reached <= 0.0 or others <= 0.0:
+        return list(groups)
+    factors = np.array([(1.0 - probability) / others, probability / reached])
+    return [own._replace(weights=own.weights * factors[own.reached.astype(np.int64)]) for own in groups]

@@ -1,0 +1,132 @@
+"""An effect in sentences that an epidemiologist reads once: what changes, by how much, and how sure that is.
+
+The command line, the report and the demo say the same.
+"""
+
+from __future__ import annotations
+
+from dagpost._tools.text import printable, shortened
+from dagpost.causal.results import Effect, EffectPart, interval_of
+
+#: A share of the posterior that only looks like none or all says so.
+_LEAST = 0.0005
+#: Sums of weights are 0 or 1 up to this.
+_ROUNDING = 1e-9
+#: How many variables on the way a sentence names.
+_NAMED = 3
+OVERLAP = "Parts through different variables overlap where one path passes several: they need not add up to the total."
+
+
+def probability_text(share: float) -> str:
+    """A probability with three digits.
+
+    >>> probability_text(0.215), probability_text(0.00001), probability_text(1.0), probability_text(0.9999)
+    ('0.215', 'under 0.001', '1', 'over 0.999')
+    """
+    if not _ROUNDING < share < 1.0 - _ROUNDING:
+        return f"{share:.0f}"
+    if share < _LEAST:
+        return "under 0.001"
+    return "over 0.999" if share > 1.0 - _LEAST else f"{share:.3f}"
+
+
+def change_text(change: float) -> str:
+    """A change with its sign, in as many digits as say something.
+
+    >>> change_text(0.0612), change_text(-12.34), change_text(0.0)
+    ('+0.0612', '-12.3', '0')
+    """
+    return f"{change:+.3g}" if change else "0"
+
+
+def range_text(interval: tuple[float, float]) -> str:
+    """The two ends of an interval of changes.
+
+    >>> range_text((-0.01, 0.1234))
+    '-0.01 to +0.123'
+    """
+    return f"{change_text(interval[0])} to {change_text(interval[1])}"
+
+
+def no_effect(effect: Effect) -> bool:
+    """Whether no graph has a path from cause to outcome."""
+    return effect.zero_probability >= 1.0 - _ROUNDING
+
+
+def main_sentence(effect: Effect) -> str:
+    """What changes when the causes are set, by how much, and from what to what."""
+    given = "" if effect.condition is None else f"Given {printable(effect.condition.statement)}: "
+    deed = f"{given}{'with' if given else 'With'} {effect.deed}"
+    if no_effect(effect):
+        return f"{deed}, {effect.measured} does not change: no directed path leads there in any graph."
+    way = "rises" if effect.mean > 0.0 else "falls"
+    unit = " latent standard deviations" if effect.in_deviations else ""
+    lower, upper = effect.interval()
+    return (
+        f"{deed}, {effect.measured} {way} by {abs(effect.mean):.3g}{unit} on average{_from_to(effect)}; the "
+        f"{100 * effect.confidence:.6g}% interval of the change is {range_text((lower, upper))}."
+    )
+
+
+def _from_to(effect: Effect) -> str:
+    """The outcome under both settings, where these are compared."""
+    if effect.in_deviations:
+        return ""
+    sides = [tuple(pair[side] for pair in effect.values if pair is not None) for side in (0, 1)]
+    means = {own.do: own.mean for own in effect.outcomes if own.level == effect.outcome_level}
+    if not all(pair is not None for pair in effect.values) or not all(side in means for side in sides):
+        return ""
+    return f", from {means[sides[1]]:.3g} to {means[sides[0]]:.3g}"
+
+
+def sign_sentence(effect: Effect) -> str:
+    """How probably it rises, falls, or stays."""
+    exact = " (exact)" if effect.zero_exact or effect.exact else ""
+    ways = (
+        f"It rises with probability {probability_text(effect.positive_probability)}, falls with "
+        f"{probability_text(effect.negative_probability)}"
+    )
+    path = f"directed path leads from {printable(effect.cause)} to {printable(effect.outcome)}"
+    if effect.zero_probability <= _ROUNDING:
+        return f"{ways}; a {path} in every graph."
+    return (
+        f"{ways}, and does not change at all with {probability_text(effect.zero_probability)}{exact}, where no {path}."
+    )
+
+
+def moving_sentence(effect: Effect) -> str:
+    """By how much it changes where it changes at all, if that is open."""
+    moving = effect.samples[effect.samples != 0.0]
+    if not (_LEAST < effect.zero_probability < 1.0 - _LEAST and len(moving)):
+        return ""
+    interval = range_text(interval_of(moving, effect.confidence))
+    return (
+        f"If there is an effect, it is {change_text(effect.mean / (1.0 - effect.zero_probability))} on average, "
+        f"{100 * effect.confidence:.6g}% interval {interval}."
+    )
+
+
+def way_sentence(effect: Effect) -> str:
+    """Along which ways it goes, where there is one cause: directly, and through which other variables."""
+    if effect.direct is None or no_effect(effect):
+        return ""
+    said = [f"directly {_part_text(effect.direct)}"]
+    said += [f"through {printable(part.through)} {_part_text(part)}" for part in effect.through[:_NAMED]]
+    return f"Of this, {shortened(said, _NAMED + 1)}."
+
+
+def _part_text(part: EffectPart) -> str:
+    return f"{change_text(part.mean)} (there with probability {probability_text(part.probability)})"
+
+
+def in_sentences(effect: Effect) -> list[str]:
+    """What is to be said beside a table of the parts; `way_sentence` has these in words."""
+    condition = effect.condition
+    given = (
+        ""
+        if condition is None
+        else f"{printable(condition.statement)} itself has probability {probability_text(condition.probability)}."
+    )
+    sure = "" if no_effect(effect) else sign_sentence(effect)
+    said = main_sentence(effect), sure, moving_sentence(effect), given, effect.note
+    return [sentence for sentence in said if sentence]

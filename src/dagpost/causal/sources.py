@@ -1,0 +1,104 @@
+"""The graphs that an effect is averaged over: of a fitted model, or from elsewhere with the table that they go with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost._tools.checks import kind
+from dagpost._tools.text import shortened, shown
+from dagpost.causal import latent
+from dagpost.causal.columns import Columns
+from dagpost.causal.graphs import Graphs, Weighted
+from dagpost.causal.kinds import KINDS
+from dagpost.data.recipe import Recipe
+from dagpost.data.table import Table
+from dagpost.engines import Engine
+from dagpost.errors import InputError
+from dagpost.families.masks import refuse_wide
+from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.latent_numbers import images_of
+from dagpost.posterior.sample import DagSample
+from dagpost.prediction.background import background_of, count_background
+from dagpost.prediction.counted_parts import all_counted_parts, counted_parts
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
+from dagpost.prediction.mixed_statistics import MixedStatistics
+from dagpost.prediction.statistics import Statistics, sufficient_statistics
+from dagpost.scores import ParameterPrior, Score, parameter_prior_of, resolve_score, table_for
+
+
+def graphs_of_fitted(fitted: Fitted) -> Graphs:
+    """The graphs of a model with what was counted for their parameters: all there are, or those of its own sample."""
+    refuse_wide(len(fitted.names), "Effects are computed")
+    resolve_score(fitted.score)
+    every = all_counted_parts(fitted)
+    counted = counted_parts(fitted) if every is None else every
+    images = images_of(fitted)
+    exogenous = np.array([fitted.names.index(name) for name in fitted.exogenous], dtype=np.int64)
+    parts = []
+    for part, statistics in counted:
+        prior = _prior_of(part.score)
+        own = KINDS[type(prior)] if images is None else latent.kind_of(images, part, exogenous)
+        parts.append(Weighted(own, prior, statistics, part.sample.parents.astype(np.uint64), part.sample.weights))
+    columns = Columns(
+        fitted.names, fitted.data.levels, fitted.data.recipe, _means(counted[0][1]), fitted.exogenous, images
+    )
+    # The values of a setting share their graphs; each completed table has its own.
+    shared = not fitted.completes
+    return Graphs(
+        parts=tuple(parts),
+        columns=columns,
+        background=background_of(fitted),
+        count=len(counted[0][0].sample) if shared else sum(len(part.sample) for part, _ in counted),
+        target=str(fitted.target),
+        observations=fitted.data.observations,
+        exact=every is not None,
+        reporter=fitted.workspace.reporter,
+    )
+
+
+def graphs_of_sample(sample: DagSample, table: Table, score: str | Score, engine: Engine | None) -> Graphs:
+    """Graphs from elsewhere, and the table that they were found from."""
+    prior, table = _prior_of(score), table_for(score, table)
+    if resolve_score(score).images(table, table) is not None:
+        raise InputError(
+            f"Under the score {shown(score)} the columns are images of latent numbers, and effects come from a fitted "
+            "model, which has those: model.effect(cause, outcome)."
+        )
+    _check_names(sample, table)
+    statistics = sufficient_statistics(table, sample.parents, score, engine=engine)
+    recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
+    weights = sample.weights / sample.weights.sum()
+    return Graphs(
+        parts=(Weighted(KINDS[type(prior)], prior, statistics, sample.parents.astype(np.uint64), weights),),
+        columns=Columns(table.names, table.levels, recipe, _means(statistics), sample.exogenous),
+        background=count_background(table, sample.exogenous, prior),
+        count=len(sample),
+        target=str(sample.target),
+        observations=table.observations,
+    )
+
+
+def _prior_of(score: str | Score) -> ParameterPrior:
+    return parameter_prior_of(score, "The effect of setting a variable needs")
+
+
+def _means(statistics: Statistics) -> Floats:
+    """The means of the columns of numbers."""
+    means = np.zeros(len(statistics.names))
+    if isinstance(statistics, GaussianStatistics):
+        means[:] = statistics.centre
+    elif isinstance(statistics, MixedStatistics):
+        means[statistics.number_columns] = statistics.numbers.centre
+    return means
+
+
+def _check_names(sample: DagSample, table: Table) -> None:
+    kind(sample, "sample", DagSample, "a DagSample")
+    refuse_wide(len(sample.names), "Effects are computed")
+    if sample.names != table.names:
+        raise InputError(
+            f"The graphs and the table must have the same variables in the same order. The graphs have "
+            f"{shortened([repr(name) for name in sample.names])}; the table has "
+            f"{shortened([repr(name) for name in table.names])}."
+        )

@@ -1,0 +1,320 @@
+"""`dagpost effect`: what setting a column does to another, or several at once; without columns, all effects."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dagpost._tools.text import position_of, printable
+from dagpost.cli.choices import complete_statement, complete_variable
+from dagpost.cli.files import load_model
+from dagpost.cli.options import (
+    JsonOption,
+    ModelArgument,
+    QuietOption,
+    ThreadsOption,
+    option,
+    output_option,
+    setting,
+)
+from dagpost.cli.output import print_columns, print_json
+from dagpost.cli.plot import PictureDots, PicturePlace, PictureSize, PictureTitle
+from dagpost.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dagpost.causal.results import Effect
+    from dagpost.model import DagPosterior
+
+#: Draws of one effect, and of each of all effects.
+_DRAWS, _DRAWS_OF_ALL = 10_000, 2_000
+#: Effects that are there less probably are not listed unless asked for.
+_LEAST = 0.1
+#: How many parts through other variables are listed.
+_SHOWN = 10
+
+
+def _complete(ctx: typer.Context, args: list[str], incomplete: str) -> list[str]:
+    return complete_statement([str(ctx.params.get("model") or ""), *args], incomplete)
+
+
+def effect(
+    model: ModelArgument,
+    columns: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CAUSE]... OUTCOME",
+            help="The column that is set and the one it acts on; several causes with their values set them at once: "
+            "Smoking=yes Work=no Pressure. One column alone: all effects on it and of it; none: all effects.",
+            show_default=False,
+            autocompletion=complete_variable,
+        ),
+    ] = None,
+    do: Annotated[str | None, option("VALUE", "What the cause is set to.")] = None,
+    rather_than: Annotated[
+        list[str] | None,
+        option("VALUE", "What that is compared with; with several causes COLUMN=VALUE, once for each."),
+    ] = None,
+    level: Annotated[str | None, option("LEVEL", "Look at the probability of this level of the outcome.")] = None,
+    given: Annotated[
+        str | None,
+        option("STATEMENT", 'Only graphs in which this holds, as "A -> B".', autocompletion=_complete),
+    ] = None,
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="All effects as a matrix of their means: causes in rows.")
+    ] = False,
+    minimum: Annotated[
+        float | None, option("P", "Of all effects: leave out those that are there less probably; 0.1 unless given.")
+    ] = None,
+    draws: Annotated[
+        int | None, option("NUMBER", "Draws of graphs and parameters; 10000 unless given, of all effects 2000 each.")
+    ] = None,
+    confidence: Annotated[float, setting("P", "Of the intervals.")] = 0.95,
+    seed: Annotated[int | None, option("NUMBER", "Seed of the draws; that of the model unless given.")] = None,
+    output: Annotated[
+        Path | None, output_option("Draw it into this file, too: .svg, .pdf, .png, .eps, .jpg, .tif or .webp.")
+    ] = None,
+    title: PictureTitle = None,
+    size: PictureSize = None,
+    dpi: PictureDots = None,
+    threads: ThreadsOption = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what setting a column does to another: by how much, how surely, through what.
+
+    Averaged over all graphs and their parameters; causes are causes only if none is hidden, and what is assumed stands
+    below. An effect of exactly 0 has a probability of its own: that of graphs without a path.
+
+    \b
+    Smoking Pressure                      the usual values: the last level rather than the first, or one unit more
+    Smoking Pressure --do yes             this value; --rather-than says which other one
+    Smoking=yes Work=no Pressure          both at once, rather than the other level of each
+
+    \b
+    Example: dagpost effect coronary.dagpost Smoking Pressure
+    """
+    words = columns or []
+    place = None if output is None else PicturePlace(output, size, dpi)
+    fitted = load_model(model, threads=threads, quiet=quiet)
+    if len(words) < 2:
+        alone = {"do": do, "rather-than": rather_than, "level": level, "given": given, "output": output}
+        _refuse_for_all(words, {name: value for name, value in alone.items() if value})
+        _show_all(fitted, words, draws or _DRAWS_OF_ALL, confidence, seed, minimum, matrix=matrix, as_json=as_json)
+        return
+    if matrix or minimum is not None:
+        name = "--matrix" if matrix else "--minimum"
+        raise InputError(f"{name} is for all effects, without a cause and an outcome. Leave it out, or these.")
+    found = _found(fitted, words, do, rather_than or [], level, given, draws or _DRAWS, confidence, seed)
+    if place is not None:
+        from dagpost.plots.effect_overview import effect_overview
+
+        heading = f"{found.cause} → {found.outcome}" if title is None else title
+        place.write(lambda ax: effect_overview(found, ax), heading)
+    if as_json:
+        print_json({**found.summary(), **({} if output is None else {"picture": str(output)})})
+        return
+    print_effect(found)
+    if output is not None:
+        typer.echo(printable(f"Picture: {output}"))
+
+
+def _found(
+    model: DagPosterior,
+    words: list[str],
+    do: str | None,
+    rather_than: list[str],
+    level: str | None,
+    given: str | None,
+    draws: int,
+    confidence: float,
+    seed: int | None,
+) -> Effect:
+    from dagpost.cli.effect_question import causes_of
+
+    *causes, outcome = words
+    names, levels = model.names_, model.fitted_.data.levels
+    position_of(outcome, names)
+    asked = causes_of(causes, do, rather_than, names, levels)
+    settings: dict[str, Any] = {"draws": draws, "confidence": confidence, "seed": seed, "given": given}
+    if len(asked) == 1:
+        ((cause, values),) = asked.items()
+        return model.effect(cause, outcome, do=values, outcome_level=level, **settings)
+    return model.effect(asked, outcome, outcome_level=level, **settings)
+
+
+def _refuse_for_all(words: list[str], given: dict[str, Any]) -> None:
+    if given:
+        name = next(iter(given))
+        which = f"an outcome beside {words[0]!r}" if words else "a cause and an outcome"
+        raise InputError(f"--{name} is for one effect. Name {which}, or leave it out.")
+
+
+def print_effect(found: Effect) -> None:
+    """The sentences, the parts, what would be seen, and what all of it assumes."""
+    from dagpost.causal.sentences import OVERLAP, in_sentences, no_effect
+
+    for sentence in in_sentences(found):
+        typer.echo(printable(sentence))
+    if found.direct is not None and not no_effect(found):
+        typer.echo()
+        _print_parts(found)
+        if len(found.through) > 1:
+            typer.echo(OVERLAP)
+    if found.outcomes:
+        typer.echo()
+        _print_outcomes(found)
+    if found.assumptions:
+        typer.echo("\nAssumed:")
+        for sentence in found.assumptions:
+            typer.echo(printable(f"- {sentence}"))
+    typer.echo(printable(_about(found)))
+
+
+def _print_parts(found: Effect) -> None:
+    from dagpost.causal.sentences import change_text, range_text
+
+    percent = f"{100 * found.confidence:.6g}% interval"
+    rows = [("part", "mean", percent, "there", "raises", "lowers")]
+    parts = found.parts_table().to_dict("records")[: _SHOWN + 2]
+    rows += [
+        (
+            printable(part["part"]),
+            change_text(part["mean"]),
+            range_text((part["lower"], part["upper"])),
+            *(f"{part[name]:.3f}" for name in ("probability", "raises", "lowers")),
+        )
+        for part in parts
+    ]
+    print_columns(rows, right=(1, 3, 4, 5))
+    left = len(found.through) - _SHOWN
+    if left > 0:
+        typer.echo(f"({left} more variables on the way: --json has them)")
+
+
+def _print_outcomes(found: Effect) -> None:
+    """One row a setting and level: what would be seen of the outcome."""
+    settings = [f"do({printable(name)})" for name in found.causes]
+    what = (
+        f"the mean of {printable(found.outcome)}" if found.outcome_level is None else f"P({printable(found.outcome)})"
+    )
+    levels = found.outcome_level is not None
+    heads = (*settings, *(["level"] if levels else []), what, f"{100 * found.confidence:.6g}% interval")
+    rows = [
+        (
+            *(_value(value) for value in own.do),
+            *([printable(own.level)] if levels else []),
+            _measured(own.mean, levels),
+            f"{_measured(own.lower, levels)} to {_measured(own.upper, levels)}",
+        )
+        for own in found.outcomes
+    ]
+    print_columns([heads, *rows], right=(len(heads) - 2,))
+
+
+def _measured(value: float, level: bool) -> str:
+    """A probability with four digits, a mean with five that matter."""
+    return f"{value:.4f}" if level else f"{value:.5g}"
+
+
+def _value(value: object) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else printable(value)
+
+
+def _about(found: Effect) -> str:
+    graphs = f"all {found.graphs:,} graphs there are" if found.exact else f"{found.graphs:,} graphs"
+    means = "Means and probabilities are exact" if found.exact else "Averaged"
+    return f"{means} over {graphs}; intervals and signs from {len(found.samples):,} draws of graphs and parameters."
+
+
+def _show_all(
+    model: DagPosterior,
+    words: list[str],
+    draws: int,
+    confidence: float,
+    seed: int | None,
+    minimum: float | None,
+    *,
+    matrix: bool,
+    as_json: bool,
+) -> None:
+    """All effects, or those of one column and on it."""
+    from dagpost._tools.checks import number
+
+    least = _LEAST if minimum is None else number(minimum, "minimum", least=0.0, most=1.0, allowed="between 0 and 1")
+    if words:
+        position_of(words[0], model.names_)
+    table = model.effects(draws=draws, confidence=confidence, seed=seed)
+    if words:
+        table = table[(table["cause"] == words[0]) | (table["outcome"] == words[0])]
+    if as_json:
+        print_json({"confidence": confidence, "effects": [_content(row) for row in table.to_dict("records")]})
+    elif matrix:
+        _print_matrix(table, model.names_)
+    else:
+        _print_all(table, least, confidence)
+
+
+def _content(row: dict[Any, Any]) -> dict[str, Any]:
+    from dagpost._tools.text import readable_level
+
+    content: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, tuple):
+            content[str(name)] = [readable_level(own) for own in value]
+        else:
+            unknown = value is None or (isinstance(value, float) and math.isnan(value))
+            content[str(name)] = None if unknown else readable_level(value)
+    return content
+
+
+def _print_all(table: pd.DataFrame, least: float, confidence: float) -> None:
+    from dagpost.causal.sentences import change_text, range_text
+
+    shown = table[1.0 - table["no_effect"] >= least].sort_values("no_effect", kind="stable")
+    percent = f"{100 * confidence:.6g}% interval"
+    rows = [("cause", "set to", "outcome", "mean change", percent, "no effect", "raises", "lowers")]
+    for row in shown.to_dict("records"):
+        do, level = row["do"], row["outcome_level"]
+        what = f"the mean of {row['outcome']}" if _is_missing(level) else f"P({row['outcome']} = {level})"
+        how = "one unit more" if _is_missing(do) else f"{_value(do[0])} rather than {_value(do[1])}"
+        rows.append(
+            (
+                printable(row["cause"]),
+                printable(how),
+                printable(what),
+                change_text(row["mean"]),
+                range_text((row["lower"], row["upper"])),
+                *(f"{row[name]:.3f}" for name in ("no_effect", "raises", "lowers")),
+            )
+        )
+    print_columns(rows, right=(3, 5, 6, 7))
+    left = len(table) - len(shown)
+    if left:
+        typer.echo(f"({left:,} effect{'' if left == 1 else 's'} with probability below {least} not shown: --minimum 0)")
+    typer.echo(
+        "Each is an effect only if no common cause is hidden; name cause and outcome to see what else is assumed."
+    )
+
+
+def _print_matrix(table: pd.DataFrame, names: Any) -> None:
+    from dagpost.causal.sentences import change_text
+
+    means = {(row["cause"], row["outcome"]): row["mean"] for row in table.to_dict("records")}
+    outcomes = [name for name in names if any((cause, name) in means for cause in names)]
+    rows = [("cause \\ outcome", *map(printable, outcomes))]
+    rows += [
+        (printable(cause), *(change_text(means[cause, name]) if (cause, name) in means else "" for name in outcomes))
+        for cause in names
+        if any((cause, name) in means for name in outcomes)
+    ]
+    print_columns(rows, right=tuple(range(1, len(rows[0]))))
+    typer.echo("Mean changes, each in the unit of its outcome: of the last level's probability, or of the mean.")
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))

@@ -1,0 +1,95 @@
+"""Where the number of a line stands: on the line, where it covers no box, no head, no other number and no other line.
+
+Numbers are placed one by one, those of the most probable lines first; the place nearest to the middle of its line that
+is free is taken. A line without a free place has no number, unless all must have one: then the place that covers least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost.plots.curves import lengths_along, points_along
+from dagpost.plots.ports import Frame, Point
+from dagpost.plots.routing import Routed
+
+#: Shares of the length of a line, in the order in which they are tried.
+_SHARES = np.array([0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8, 0.86, 0.14])
+#: Points on other lines are this far apart at most.
+_STEP = 4.0
+#: What is covered counts by what it is: a box or a head, a number, a point of another line.
+_BOX, _NUMBER, _LINE = 50.0, 30.0, 1.0
+
+
+def number_places(
+    frames: Sequence[Frame],
+    lines: Sequence[Routed],
+    sizes: Sequence[tuple[float, float] | None],
+    order: Sequence[int],
+    *,
+    every: bool = False,
+) -> list[Point | None]:
+    """The middle of each number; None where a line has none, or there is no room.
+
+    `sizes` has width and height of the numbers, None for a line without one; `order` is that in which they are placed.
+
+    >>> from dagpost.plots.routing import Routed
+    >>> boxes = [Frame(0.0, 0.0, 20.0, 8.0), Frame(0.0, 100.0, 20.0, 8.0)]
+    >>> line = Routed(((0.0, 8.0), (0.0, 36.0), (0.0, 64.0), (0.0, 92.0)), None)
+    >>> number_places(boxes, [line], [(20.0, 10.0)], [0])
+    [(0.0, 50.0)]
+    """
+    if not lines:
+        return []
+    traces = [_close_points(points_along(line.path)) for line in lines]
+    owner = np.concatenate([np.full(len(trace), number) for number, trace in enumerate(traces)])
+    points = np.concatenate(traces)
+    solid = [(x, y, half_width, half_height) for x, y, half_width, half_height in frames]
+    for line in lines:
+        if line.head is not None:
+            (left, right), (top, bottom) = ((min(side), max(side)) for side in zip(*line.head, strict=True))
+            solid.append(((left + right) / 2, (top + bottom) / 2, (right - left) / 2, (bottom - top) / 2))
+    blocks = np.array(solid, dtype=np.float64).reshape(-1, 4)
+    taken: list[tuple[float, float, float, float]] = []
+    places: list[Point | None] = [None] * len(lines)
+    for number in order:
+        size = sizes[number]
+        if size is None:
+            continue
+        candidates = _candidates(traces[number])
+        half = np.array(size) / 2.0
+        near = np.abs(points[None, :, :] - candidates[:, None, :])
+        covered = _LINE * ((near < half + 1.0).all(axis=2) & (owner != number)).sum(axis=1)
+        covered = covered + _BOX * _overlaps(candidates, half, blocks)
+        if taken:
+            covered = covered + _NUMBER * _overlaps(candidates, half + 1.0, np.array(taken))
+        best = int(np.argmin(covered))
+        if covered[best] > 0.0 and not every:
+            continue
+        x, y = map(float, candidates[best])
+        places[number] = (x, y)
+        taken.append((x, y, float(half[0]), float(half[1])))
+    return places
+
+
+def _close_points(points: Floats) -> Floats:
+    lengths = lengths_along(points)
+    at = np.linspace(0.0, lengths[-1], max(int(lengths[-1] / _STEP), 2))
+    found: Floats = np.column_stack([np.interp(at, lengths, points[:, axis]) for axis in (0, 1)])
+    return found
+
+
+def _candidates(trace: Floats) -> Floats:
+    at = _SHARES * (len(trace) - 1)
+    whole = np.arange(len(trace))
+    found: Floats = np.column_stack([np.interp(at, whole, trace[:, axis]) for axis in (0, 1)])
+    return found
+
+
+def _overlaps(candidates: Floats, half: Floats, blocks: Floats) -> Floats:
+    """With how many of some boxes each candidate overlaps."""
+    near = np.abs(candidates[:, None, :] - blocks[None, :, :2])
+    found: Floats = (near < half + blocks[None, :, 2:]).all(axis=2).sum(axis=1)
+    return found

@@ -1,0 +1,256 @@
+"""A scene as SVG: for the page of a report, which has the colours, or as a picture of its own, which carries them.
+
+In a page every element has a class and says which pair or column it is (`data-pair`, `data-node`), so that scripts can
+show, hide and point at it; colours are those of the page, by `STYLE`. A picture of its own has its colours written out,
+its title above, and below it the legend and what has to be said. Names from the data are escaped.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from dagpost._tools.text import printable
+from dagpost.plots.letters import LINE, text_width, wrapped_text
+from dagpost.plots.marks import COLOURS, EXOGENOUS, LEGEND, LOOKS, Look, head_size
+from dagpost.plots.ports import Point
+from dagpost.plots.scene import Box, Line, Scene
+from dagpost.posterior.directions import Word
+
+#: The colours of a scene in a page, whose variables name them.
+STYLE = """
+.graph { font-family: inherit; }
+.graph .line, .graph .angle { fill: none; }
+.graph .target { fill: none; stroke: transparent; stroke-width: 12; pointer-events: stroke; }
+.graph .pair .line, .graph .pair .head { stroke: var(--line); }
+.graph .pair .filled { fill: var(--line); }
+.graph .pair .hollow { fill: var(--paper); }
+.graph .pair .angle { fill: none; }
+.graph .pair.open .line, .graph .pair.unknown .line { stroke: var(--open); }
+.graph .pair.rules .line, .graph .pair.rules .head, .graph .pair.model .line, .graph .pair.model .head
+  { stroke: var(--given); }
+.graph .behind { fill: var(--paper); }
+.graph .number, .graph .node text, .graph .said { fill: var(--ink); }
+.graph .node rect { fill: var(--paper); stroke: var(--quiet); }
+.graph .node.exogenous rect { fill: var(--exogenous); }
+.graph .hidden { display: none; }
+"""
+
+_FONT = 'font-family="DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"'
+#: Sizes of a title and of words below a picture, from line to line there, and the width of a mark in the legend.
+_TITLE, _SMALL, _STEP, _MARK = 15.0, 10.5, 15.5, 34.0
+_LEFT = 10.0
+#: Narrower than this, words below a picture would be a column.
+_NARROWEST = 300.0
+
+
+def svg_of(scene: Scene, *, standalone: bool = False, title: str | None = None, legend: bool = True) -> str:
+    """SVG of a scene; `standalone`: with its colours, and around it a title, the legend and the remarks.
+
+    >>> import numpy as np
+    >>> from dagpost.plots.scene import scene_of
+    >>> from dagpost.posterior.directions import not_computed
+    >>> found = scene_of(not_computed(("<b>", "c"), np.array([[0.0, 0.8], [0.2, 0.0]])))
+    >>> picture = svg_of(found)
+    >>> picture.count("<title>&lt;b&gt; and c: joined 1.000; direction not computed"), "<b>" in picture
+    (1, False)
+    """
+    inks = _Inks(standalone)
+    # The most probable lines last, on top of the others.
+    lines = sorted(scene.lines, key=lambda line: (line.joined, -line.pair))
+    drawn = [_line(line, scene, inks) for line in lines if not (standalone and line.hidden)]
+    boxes = [_box(box, scene, inks) for box in scene.boxes]
+    words = [_text(text, place, scene.size, "middle", inks("fill", "quiet")) for text, place in scene.heads]
+    inside = "".join([*drawn, *words, *boxes])
+    name = scene.title if title is None else title
+    described = name or f"graph of {len(scene.boxes)} variables, lines by their {scene.measure}"
+    told = f"<title>{html.escape(printable(described))}</title>"
+    if not standalone:
+        view = (
+            f'viewBox="0 0 {scene.width:.0f} {scene.height:.0f}" width="{scene.width:.0f}" height="{scene.height:.0f}"'
+        )
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="graph {scene.shape}" {view} role="img" '
+            f'font-size="{scene.size:g}">{told}{inside}</svg>'
+        )
+    return _with_words(scene, name, inside, told, legend)
+
+
+class _Inks:
+    """Attributes of colour: written out in a picture of its own, left to the page otherwise."""
+
+    def __init__(self, standalone: bool) -> None:
+        self.standalone = standalone
+
+    def __call__(self, attribute: str, ink: str) -> str:
+        return f' {attribute}="{COLOURS.get(ink, ink)}"' if self.standalone else ""
+
+
+def _line(line: Line, scene: Scene, inks: _Inks) -> str:
+    look = LOOKS[line.word]
+    width = look.width(line.joined) * min(1.0, scene.size / 11.0)
+    course = _course(line.path)
+    drawn = [_stroke(course, look, width, look.strength(line.joined), inks)]
+    if line.head is not None:
+        drawn.append(_head(line.head, look, width, look.strength(line.joined), inks))
+    if line.number_at is not None:
+        drawn.append(_number(line, scene, inks))
+    if not inks.standalone:
+        drawn.append(f'<path class="target" d="{course}"/>')
+    away = " hidden" if line.hidden else ""
+    return (
+        f'<g class="pair {line.word}{away}" data-pair="{line.pair}" data-joined="{line.joined:.4g}">'
+        f"<title>{html.escape(line.said)}</title>{''.join(drawn)}</g>"
+    )
+
+
+def _stroke(course: str, look: Look, width: float, strength: float, inks: _Inks) -> str:
+    dashes = f' stroke-dasharray="{" ".join(f"{part:g}" for part in look.dashes)}"' if look.dashes else ""
+    fill = ' fill="none"' if inks.standalone else ""
+    return (
+        f'<path class="line" d="{course}" stroke-width="{width:.2f}" opacity="{strength:.2f}"{dashes}{fill}'
+        f"{inks('stroke', look.ink)}/>"
+    )
+
+
+def _head(corners: Sequence[Point], look: Look, width: float, strength: float, inks: _Inks) -> str:
+    tip, left, right = corners
+    if look.head == "angle":
+        middle = ((left[0] + right[0]) / 2.0, (left[1] + right[1]) / 2.0)
+        course = f"M{_at(middle)}L{_at(tip)}M{_at(left)}L{_at(tip)}L{_at(right)}"
+        colour = inks("stroke", look.ink) + (' fill="none"' if inks.standalone else "")
+        return (
+            f'<path class="head angle" d="{course}" stroke-width="{width:.2f}" stroke-linejoin="round" '
+            f'opacity="{strength:.2f}"{colour}/>'
+        )
+    course = f"M{_at(tip)}L{_at(left)}L{_at(right)}Z"
+    fill = inks("fill", look.ink if look.head == "filled" else "paper")
+    thin = 0.6 if look.head == "filled" else 1.1
+    return (
+        f'<path class="head {look.head}" d="{course}" stroke-width="{thin}" stroke-linejoin="miter" '
+        f'opacity="{strength:.2f}"{fill}{inks("stroke", look.ink)}/>'
+    )
+
+
+def _number(line: Line, scene: Scene, inks: _Inks) -> str:
+    assert line.number_at is not None
+    x, y = line.number_at
+    size = scene.number_size
+    width, height = text_width(line.shown, size) + 3.0, 1.12 * size
+    behind = (
+        f'<rect class="behind" x="{x - width / 2:.1f}" y="{y - height / 2:.1f}" width="{width:.1f}" '
+        f'height="{height:.1f}"{inks("fill", "paper")}/>'
+    )
+    return behind + _text(line.shown, (x, y), size, "middle", ' class="number"' + inks("fill", "ink"))
+
+
+def _box(box: Box, scene: Scene, inks: _Inks) -> str:
+    x, y = box.x - box.width / 2.0, box.y - box.height / 2.0
+    kind = "node" + (" exogenous" if box.square else "") + (" faint" if box.faint else "")
+    corner = 0.0 if box.square else 0.35 * scene.size
+    fill = inks("fill", "exogenous" if box.square else "paper")
+    light = ' opacity="0.45"' if box.faint else ""
+    frame = (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{corner:g}" '
+        f'stroke-width="1"{fill}{inks("stroke", "border")}/>'
+    )
+    step = LINE * scene.size
+    first = box.y - step * (len(box.label) - 1) / 2.0
+    label = "".join(
+        _text(text, (box.x, first + number * step), scene.size, "middle", inks("fill", "ink"))
+        for number, text in enumerate(box.label)
+    )
+    name = html.escape(printable(box.name))
+    return f'<g class="{kind}" data-node="{box.node}"{light}><title>{name}</title>{frame}{label}</g>'
+
+
+def _text(text: str, place: Point, size: float, anchor: str, look: str) -> str:
+    """A line of text; `place` is half-way up its capitals."""
+    return (
+        f'<text x="{place[0]:.1f}" y="{place[1] + 0.36 * size:.1f}" font-size="{size:.4g}" '
+        f'text-anchor="{anchor}"{look}>{html.escape(text)}</text>'
+    )
+
+
+def _course(path: Sequence[Point]) -> str:
+    curves = [f"C{_at(path[at])} {_at(path[at + 1])} {_at(path[at + 2])}" for at in range(1, len(path) - 1, 3)]
+    return f"M{_at(path[0])}{''.join(curves)}"
+
+
+def _at(point: Point) -> str:
+    return f"{point[0]:.1f},{point[1]:.1f}"
+
+
+# Around a picture of its own
+
+
+def _with_words(scene: Scene, title: str, inside: str, told: str, legend: bool) -> str:
+    """The picture under its title, with the legend and the remarks below it."""
+    inks = _Inks(standalone=True)
+    width = max(scene.width, _NARROWEST)
+    above = wrapped_text(printable(title), width - 2.0 * _LEFT, _TITLE) if title else []
+    top = 1.3 * _TITLE * len(above) + (8.0 if above else 0.0)
+    parts = [
+        _text(line, (_LEFT, 14.0 + 1.3 * _TITLE * number), _TITLE, "start", ' font-weight="bold"' + inks("fill", "ink"))
+        for number, line in enumerate(above)
+    ]
+    parts.append(f'<g transform="translate({(width - scene.width) / 2.0:.1f} {top:.1f})">{inside}</g>')
+    y = top + scene.height + 10.0
+    if legend:
+        items = _legend(scene, inks)
+        wide = [_MARK + 8.0 + text_width(words, _SMALL) for words, _ in items]
+        columns = _columns(wide, width - 2.0 * _LEFT)
+        each = (width - 2.0 * _LEFT) / columns
+        rows = -(-len(items) // columns)
+        for number, (words, mark) in enumerate(items):
+            x, row = _LEFT + each * (number // rows), y + _STEP * (number % rows)
+            parts.append(f'<g transform="translate({x:.1f} {row:.1f})">{mark}</g>')
+            parts.append(_text(words, (x + _MARK + 8.0, row), _SMALL, "start", inks("fill", "ink")))
+        y += _STEP * rows + (4.0 if items else 0.0)
+        for remark in scene.remarks:
+            for line in wrapped_text(remark, width - 2.0 * _LEFT, _SMALL):
+                parts.append(_text(line, (_LEFT, y), _SMALL, "start", inks("fill", "quiet")))
+                y += 1.3 * _SMALL
+    height = y + 2.0
+    paper = f'<rect width="{width:.0f}" height="{height:.0f}" fill="{COLOURS["paper"]}"/>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph {scene.shape}" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}" style="max-width:100%;height:auto" role="img" {_FONT} '
+        f'font-size="{scene.size:g}">{told}{paper}{"".join(parts)}</svg>'
+    )
+
+
+def _columns(widths: Sequence[float], width: float) -> int:
+    """In how many columns a legend fits."""
+    return max(1, min(len(widths), 3, int(width / (max(widths, default=width) + 12.0))))
+
+
+def _legend(scene: Scene, inks: _Inks) -> list[tuple[str, str]]:
+    """What the marks mean, and the marks."""
+    labels = scene.labels or {}
+    found = [(f"direction {labels.get(word, LEGEND[word])}", _sample(word, 1.0, inks)) for word in scene.words]
+    if scene.lines:
+        word: Word = scene.words[0] if scene.words else "open"
+        found += [(f"{scene.measure} of an edge {chance:g}", _bare(word, chance, inks)) for chance in (0.25, 0.5, 1.0)]
+    if scene.exogenous:
+        box = f'<rect x="4" y="-5" width="26" height="10"{inks("fill", "exogenous")}{inks("stroke", "border")}/>'
+        found.append((EXOGENOUS, box))
+    return found
+
+
+def _sample(word: Word, chance: float, inks: _Inks) -> str:
+    look = LOOKS[word]
+    length, wide = head_size(word, chance)
+    course = f"M0,0H{_MARK - length:g}"
+    drawn = _stroke(course, look, look.width(chance), look.strength(chance), inks)
+    if look.head is None:
+        return drawn
+    base = _MARK - length
+    corners = ((_MARK, 0.0), (base, wide / 2.0), (base, -wide / 2.0))
+    return drawn + _head(corners, look, look.width(chance), look.strength(chance), inks)
+
+
+def _bare(word: Word, chance: float, inks: _Inks) -> str:
+    """A line without a head, as wide and as strong as one of this probability."""
+    look = LOOKS[word]
+    return _stroke(f"M0,0H{_MARK:g}", look, look.width(chance), look.strength(chance), inks)
