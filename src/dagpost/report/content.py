@@ -40,7 +40,7 @@ from dagpost.posterior.summaries import equivalence_classes, markov_blanket_tabl
 from dagpost.posterior.variations import sensitivity_if_quick
 from dagpost.prediction.gaussian_answers import DirectEffect, quick_effects
 from dagpost.report.gap_facts import GapFacts, gap_facts
-from dagpost.report.sizes import Sizes
+from dagpost.report.sizes import Sizes, sizes_of
 
 if TYPE_CHECKING:
     from dagpost.mcmc.diagnostics import ChainDiagnostics
@@ -178,6 +178,7 @@ def _of_model(fitted: Fitted) -> Content:
         paths_exact=known["paths"] is not None and not results.tables,
         gaps=gap_facts(fitted),
         effects=quick_effects(fitted),
+        sizes=sizes_of(fitted, directions, parts["paths"]),
         graphs_are_best=known["graphs"] is not None or (sample is not None and sample.listed),
         sensitivity=sensitivity,
         recipe=data.recipe,

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -39,6 +40,7 @@ from dagpost.report.regime_section import regime_section
 from dagpost.report.reproduction import reproduction_section
 from dagpost.report.rules_section import rules_section
 from dagpost.report.sensitivity_table import sensitivity_section
+from dagpost.report.size_section import size_section, tip
 from dagpost.report.time_section import time_section
 
 _LIBRARIES = ("cytoscape", "dagre")
@@ -105,7 +107,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "regimes": regime_section(content),
         "time": time_section(content),
         # Whole sections, or nothing: signs and sizes; what the rules of the user decided.
-        "sizes": "",
+        "sizes": size_section(content),
         "rules": rules_section(content),
         # Parts of the section on the method: a paragraph to paste; all that is needed to compute this again.
         "methods": methods_section(content),
@@ -158,6 +160,7 @@ def _pairs(content: Content) -> list[dict[str, Any]]:
     # Compelled onward and back, by rules or the model either way, reversible.
     decided = directions.by_rules + directions.by_model
     matrices = (directions.by_data, directions.by_data.T, decided + decided.T)
+    effects, signs = _effects(content)
     return [
         {
             "from": pair.source,
@@ -167,12 +170,27 @@ def _pairs(content: Content) -> list[dict[str, Any]]:
             "head": head_of(pair.word) is not None,
             "said": label_under_choices(pair, content.sensitivity),
             "above": upper,
+            "effect": effects.get(way),
+            "sign": signs.get(way, ""),
             "parts": [_rounded(matrix[way]) for matrix in (*matrices, directions.reversible)]
             if directions.computed
             else None,
         }
         for pair, way, (upper, _) in zip(said, ways, above, strict=True)
     ]
+
+
+def _effects(content: Content) -> tuple[dict[tuple[int, int], str], Mapping[tuple[int, int], str]]:
+    """What is said of the effect between two columns, and its sign, by pairs either way."""
+    if content.sizes is None:
+        return {}, {}
+    steps = () if content.recipe is None else content.recipe.steps_
+    in_order = {step.name: step.in_order is not False for step in steps}
+    found: dict[tuple[int, int], str] = {}
+    for own in content.sizes.pairs:
+        for way in ((own.cause, own.outcome), (own.outcome, own.cause)):
+            found.setdefault(way, tip(own))
+    return found, content.sizes.signs([in_order.get(name, True) for name in content.names])
 
 
 def as_data(data: Any) -> str:
