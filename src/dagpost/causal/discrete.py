@@ -1,294 +1,322 @@
-"""How much does the probability of a level of the outcome change when the treatment is set, given an adjustment set?
+"""What setting columns does in networks of levels: the probability of each level of an outcome, by exact sums.
 
-With `z` running over the configurations of the adjustment set,
+Given a graph and its parameters (level_tables.py), columns that are set are cut off from their parents, columns that
+are not ancestors of the outcome are left out, exogenous ones are set to each of their combinations in turn
+(combinations.py), and all others are summed out one after the other (factors.py):
 
-    P(y | do(x)) = sum over z of P(z) P(y | x, z).
+    P(y | do(W)) = sum over all other columns of the product of P(node | parents) over nodes that are not set.
 
-`P(z)` over all configurations has one Dirichlet distribution, and so has `P(y | x, z)` for each `x` and `z`, all
-independent. Their parameters are those that the prior behind the score gives to a node without parents whose levels are
-the configurations, and to the outcome with treatment and adjustment set as its parents. Where pseudocounts are shared
-out (`BDeu`), this is the very distribution that the parameters have in the graph that joins all of them. (A joint
-distribution is taken rather than the mean of `P(z)`, since its spread is part of what is not known.)
+The direct part is the difference of two such sums in which all columns follow the second value of the cause, but the
+family of the outcome itself sees the first, or the second. The part through a mediator sets the cause to the first
+value; the mediator has, in place of its family, its distribution under the first, or the second value, given the
+columns that the cause does not act on: its own sum over the columns between cause and mediator.
 
-Configurations that do not occur in the table are alike. Beyond `_SEPARATE` of them they are put together in that many
-equal parts, each of which is drawn as one configuration whose parameters give its share of the sum the mean and the
-variance that it has: what `g` configurations of parameter `a`, each with `r` cells of parameter `b`, add up to has the
-mean and variance of one with `r` cells of concentration `((g - 1) a + r b (1 + g a)) / (1 + a)` in all.
-
-Time: counting the cells of each set, and a few random numbers for each draw and configuration that occurs. The sets are
-taken in blocks, so memory does not grow with their number.
+Time: for each graph, and each combination of exogenous levels behind the outcome, that of the sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.progress import NO_PROGRESS
-from dagpost.causal.groups import Effects, Groups, observations_in, speaking_rows
-from dagpost.data.table import Table
-from dagpost.engines import Engine
-from dagpost.prediction.counting import blocks_within, cell_numbers, count_families
-from dagpost.prediction.discrete import cell_parameters
+from dagpost._tools import memory
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost.causal.combinations import Combinations, combinations_of, tell_apart
+from dagpost.causal.factors import NEEDED, Factors, add_family, begin, room_for, sum_out, value_at
+from dagpost.causal.level_tables import LevelTables, level_tables
+from dagpost.causal.mechanisms import World
+from dagpost.features import ancestors
+from dagpost.prediction.background import Background
+from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.scores import DirichletPrior
 
-#: How many configurations that do not occur are told apart.
-_SEPARATE = 64
-#: How many cells, or random numbers of a kind, are worked on at a time.
-_BLOCK_CELLS = 2**20
+#: Numbers of the work space at first; it grows where graphs need more.
+_WORK = 2**12
+#: Columns behind a mediator are summed out before all others.
+STAGES = 2
+REMEDY = "Merge levels, or fit with fewer parents."
 
 
-class Contrast(NamedTuple):
-    """The columns of treatment and outcome, and the codes of two levels of the one and of a level of the other."""
+class Asked(NamedTuple):
+    """One question about levels; -1 stands for none.
 
-    treatment: int
+    `set_to` has the level of each column; the family of the outcome sees `seen_by_outcome` of the cause instead, the
+    mechanism of the mediator `seen_by_mediator`.
+    """
+
     outcome: int
-    levels: tuple[int, int]
-    outcome_level: int
+    set_to: Integers
+    cause: int = -1
+    seen_by_outcome: int = -1
+    mediator: int = -1
+    seen_by_mediator: int = -1
 
 
-def discrete_effects(
-    table: Table,
-    prior: DirichletPrior,
-    contrast: Contrast,
-    groups: Groups,
-    set_of: Integers,
-    generator: np.random.Generator,
-    engine: Engine,
-    block_cells: int = _BLOCK_CELLS,
-) -> Effects:
-    """The mean given each adjustment set, and one draw for each entry of `set_of` (ascending): 0 where that is none.
+class LevelMechanisms:
+    """Networks of levels, one for each graph."""
 
-    `block_cells` is how many cells, or random numbers of a kind, are worked on at a time.
+    def __init__(self, tables: LevelTables, background: Background, exclusive: Flags) -> None:
+        self.graphs, self._tables, self._background = tables.graphs, tables, background
+        columns = np.arange(tables.graphs.shape[1])
+        self._combinations = combinations_of(background, columns, columns[:0])
+        self.exogenous = np.isin(columns, background.exogenous)
+        self._exclusive, self._factors, self._work = exclusive, room_for(len(columns)), np.empty(_WORK)
+
+    @cached_property
+    def above(self) -> Masks:
+        """The ancestors of every column."""
+        return ancestors(self.graphs)
+
+    def outcome(self, outcome: int, world: World) -> Floats:
+        """The probability of each level of the outcome when some columns are set."""
+        return self._answer(Asked(outcome, self._levels(world)), np.arange(len(self.graphs)))
+
+    def direct(self, cause: int, outcome: int, values: tuple[float, float]) -> Floats:
+        """The change of these along the edge alone."""
+        result = np.zeros((len(self.graphs), int(self._tables.arities[outcome])))
+        rows = np.flatnonzero(self.graphs[:, outcome] >> np.uint64(cause) & np.uint64(1))
+        set_to = self._levels({cause: values[1]})
+        first, second = (
+            self._answer(Asked(outcome, set_to, cause, seen_by_outcome=int(value)), rows) for value in values
+        )
+        result[rows] = first - second
+        return result
+
+    def through(self, cause: int, outcome: int, mediator: int, values: tuple[float, float]) -> Floats:
+        """The change that passes through the mediator."""
+        result = np.zeros((len(self.graphs), int(self._tables.arities[outcome])))
+        rows = np.flatnonzero(on_the_way(self.above, cause, outcome, mediator))
+        set_to = self._levels({cause: values[0]})
+        first, second = (
+            self._answer(Asked(outcome, set_to, cause, mediator=mediator, seen_by_mediator=int(value)), rows)
+            for value in values
+        )
+        result[rows] = first - second
+        return result
+
+    def some(self, rows: Integers) -> LevelMechanisms:
+        """Some of the graphs, with the same parameters."""
+        return LevelMechanisms(self._tables.some(rows), self._background, self._exclusive)
+
+    def _levels(self, world: World) -> Integers:
+        return levels_set(world, len(self.exogenous), self._exclusive)
+
+    def _answer(self, asked: Asked, rows: Integers) -> Floats:
+        # Graphs with the same exogenous columns behind the outcome come one after the other.
+        exogenous = np.uint64(sum(1 << int(column) for column in np.flatnonzero(self.exogenous)))
+        order = np.argsort(self.above[rows, asked.outcome] & exogenous, kind="stable") if exogenous else None
+        ordered = rows if order is None else rows[order]
+        result = np.zeros((len(rows), int(self._tables.arities[asked.outcome])))
+        about = self._tables, self.above, ordered, exogenous, asked, self._combinations, self._factors
+        done = 0
+        while (done := _answer_all(*about, done, self._work, result)) < len(rows):
+            self._work = larger_work(self._factors)
+        if order is None:
+            return result
+        restored = np.empty_like(result)
+        restored[order] = result
+        return restored
+
+
+def drawn(
+    statistics: Any, prior: Any, graphs: Masks, background: Background, generator: np.random.Generator
+) -> LevelMechanisms:
+    """One draw of the parameters of each graph."""
+    return _mechanisms(statistics, prior, graphs, background, generator)
+
+
+def expected(statistics: Any, prior: Any, graphs: Masks, background: Background) -> LevelMechanisms:
+    """The posterior means of the parameters of each graph."""
+    return _mechanisms(statistics, prior, graphs, background, None)
+
+
+def _mechanisms(
+    statistics: Any, prior: Any, graphs: Masks, background: Background, generator: np.random.Generator | None
+) -> LevelMechanisms:
+    assert isinstance(statistics, DiscreteStatistics)
+    assert isinstance(prior, DirichletPrior)
+    graphs = np.ascontiguousarray(graphs, dtype=np.uint64)
+    tables = level_tables(statistics, prior, graphs, background.exogenous, generator)
+    return LevelMechanisms(tables, background, statistics.exclusive)
+
+
+def levels_set(world: World, columns: int, exclusive: Flags) -> Integers:
+    """The level that every column is set to, -1 for none; where a regime is set, the others are off."""
+    result = np.full(columns, -1, dtype=np.int64)
+    if any(exclusive[column] for column in world):
+        result[exclusive] = 0
+    for column, value in world.items():
+        result[column] = int(value)
+    return result
+
+
+def on_the_way(above: Masks, cause: int, outcome: int, mediator: int) -> Flags:
+    """In which graphs a column is between two others."""
+    found: Flags = (above[:, mediator] >> np.uint64(cause)) & (above[:, outcome] >> np.uint64(mediator)) & 1 == 1
+    return found
+
+
+def larger_work(factors: Factors) -> Floats:
+    """Work space for what the last graph needed, if there is memory for it."""
+    needed = 2 * int(factors.tally[NEEDED])
+    memory.require(8 * needed, "The sums over the levels of all columns behind an outcome", REMEDY)
+    return np.empty(needed)
+
+
+@kernel
+def _answer_all(
+    own: LevelTables,
+    above: Masks,
+    rows: Integers,
+    exogenous: np.uint64,
+    asked: Asked,
+    combinations: Combinations,
+    factors: Factors,
+    first: int,
+    work: Floats,
+    result: Floats,
+) -> int:
+    """Answer for graph after graph; returns the first place that is left because the work space is too small."""
+    one, nodes = np.uint64(1), own.graphs.shape[1]
+    set_to = np.empty(nodes, dtype=np.int64)
+    fixed = fixed_columns(asked.set_to, exogenous)
+    for place in range(first, len(rows)):
+        graph = rows[place]
+        between, behind = mediating(own, above, graph, asked, fixed)
+        relevant = relevant_columns(own, graph, one << np.uint64(asked.outcome), fixed, asked.mediator, behind)
+        count = tell_apart(combinations, relevant & exogenous & ~set_columns(asked.set_to))
+        for level in range(result.shape[1]):
+            result[place, level] = 0.0
+        for number in range(count):
+            choose_levels(asked, combinations, combinations.examples[number], exogenous, set_to)
+            share = combinations.totals[number]
+            if fixed >> np.uint64(asked.outcome) & one:
+                result[place, set_to[asked.outcome]] += share
+                continue
+            begin(factors)
+            for stage in range(STAGES):
+                kept = one << np.uint64(asked.outcome)
+                if not sum_stage(own, graph, asked, stage, relevant & ~fixed, between, kept, set_to, factors, work):
+                    return place
+            for level in range(result.shape[1]):
+                result[place, level] += share * value_at(own, asked.outcome, level, factors, work)
+    return len(rows)
+
+
+@inline_no_refcount
+def set_columns(set_to: Integers) -> np.uint64:
+    """The columns that are set, as a mask."""
+    mask = np.uint64(0)
+    for column in range(len(set_to)):
+        if set_to[column] >= 0:
+            mask |= np.uint64(1) << np.uint64(column)
+    return mask
+
+
+@inline_no_refcount
+def fixed_columns(set_to: Integers, exogenous: np.uint64) -> np.uint64:
+    """The columns that have a level in every sum, as a mask."""
+    return set_columns(set_to) | exogenous
+
+
+@inline_no_refcount
+def choose_levels(
+    asked: Asked, combinations: Combinations, example: int, exogenous: np.uint64, set_to: Integers
+) -> None:
+    """Set the exogenous columns to a combination, except those that the question sets."""
+    for column in range(len(set_to)):
+        set_to[column] = asked.set_to[column]
+        if set_to[column] < 0 and exogenous >> np.uint64(column) & np.uint64(1):
+            set_to[column] = combinations.levels[example, column]
+
+
+@inline_no_refcount
+def mediating(
+    own: LevelTables, above: Masks, graph: int, asked: Asked, fixed: np.uint64
+) -> tuple[np.uint64, np.uint64]:
+    """The columns between cause and mediator, the mediator included, and those behind them: none without a mediator."""
+    one, none = np.uint64(1), np.uint64(0)
+    if asked.mediator < 0:
+        return none, none
+    between, behind, todo = none, none, one << np.uint64(asked.mediator)
+    while todo:
+        for node in range(own.graphs.shape[1]):
+            bit = one << np.uint64(node)
+            if not todo & bit:
+                continue
+            todo &= ~bit
+            between |= bit
+            parents = own.graphs[graph, node]
+            for parent in range(own.graphs.shape[1]):
+                other = one << np.uint64(parent)
+                if not parents & other:
+                    continue
+                if above[graph, parent] >> np.uint64(asked.cause) & one and not fixed & other:
+                    todo |= other & ~between
+                elif parent != asked.cause:
+                    behind |= other
+    return between, behind
+
+
+@inline_no_refcount
+def relevant_columns(
+    own: LevelTables, graph: int, wanted: np.uint64, fixed: np.uint64, mediator: int, behind: np.uint64
+) -> np.uint64:
+    """Some columns and their ancestors, where columns that are fixed have none, and the mediator those behind it."""
+    one, found, todo = np.uint64(1), np.uint64(0), wanted
+    while todo:
+        for node in range(own.graphs.shape[1]):
+            bit = one << np.uint64(node)
+            if not todo & bit:
+                continue
+            todo &= ~bit
+            found |= bit
+            if not fixed & bit:
+                todo |= (behind if node == mediator else own.graphs[graph, node]) & ~found
+    return found
+
+
+@inline_no_refcount
+def sum_stage(
+    own: LevelTables,
+    graph: int,
+    asked: Asked,
+    stage: int,
+    relevant: np.uint64,
+    between: np.uint64,
+    kept: np.uint64,
+    set_to: Integers,
+    factors: Factors,
+    work: Floats,
+) -> bool:
+    """Take in the columns that matter and sum them out: first those between cause and mediator, then all others.
+
+    What the first stage leaves is the distribution of the mediator, in place of its family. Says whether there was
+    room.
     """
-    treatment, outcome = contrast.treatment, contrast.outcome
-    rows = speaking_rows(table, treatment)
-    means, draws = np.zeros(len(groups.masks)), np.zeros(len(set_of))
-    for block, counted in counted_blocks(table, rows, prior, treatment, outcome, groups.masks, engine, block_cells):
-        elements = elements_of(counted, contrast, table.arities[outcome])
-        means[block] = mean_effects(elements)
-        mine = slice(*np.searchsorted(set_of, [block.start, block.stop]).tolist())
-        draws[mine] = draw_effects(elements, set_of[mine] - block.start, generator, block_cells)
-    return Effects(means, draws, observations_in(table, rows))
-
-
-class Counted(NamedTuple):
-    """The cells of some adjustment sets. Configurations are numbered throughout; those of a set stand together."""
-
-    #: By set: its number of configurations (a float, as it may be huge), the parameters of `P(z)` and `P(y | x, z)`.
-    configurations: Floats
-    outer: Floats
-    inner: Floats
-    #: By configuration that occurs: its set, and how often.
-    set_of: Integers
-    pooled: Floats
-    #: By cell that occurs: its configuration, level of the treatment and of the outcome, and how often.
-    configuration_of: Integers
-    treatments: Integers
-    outcomes: Integers
-    counts: Floats
-
-
-def counted_blocks(
-    table: Table,
-    rows: NDArray[np.bool_],
-    prior: DirichletPrior,
-    treatment: int,
-    outcome: int,
-    masks: Masks,
-    engine: Engine,
-    block_cells: int = _BLOCK_CELLS,
-) -> Iterator[tuple[slice, Counted]]:
-    """Count treatment, outcome and adjustment set in some rows, for block after block of sets."""
-    counts = None if table.counts is None else table.counts[rows]
-    speaking = Table(table.names, tuple(column[rows] for column in table.columns), table.levels, counts)
-    families = masks | np.uint64(1) << np.uint64(treatment)
-    sizes = cell_numbers(table.arities, np.full(len(masks), outcome), families)
-    for block in blocks_within(np.minimum(sizes, speaking.rows + _SEPARATE), block_cells):
-        yield block, _count(speaking, prior, treatment, outcome, families[block], sizes[block], engine)
-
-
-def _count(
-    table: Table, prior: DirichletPrior, treatment: int, outcome: int, families: Masks, sizes: Floats, engine: Engine
-) -> Counted:
-    arities = np.array(table.arities, dtype=np.int64)
-    children = np.full(len(families), outcome)
-    found, cells, counts = count_families(table, children, families, engine, NO_PROGRESS)
-    set_of_cell = np.repeat(np.arange(len(families)), found)
-    # A cell is numbered by the levels of treatment and adjustment set in the order of the columns, the outcome last.
-    stride = np.ones(len(families), dtype=np.int64)
-    for node in range(treatment + 1, len(arities)):
-        stride[families >> np.uint64(node) & np.uint64(1) == 1] *= arities[node]
-    stride = stride[set_of_cell]
-    levels, outcomes = np.divmod(cells, arities[outcome])
-    levels, low = np.divmod(levels, stride)
-    high, treatments = np.divmod(levels, arities[treatment])
-    configuration = high * stride + low
-    order = np.lexsort((configuration, set_of_cell))
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (np.diff(set_of_cell[order]) != 0) | (np.diff(configuration[order]) != 0)
-    configuration_of = np.empty(len(order), dtype=np.int64)
-    configuration_of[order] = np.cumsum(new) - 1
-    inner = cell_parameters(prior, table, children, families)
-    levels_of_both = float(arities[treatment] * arities[outcome])
-    return Counted(
-        configurations=sizes / levels_of_both,
-        outer=prior.of_merged(inner, levels_of_both),
-        inner=inner,
-        set_of=set_of_cell[order][new],
-        pooled=np.bincount(configuration_of, weights=counts, minlength=int(new.sum())).astype(np.float64),
-        configuration_of=configuration_of,
-        treatments=treatments,
-        outcomes=outcomes,
-        counts=counts.astype(np.float64),
-    )
-
-
-class Elements(NamedTuple):
-    """What the sum over configurations is made of; the elements of a set stand together, from `starts` on.
-
-    `outer` is the parameter of `P(z)`; `first` and `second` those of the two levels of the treatment: of the level of
-    the outcome, and of all its other levels together.
-    """
-
-    starts: Integers
-    outer: Floats
-    first: tuple[Floats, Floats]
-    second: tuple[Floats, Floats]
-
-
-def elements_of(counted: Counted, contrast: Contrast, outcomes: int, separate: int = _SEPARATE) -> Elements:
-    """What the sum of each set is made of, for an outcome of `outcomes` levels.
-
-    Up to `separate` configurations that do not occur are told apart.
-    """
-    sets = len(counted.configurations)
-    occurring = np.bincount(counted.set_of, minlength=sets)
-    absent = np.maximum(counted.configurations - occurring, 0.0)
-    parts = np.minimum(absent, separate).astype(np.int64)
-    ends = np.cumsum(occurring + parts)
-    starts = ends - occurring - parts
-    share = absent / np.maximum(parts, 1)
-    outer, cells = counted.outer, outcomes * counted.inner
-    concentration = ((share - 1.0) * outer + cells * (1.0 + share * outer)) / (1.0 + outer)
-    set_of = np.repeat(np.arange(sets), occurring + parts)
-    # The configurations that occur come first in their set.
-    place = np.arange(len(counted.set_of)) + (starts - (np.cumsum(occurring) - occurring))[counted.set_of]
-    weights = (share * outer)[set_of]
-    weights[place] = outer[counted.set_of] + counted.pooled
-
-    def shape(level: int) -> tuple[Floats, Floats]:
-        total = concentration[set_of]
-        hit, missed = total / outcomes, total / outcomes * (outcomes - 1)
-        here = counted.counts * (counted.treatments == level)
-        there = here * (counted.outcomes == contrast.outcome_level)
-        seen, of_level = _sums(counted, here), _sums(counted, there)
-        hit[place] = counted.inner[counted.set_of] + of_level
-        missed[place] = counted.inner[counted.set_of] * (outcomes - 1) + (seen - of_level)
-        return hit, missed
-
-    return Elements(starts, weights, shape(contrast.levels[0]), shape(contrast.levels[1]))
-
-
-def _sums(counted: Counted, weights: Floats) -> Floats:
-    """The weights of cells summed by configuration."""
-    total = np.bincount(counted.configuration_of, weights=weights, minlength=len(counted.set_of))
-    return total.astype(np.float64)
-
-
-def mean_effects(elements: Elements) -> Floats:
-    """The mean of the effect given each set: all parts are independent, so their means multiply."""
-    (hit, missed), (other_hit, other_missed) = elements.first, elements.second
-    change = hit / (hit + missed) - other_hit / (other_hit + other_missed)
-    sums: Floats = np.add.reduceat(elements.outer * change, elements.starts)
-    totals: Floats = np.add.reduceat(elements.outer, elements.starts)
-    return sums / totals
-
-
-def draw_effects(
-    elements: Elements, set_of: Integers, generator: np.random.Generator, block_cells: int = _BLOCK_CELLS
-) -> Floats:
-    """One effect from the distribution of each of the sets in `set_of`."""
-    sizes = np.diff(np.append(elements.starts, len(elements.outer)))[set_of]
-    result = np.empty(len(set_of))
-    for block in blocks_within(sizes, block_cells):
-        result[block] = _draw(elements, elements.starts[set_of[block]], sizes[block], generator)
-    return result
-
-
-def _draw(elements: Elements, starts: Integers, sizes: Integers, generator: np.random.Generator) -> Floats:
-    begins = np.cumsum(sizes) - sizes
-    chosen = np.arange(int(sizes.sum())) + np.repeat(starts - begins, sizes)
-    outer = elements.outer[chosen]
-    weights = dirichlet_weights(outer, begins, generator)
-    change = _betas(elements.first, chosen, generator) - _betas(elements.second, chosen, generator)
-    result: Floats = np.add.reduceat(weights * change, begins)
-    return result
-
-
-def dirichlet_weights(parameters: Floats, begins: Integers, generator: np.random.Generator) -> Floats:
-    """Draws from Dirichlet distributions that stand one after the other, each from its place in `begins` on."""
-    sizes = np.diff(np.append(begins, len(parameters)))
-    # In logs, as a gamma variate of a small parameter is often less than any double.
-    logs = np.log(generator.standard_gamma(parameters + 1.0))
-    logs -= generator.standard_exponential(len(parameters)) / parameters
-    weights: Floats = np.exp(logs - np.repeat(np.maximum.reduceat(logs, begins), sizes))
-    weights /= np.repeat(np.add.reduceat(weights, begins), sizes)
-    return weights
-
-
-def _betas(shape: tuple[Floats, Floats], chosen: Integers, generator: np.random.Generator) -> Floats:
-    return generator.beta(shape[0][chosen], shape[1][chosen])
-
-
-def mean_table(
-    table: Table,
-    prior: DirichletPrior,
-    treatment: int,
-    outcome: int,
-    groups: Groups,
-    engine: Engine,
-    block_cells: int = _BLOCK_CELLS,
-) -> Floats:
-    """The mean of P(y | do(x)) over all graphs, as a table of treatments by outcomes."""
-    table.codes()
-    rows = speaking_rows(table, treatment)
-    total = groups.no_path * _mean_without_path(table, rows, prior, outcome)
-    result: Floats = np.tile(total, (table.arities[treatment], 1))
-    blocks = counted_blocks(table, rows, prior, treatment, outcome, groups.masks, engine, block_cells)
-    for block, counted in blocks:
-        result += _mean_probabilities(counted, groups.weights[block], *result.shape)
-    return result
-
-
-def _mean_probabilities(counted: Counted, weights: Floats, levels: int, outcomes: int) -> Floats:
-    """The mean of P(y | do(x)) over some sets of given weights, as a table of treatments by outcomes."""
-    inner, total = counted.inner[counted.set_of], outcomes * counted.inner[counted.set_of]
-    share = counted.outer[counted.set_of] + counted.pooled
-    rows = np.bincount(counted.set_of, weights=counted.pooled, minlength=len(weights))
-    # Weight of the set times the mean of P(z).
-    share *= (weights / (counted.outer * counted.configurations + rows))[counted.set_of]
-    result = np.full((levels, outcomes), float(weights.sum()) / outcomes)
-    for level in range(levels):
-        seen = _sums(counted, counted.counts * (counted.treatments == level))
-        # Beyond what each configuration would give if it did not occur.
-        result[level] += float((share * (inner / (total + seen) - 1.0 / outcomes)).sum())
-        here = counted.treatments == level
-        place = counted.configuration_of[here]
-        more = counted.counts[here] * share[place] / (total + seen)[place]
-        result[level] += np.bincount(counted.outcomes[here], weights=more, minlength=outcomes)
-    return result
-
-
-def _mean_without_path(table: Table, rows: NDArray[np.bool_], prior: DirichletPrior, outcome: int) -> Floats:
-    """The mean of P(y), which setting the treatment does not change."""
-    arity = table.arities[outcome]
-    weights = None if table.counts is None else table.counts[rows]
-    counts = np.bincount(table.columns[outcome][rows].astype(np.int64), weights=weights, minlength=arity)
-    parameter = cell_parameters(prior, table, np.array([outcome]), np.zeros(1, dtype=np.uint64))
-    result: Floats = (counts + parameter) / (counts + parameter).sum()
-    return result
+    one, mediator = np.uint64(1), np.uint64(0)
+    seen, set_as = np.int64(-1), np.int64(-1)
+    if asked.mediator >= 0:
+        mediator = one << np.uint64(asked.mediator)
+    if asked.cause >= 0:
+        set_as = set_to[asked.cause]
+    if stage == 0:
+        if not mediator & relevant:
+            return True
+        relevant, kept, seen = between, ~between | mediator, asked.seen_by_mediator
+    else:
+        relevant &= ~mediator
+    for node in range(len(own.arities)):
+        if relevant >> np.uint64(node) & one:
+            if stage > 0:
+                seen = asked.seen_by_outcome if node == asked.outcome else -1
+            if asked.cause >= 0:
+                set_to[asked.cause] = seen if seen >= 0 else set_as
+            if not add_family(own, graph, node, set_to, factors, work):
+                return False
+    if asked.cause >= 0:
+        set_to[asked.cause] = set_as
+    return sum_out(own, kept, factors, work)

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost.causal import gaussian
+from dagpost.causal import discrete, gaussian
 from dagpost.causal.mechanisms import Mechanisms, World
 from dagpost.prediction.background import Background
-from dagpost.scores import NormalWishartPrior
+from dagpost.scores import DirichletPrior, NormalWishartPrior
 
 
 class Kind(NamedTuple):
@@ -28,6 +28,9 @@ class Kind(NamedTuple):
 
 
 KINDS: Mapping[type[Any], Kind] = {
+    DirichletPrior: Kind(
+        discrete.drawn, discrete.expected, "The levels of a column follow any table of probabilities given its causes."
+    ),
     NormalWishartPrior: Kind(
         gaussian.drawn,
         gaussian.expected,

@@ -1,0 +1,264 @@
+"""Sums over the levels of many columns: tables over some of them each, multiplied and summed out one after the other.
+
+A factor is a table over some columns: the probabilities of a family with the parents that are set left out, or what is
+left when a column has been summed out. Next is always the column whose neighbours have the fewest combinations
+(variable elimination; Koller & Friedman, Probabilistic graphical models, 2009, chapter 9). There is no evidence, only
+columns that are set, so that no sum is far from 1 and nothing underflows.
+
+Time and memory: the largest table on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.kernels import inline_no_refcount
+from dagpost.causal.level_tables import LevelTables, find_configuration, write_probabilities
+
+#: Where a tally has the number of factors, the entries of `work` that are used, and the entries that would be needed.
+COUNT, TOP, NEEDED = 0, 1, 2
+
+
+class Factors(NamedTuple):
+    """The factors of one sum: those that are spent are not in `alive`. And room for what is done with them."""
+
+    scopes: Masks
+    begins: Integers
+    #: How far apart the levels of each column are.
+    strides: Integers
+    #: Whether a table is in the work space, rather than among those of the parameters.
+    in_work: Flags
+    alive: Flags
+    tally: Integers
+    chosen: Integers
+    outer: Integers
+    levels: Integers
+    places: Integers
+    state: Masks
+
+
+def room_for(columns: int) -> Factors:
+    """No factors, over so many columns: one comes in for each, and one more when it is summed out, in two stages."""
+    most = 4 * columns + 4
+    return Factors(
+        np.zeros(most, dtype=np.uint64),
+        np.zeros(most, dtype=np.int64),
+        np.zeros((most, columns), dtype=np.int64),
+        np.zeros(most, dtype=np.bool_),
+        np.zeros(most, dtype=np.bool_),
+        np.zeros(3, dtype=np.int64),
+        np.zeros(most, dtype=np.int64),
+        np.zeros(columns, dtype=np.int64),
+        np.zeros(columns, dtype=np.int64),
+        np.zeros(most, dtype=np.int64),
+        np.zeros(1, dtype=np.uint64),
+    )
+
+
+@inline_no_refcount
+def begin(factors: Factors) -> None:
+    """Forget all factors."""
+    factors.tally[COUNT], factors.tally[TOP] = 0, 0
+
+
+@inline_no_refcount
+def has_room(factors: Factors, entries: float, work: Floats) -> bool:
+    """Whether a table of so many entries fits; if not, the tally says how many would be needed."""
+    if factors.tally[TOP] + entries <= len(work):
+        return True
+    factors.tally[NEEDED] = np.int64(min(factors.tally[TOP] + entries, 2.0**62))
+    return False
+
+
+@inline_no_refcount
+def new_factor(factors: Factors, arities: Integers, scope: np.uint64) -> int:
+    """A factor over some columns whose table is to be written at the top of the work space, the last one fastest."""
+    number = factors.tally[COUNT]
+    factors.tally[COUNT] += 1
+    factors.scopes[number], factors.begins[number] = scope, factors.tally[TOP]
+    factors.in_work[number], factors.alive[number] = True, True
+    stride = 1
+    for column in range(len(arities) - 1, -1, -1):
+        factors.strides[number, column] = 0
+        if scope >> np.uint64(column) & np.uint64(1):
+            factors.strides[number, column] = stride
+            stride *= arities[column]
+    factors.tally[TOP] += stride
+    found: int = number
+    return found
+
+
+@inline_no_refcount
+def add_family(own: LevelTables, graph: int, node: int, set_to: Integers, factors: Factors, work: Floats) -> bool:
+    """The probabilities of a node given its parents as a factor, over the node and those parents that are not set.
+
+    `set_to` has the level of every column, -1 where it is not set. Says whether there was room.
+    """
+    number, one = factors.tally[COUNT], np.uint64(1)
+    scope, offset, stride = one << np.uint64(node), 0, own.arities[node]
+    free = 1.0
+    for column in range(len(own.arities) - 1, -1, -1):
+        factors.strides[number, column] = 0
+        if own.graphs[graph, node] >> np.uint64(column) & one:
+            if set_to[column] >= 0:
+                offset += stride * set_to[column]
+            else:
+                scope |= one << np.uint64(column)
+                factors.strides[number, column] = stride
+                free *= own.arities[column]
+            stride *= own.arities[column]
+    if own.starts[graph, node] >= 0:
+        factors.strides[number, node] = 1
+        factors.tally[COUNT] += 1
+        factors.scopes[number], factors.begins[number] = scope, own.starts[graph, node] + offset
+        factors.in_work[number], factors.alive[number] = False, True
+        return True
+    if not has_room(factors, free * own.arities[node], work):
+        return False
+    _write_family(own, graph, node, offset, np.int64(free), factors, work)
+    return True
+
+
+@inline_no_refcount
+def _write_family(
+    own: LevelTables, graph: int, node: int, offset: int, free: int, factors: Factors, work: Floats
+) -> None:
+    """The configurations of a family without a table that are not ruled out by parents that are set."""
+    number, width = factors.tally[COUNT], 0
+    for column in range(len(own.arities)):
+        if factors.strides[number, column] > 0:
+            factors.outer[width], factors.levels[width] = column, 0
+            width += 1
+    arity, cell, top = own.arities[node], offset, factors.tally[TOP]
+    for entry in range(free):
+        place = find_configuration(own, own.families[graph, node], cell)
+        write_probabilities(own, graph, node, cell // arity, place, factors.state, work, top + entry * arity)
+        axis = width - 1
+        while axis >= 0:
+            factors.levels[axis] += 1
+            cell += factors.strides[number, factors.outer[axis]]
+            if factors.levels[axis] < own.arities[factors.outer[axis]]:
+                break
+            cell -= factors.strides[number, factors.outer[axis]] * own.arities[factors.outer[axis]]
+            factors.levels[axis] = 0
+            axis -= 1
+    scope, stride = np.uint64(1) << np.uint64(node), arity
+    for axis in range(width - 1, -1, -1):
+        scope |= np.uint64(1) << np.uint64(factors.outer[axis])
+        factors.strides[number, factors.outer[axis]] = stride
+        stride *= own.arities[factors.outer[axis]]
+    factors.strides[number, node] = 1
+    factors.scopes[number], factors.begins[number] = scope, top
+    factors.in_work[number], factors.alive[number] = True, True
+    factors.tally[COUNT] += 1
+    factors.tally[TOP] += stride
+
+
+@inline_no_refcount
+def sum_out(own: LevelTables, kept: np.uint64, factors: Factors, work: Floats) -> bool:
+    """Sum all columns out that are not to be kept. Says whether there was room."""
+    while True:
+        node = _next_column(own.arities, kept, factors)
+        if node < 0:
+            return True
+        if not _sum_one(own, node, factors, work):
+            return False
+
+
+@inline_no_refcount
+def _next_column(arities: Integers, kept: np.uint64, factors: Factors) -> int:
+    """The column to be summed out whose neighbours have the fewest combinations; -1 if none is left."""
+    one, every = np.uint64(1), np.uint64(0)
+    for number in range(factors.tally[COUNT]):
+        if factors.alive[number]:
+            every |= factors.scopes[number]
+    every &= ~kept
+    best, smallest = -1, math.inf
+    for node in range(len(arities)):
+        if not every >> np.uint64(node) & one:
+            continue
+        joint = np.uint64(0)
+        for number in range(factors.tally[COUNT]):
+            if factors.alive[number] and factors.scopes[number] >> np.uint64(node) & one:
+                joint |= factors.scopes[number]
+        size = 1.0
+        for other in range(len(arities)):
+            if joint >> np.uint64(other) & one:
+                size *= arities[other]
+        if size < smallest:
+            best, smallest = node, size
+    return best
+
+
+@inline_no_refcount
+def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> bool:
+    """Multiply the factors with a column and sum it out."""
+    one, arities, used, joint = np.uint64(1), own.arities, 0, np.uint64(0)
+    for number in range(factors.tally[COUNT]):
+        if factors.alive[number] and factors.scopes[number] >> np.uint64(node) & one:
+            factors.chosen[used], factors.places[used] = number, factors.begins[number]
+            used += 1
+            joint |= factors.scopes[number]
+    joint &= ~(one << np.uint64(node))
+    width, entries = 0, 1.0
+    for column in range(len(arities)):
+        if joint >> np.uint64(column) & one:
+            factors.outer[width], factors.levels[width] = column, 0
+            width += 1
+            entries *= arities[column]
+    if not has_room(factors, entries, work):
+        return False
+    top = factors.tally[TOP]
+    for entry in range(np.int64(entries)):
+        total = 0.0
+        for level in range(arities[node]):
+            product = 1.0
+            for which in range(used):
+                number = factors.chosen[which]
+                place = factors.places[which] + level * factors.strides[number, node]
+                product *= work[place] if factors.in_work[number] else own.tables[place]
+            total += product
+        work[top + entry] = total
+        axis = width - 1
+        while axis >= 0:
+            column = factors.outer[axis]
+            factors.levels[axis] += 1
+            wraps = factors.levels[axis] == arities[column]
+            steps = 1 - arities[column] if wraps else 1
+            for which in range(used):
+                factors.places[which] += steps * factors.strides[factors.chosen[which], column]
+            if not wraps:
+                break
+            factors.levels[axis] = 0
+            axis -= 1
+    for which in range(used):
+        factors.alive[factors.chosen[which]] = False
+    new_factor(factors, arities, joint)
+    return True
+
+
+@inline_no_refcount
+def value_at(own: LevelTables, column: int, level: int, factors: Factors, work: Floats) -> float:
+    """The product of all factors, which have one column at most, at one of its levels."""
+    product = 1.0
+    for number in range(factors.tally[COUNT]):
+        if factors.alive[number]:
+            place = factors.begins[number]
+            if column >= 0:
+                place += level * factors.strides[number, column]
+            product *= work[place] if factors.in_work[number] else own.tables[place]
+    return product
+
+
+@inline_no_refcount
+def scope_of_all(factors: Factors) -> np.uint64:
+    """The columns that are in any factor."""
+    every = np.uint64(0)
+    for number in range(factors.tally[COUNT]):
+        if factors.alive[number]:
+            every |= factors.scopes[number]
+    return every
