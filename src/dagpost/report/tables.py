@@ -89,6 +89,16 @@ def scrolled(inside: str, label: str) -> str:
     return f'<div class="table-box">{frame}</div>'
 
 
+def paragraph(words: str) -> str:
+    """Text as a paragraph."""
+    return f"<p>{text(words)}</p>"
+
+
+def folded(words: str, inside: str) -> str:
+    """What opens when its words are clicked; `inside` is HTML."""
+    return f"<details><summary>{text(words)}</summary>{inside}</details>\n"
+
+
 def bar(probability: float, within: str = "", head: str = "") -> str:
     """A cell with a probability, over a bar as long as that.
 
@@ -218,11 +228,9 @@ def class_table(content: Content) -> str:
         )
     certainly = ["Certainly within"] if bounded else []
     heads = ["Rank", measure, *certainly, "Graphs seen", "Edges"]
-    caption = (
-        f"{_first(content, len(found))} of {len(classes):,} class{'' if len(classes) == 1 else 'es'} seen. "
-        f"{about_classes(content)} {provenance_of_part(content, False)}"
-    )
-    return table(caption, heads, rows, "classes")
+    caption = f"{_first(content, len(found))} of {len(classes):,} class{'' if len(classes) == 1 else 'es'} seen."
+    said = f"<p>{text(f'{about_classes(content)} {provenance_of_part(content, False)}')}</p>"
+    return table(caption, heads, rows, "classes") + folded("What is a class?", said)
 
 
 def _count(number: int, head: str) -> str:
