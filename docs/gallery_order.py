@@ -11,6 +11,8 @@ FIRST = (
     "plot_graph_of_25.py",
     "plot_in_time.py",
     "plot_effect_density.py",
+    "plot_effect_parts.py",
+    "plot_effect_outcomes.py",
 )
 
 
