@@ -164,7 +164,7 @@ def assert_parts(effect: Effect, case: Case, x: int, y: int, values: tuple[float
 
 
 @pytest.mark.parametrize("score", SCORES)
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(4))
 @given(seed=SEEDS)
 def test_effects_are_sums_over_all_graphs_of_three_columns(score: str, seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -303,7 +303,7 @@ def assert_same_law(found: np.ndarray, twin: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("score", ["bdeu", "bge", "conditional gaussian"])
-@pytest.mark.parametrize("draws", [pytest.param(700, id="few"), pytest.param(6_000, marks=pytest.mark.long, id="many")])
+@pytest.mark.parametrize("draws", [pytest.param(400, id="few"), pytest.param(6_000, marks=pytest.mark.long, id="many")])
 def test_draws_of_an_effect_and_its_parts_are_from_the_posterior(score: str, draws: int) -> None:
     chosen, parts, columns = SCORES[score]
     generator = np.random.default_rng(12)
