@@ -28,7 +28,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         page = DagPosterior(seed=1).fit(datasets.load("coronary")).report(Path(folder) / "report.html", title=TITLE)
         TARGET.write_bytes(_smaller(_seen(page, program)))
-    print(f"{TARGET}: {TARGET.stat().st_size:,} bytes")
 
 
 def _seen(page: Path, program: str) -> bytes:
