@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dagpost.causal.groups import Groups, groups_of, share_out, speaking_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import causal as naive_causal
@@ -16,7 +17,6 @@ from tests.naive.causal import Pseudocounts
 from tests.tools.examples import examples
 
 from dagpost.causal import causal_effect, causal_effects, discrete, interventional_probabilities
-from dagpost.causal.groups import Groups, groups_of, share_out, speaking_rows
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.families.masks import mask_type

@@ -8,11 +8,11 @@ from dataclasses import replace
 import matplotlib as mpl
 import numpy as np
 import pytest
+from dagpost.causal.groups import Groups, groups_of, share_out
+from dagpost.causal.mixture import mixed_effect
 
 from dagpost import DagPosterior, datasets
 from dagpost.causal import CausalEffect, causal_effect, causal_effects, discrete, interventional_probabilities
-from dagpost.causal.groups import Groups, groups_of, share_out
-from dagpost.causal.mixture import mixed_effect
 from dagpost.data import Table, as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError, ResourceError
