@@ -27,6 +27,8 @@ _LIKELY = 0.2
 #: How probable a sign must be, given that there is an effect, to be called one.
 CLEAR_SIGN = 0.95
 _CONFIDENCE = 0.95
+#: Which share of an effect passes through a column that is named, and how many are.
+_MUCH, _NAMED = 0.2, 2
 
 
 class PairEffect(NamedTuple):
@@ -38,7 +40,8 @@ class PairEffect(NamedTuple):
 
     @property
     def _moving(self) -> Floats:
-        return self.effect.samples[self.effect.samples != 0.0]
+        moving: Floats = self.effect.samples[self.effect.samples != 0.0]
+        return moving
 
     @property
     def there(self) -> float:
@@ -57,7 +60,7 @@ class PairEffect(NamedTuple):
 
     @property
     def sign(self) -> str:
-        """ "+" or "-" where it is clear, given that there is an effect; else "?"."""
+        """Plus or minus where it is clear, given that there is an effect; else a question mark."""
         share = float((self._moving > 0.0).mean())
         return "+" if share >= CLEAR_SIGN else "-" if share <= 1.0 - CLEAR_SIGN else "?"
 
@@ -69,6 +72,13 @@ class PairEffect(NamedTuple):
             return None
         own = part.samples[part.samples != 0.0]
         return None if len(own) == 0 else (part.mean / part.probability, *interval_of(own, _CONFIDENCE))
+
+    @property
+    def through(self) -> list[tuple[str, float]]:
+        """The columns that much of it passes through, with that part of it, where there is an effect."""
+        parts = [(part.through, part.mean / self.there) for part in self.effect.through if part.through is not None]
+        much = [own for own in parts if abs(own[1]) >= _MUCH * abs(self.size)]
+        return sorted(much, key=lambda own: -abs(own[1]))[:_NAMED]
 
     @property
     def in_points(self) -> bool:
@@ -123,7 +133,7 @@ def _computed(fitted: Fitted, ways: list[tuple[int, int]], wanted: int) -> Sizes
                 own = effect_of_fitted(fitted, *names, None, None, None, _DRAWS, _CONFIDENCE, seed)
                 if own.zero_probability < 1.0 and np.any(own.samples != 0.0):
                     found.append(PairEffect(cause, outcome, own))
-    except (InputError, ResourceError) as error:
+    except (InputError, ResourceError, KeyError) as error:
         return Sizes(omitted=str(error).rstrip("."))
     left = f"{wanted - len(ways):,} more effects are not listed: model.effects() has all" if wanted > len(ways) else ""
     return Sizes(tuple(sorted(found, key=_order)), left)
