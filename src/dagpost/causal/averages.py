@@ -51,11 +51,10 @@ def expected_outcomes(graphs: Graphs, groups: Sequence[Alike], question: Questio
     with graphs.reporter.stage("expected outcomes", sum(len(own.rows) for own in groups)) as stage:
         for part, own, some in _blocks(graphs, groups):
             mechanisms = part.expected(own.rows[some], graphs.background)
-            weights = np.stack([own.weights[some], own.weights[some] * own.reached[some]])
             for place, world in enumerate(worlds):
-                both = weights @ mechanisms.outcome(question.outcome, world)
-                everywhere[place] += both[0]
-                reached[place] += both[1]
+                outcomes = mechanisms.outcome(question.outcome, world)
+                everywhere[place] += weighted(own.weights[some], outcomes)
+                reached[place] += weighted(own.weights[some] * own.reached[some], outcomes)
             stage.advance(some.stop - some.start)
     return Expected(everywhere, reached)
 
@@ -69,11 +68,18 @@ def expected_parts(
     for part, own, some in _blocks(graphs, groups):
         mechanisms = part.expected(own.rows[some], graphs.background)
         weights = own.weights[some]
-        direct += float((weights * own.joined[some]) @ mechanisms.direct(x, y, values)[:, level])
+        direct += float(weighted(weights * own.joined[some], mechanisms.direct(x, y, values))[level])
         for mediator in through:
-            change = mechanisms.through(x, y, mediator, values)[:, level]
-            through[mediator] += float((weights * own.between[some, mediator]) @ change)
+            change = mechanisms.through(x, y, mediator, values)
+            through[mediator] += float(weighted(weights * own.between[some, mediator], change)[level])
     return direct, through
+
+
+def weighted(weights: Floats, outcomes: Floats) -> Floats:
+    """The sum of outcomes (graphs, levels) by the weights of the graphs."""
+    # Not a product of matrices: threads cost more than they bring here.
+    total: Floats = np.einsum("g,gl->l", weights, outcomes)
+    return total
 
 
 def _blocks(graphs: Graphs, groups: Sequence[Alike]) -> Iterator[tuple[Weighted, Alike, slice]]:
@@ -82,14 +88,21 @@ def _blocks(graphs: Graphs, groups: Sequence[Alike]) -> Iterator[tuple[Weighted,
             yield part, own, slice(start, min(start + _AT_A_TIME, len(own.rows)))
 
 
-def shared_out(weights: Sequence[Floats], draws: int, generator: np.random.Generator) -> list[Integers]:
-    """How many draws each graph of each part gets: its share of them, rounded up or down at random without bias."""
+def shared_out(
+    weights: Sequence[Floats], draws: int, generator: np.random.Generator, marked: Sequence[Flags] | None = None
+) -> list[Integers]:
+    """How many draws each graph of each part gets: its share of them, rounded up or down at random without bias.
+
+    Those that are marked get their share together, too.
+    """
     joined = np.concatenate(weights)
-    borders = np.cumsum(joined)
+    order = np.arange(len(joined)) if marked is None else np.argsort(np.concatenate(marked), kind="stable")
+    borders = np.cumsum(joined[order])
     points = (np.arange(draws) + generator.random()) / draws * borders[-1]
     # Rounding must not choose a graph of weight 0 at the end.
-    places = np.minimum(np.searchsorted(borders, points, side="right"), np.flatnonzero(joined)[-1])
-    counts = np.bincount(places, minlength=len(joined))
+    places = np.minimum(np.searchsorted(borders, points, side="right"), np.flatnonzero(joined[order])[-1])
+    counts = np.empty(len(joined), dtype=np.int64)
+    counts[order] = np.bincount(places, minlength=len(joined))
     return np.split(counts, np.cumsum([len(own) for own in weights])[:-1])
 
 
@@ -105,7 +118,7 @@ def drawn_effects(
     numbers = (len(question.worlds) + 2) * question.width + len(mediators)
     what, remedy = f"Drawing {draws:,} times from the posterior of an effect", "Ask for fewer draws."
     memory.require(_COPIES * 8 * draws * numbers, what, remedy)
-    counts = shared_out([own.weights for own in groups], draws, generator)
+    counts = shared_out([own.weights for own in groups], draws, generator, [own.reached for own in groups])
     pieces = []
     with graphs.reporter.stage("draws of an effect", draws) as stage:
         for part, own, number in zip(graphs.parts, groups, counts, strict=True):

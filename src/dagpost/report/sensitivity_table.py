@@ -7,7 +7,7 @@ from itertools import groupby
 from dagpost.posterior.directions import CLEAR, FOUND
 from dagpost.posterior.sensitivity import PairUnderChoices, Sensitivity
 from dagpost.report.content import Content
-from dagpost.report.tables import folded, heat_cell, name, text
+from dagpost.report.tables import folded, heat_cell, name, scrolled, text
 
 _EXPLANATION = "One choice at a time was made otherwise, and everything computed again."
 _OF_DIRECTIONS = (
@@ -32,6 +32,19 @@ def sensitivity_section(content: Content) -> str:
     return f"{sentence}{_table(found)}{_directions(found)}{not_tried}"
 
 
+def choices_of(found: Sensitivity | None) -> dict[frozenset[int], str]:
+    """What becomes of each pair, and of its direction, under other choices, by the ends of the pair."""
+    if found is None or not found.variations:
+        return {}
+    said = {}
+    for pair in found.pairs():
+        # Without the arrow in front, which goes by the order of the columns.
+        _, _, direction = found.direction_verdict(pair).partition(" ")
+        joined = f"Joined: {found.verdict(pair)}."
+        said[frozenset((pair.first, pair.second))] = f"{joined} Direction: {direction}." if direction else joined
+    return said
+
+
 def _table(found: Sensitivity) -> str:
     changing = found.changing()
     if not changing:
@@ -51,11 +64,8 @@ def _table(found: Sensitivity) -> str:
         f'{direction}<th scope="col" rowspan="2">This model</th>{spans}</tr><tr>{values}</tr>'
     )
     rows = "".join(_row(found, pair) for pair in shown)
-    return (
-        f'<p class="caption" id="about-choices">{text(caption)}</p><div class="scroll" tabindex="0" role="region" '
-        f'aria-labelledby="about-choices"><table class="choices" aria-labelledby="about-choices"><thead>{head}</thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+    whole = f'<table class="choices" aria-labelledby="about-choices"><thead>{head}</thead><tbody>{rows}</tbody></table>'
+    return f'<p class="caption" id="about-choices">{text(caption)}</p>{scrolled(whole, "about-choices")}'
 
 
 def _row(found: Sensitivity, pair: PairUnderChoices) -> str:

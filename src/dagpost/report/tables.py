@@ -76,11 +76,17 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[str], kind: str = "
     head = "".join(f'<th scope="col">{cell}</th>' for cell in heads)
     # Not <caption>, which is no wider than its table.
     label = f"about-{kind.split(maxsplit=1)[0]}"
-    return (
-        f'<p class="caption" id="{label}">{text(caption)}</p><div class="scroll" tabindex="0" role="region" '
-        f'aria-labelledby="{label}"><table class="{kind}" aria-labelledby="{label}"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    return f'<p class="caption" id="{label}">{text(caption)}</p>' + scrolled(
+        f'<table class="{kind}" aria-labelledby="{label}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>",
+        label,
     )
+
+
+def scrolled(inside: str, label: str) -> str:
+    """A table in a frame that scrolls where it is too wide, and shows at its edges that there is more."""
+    frame = f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{label}">{inside}</div>'
+    return f'<div class="table-box">{frame}</div>'
 
 
 def paragraph(words: str) -> str:
@@ -185,15 +191,15 @@ def graph_table(content: Content) -> str:
     else:
         how = f"Their probability is their share of the weight of the graphs seen, in all {percent(graphs.covered)}."
     which = "of all graphs" if content.graphs_are_best else "of the graphs seen"
-    found = [_joints(masks) for masks in graphs.parents]
+    found, measure = [_joints(masks) for masks in graphs.parents], content.target.measure.capitalize()
     rows = (
-        f'<tr><td class="number">{place + 1}</td>{bar(float(graphs.probabilities[place]))}'
+        f"<tr>{_count(place + 1, 'Rank')}{bar(float(graphs.probabilities[place]), head=measure)}"
         f'<td class="listed">{_described(place, joints, found[0], content.names)}</td></tr>'
         for place, joints in enumerate(found)
     )
     return table(
         f"{_first(content, len(found))} {which}. {how}",
-        ["Rank", content.target.measure.capitalize(), "Edges"],
+        ["Rank", measure, "Edges"],
         rows,
         "graphs",
     )
@@ -207,24 +213,29 @@ def class_table(content: Content) -> str:
     # Bounds are known where the probability of each graph is.
     bounded = not bool(np.isnan(classes.lower[0]))
     found = [_joints(pattern) for pattern in classes.first_patterns(graphs_listed(content.names))]
-    rows = []
+    rows, measure = [], content.target.measure.capitalize()
     for place, joints in enumerate(found):
         share, certain = float(classes.probabilities[place]), ""
         if bounded:
             lower, upper = float(classes.lower[place]), float(classes.upper[place])
             # What is certain is better than an estimate outside it.
             share = min(max(share, lower), upper)
-            certain = f'<td class="number">{bounds(lower, upper, 4)}</td>'
+            certain = f'<td class="number" data-head="Certainly within">{bounds(lower, upper, 4)}</td>'
         rows.append(
-            f'<tr><td class="number">{place + 1}</td>{bar(share)}{certain}'
-            f'<td class="number">{int(classes.graphs[place]):,}</td>'
+            f"<tr>{_count(place + 1, 'Rank')}{bar(share, head=measure)}{certain}"
+            f"{_count(int(classes.graphs[place]), 'Graphs seen')}"
             f'<td class="listed">{_described(place, joints, found[0], content.names)}</td></tr>'
         )
     certainly = ["Certainly within"] if bounded else []
-    heads = ["Rank", content.target.measure.capitalize(), *certainly, "Graphs seen", "Edges"]
+    heads = ["Rank", measure, *certainly, "Graphs seen", "Edges"]
     caption = f"{_first(content, len(found))} of {len(classes):,} class{'' if len(classes) == 1 else 'es'} seen."
     said = f"<p>{text(f'{about_classes(content)} {provenance_of_part(content, False)}')}</p>"
     return table(caption, heads, rows, "classes") + folded("What is a class?", said)
+
+
+def _count(number: int, head: str) -> str:
+    """A cell with a count; `head` as in `bar`."""
+    return f'<td class="number" data-head="{head}">{number:,}</td>'
 
 
 def _first(content: Content, count: int) -> str:

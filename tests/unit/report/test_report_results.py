@@ -207,7 +207,11 @@ def test_a_model_from_a_file_has_the_same_report_but_for_the_rows(coronary: DagP
     coronary.save(tmp_path / "model.dagpost")
     loaded = DagPosterior.load(tmp_path / "model.dagpost")
     before, after = written(coronary, tmp_path), written(loaded, tmp_path)
-    assert before.numbers == after.numbers
+    # Other choices need the rows.
+    known, again = before.numbers, after.numbers
+    for pair in known["pairs"] + again["pairs"]:
+        pair.pop("choices", None)
+    assert known == again
     assert "the rows are not kept with these results" in after.sections["data"]
     assert after.tables["columns"] == before.tables["columns"]
 
@@ -232,7 +236,7 @@ def test_methods_that_speak_of_something_else_say_so(method: Any, words: str, tm
     page = written(model, tmp_path)
     assert words in page.sections["trust"]
     assert page.numbers["posterior"] == (model.target_ != "bootstrap")
-    assert f"joined with a {page.numbers['measure']} of at least" in page.sections["graph-section"]
+    assert f"Show from {page.numbers['measure']}" in page.sections["graph-section"]
     assert page.numbers["measure"] == ("share" if model.target_ == "bootstrap" else "probability")
     assert page.numbers["families"] is not None
 
@@ -362,9 +366,7 @@ def test_a_bootstrap_of_a_chain_leaves_every_direction_open(chain: DagPosterior,
     # Where numbers hang on directions that the search picked, it is told.
     for part in ("trust", "paths"):
         assert chain.target_.directions in page.sections[part]
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    (still,) = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
-    assert "pairs joined with a share of at least" in still
+    assert "share of an edge, either way" in page.sections["graph-section"]
 
 
 def test_replicates_are_counted_once_and_in_the_singular(chain: DagPosterior, tmp_path: Path) -> None:
