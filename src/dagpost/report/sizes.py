@@ -133,7 +133,7 @@ def _computed(fitted: Fitted, ways: list[tuple[int, int]], wanted: int) -> Sizes
                 own = effect_of_fitted(fitted, *names, None, None, None, _DRAWS, _CONFIDENCE, seed)
                 if own.zero_probability < 1.0 and np.any(own.samples != 0.0):
                     found.append(PairEffect(cause, outcome, own))
-    except (InputError, ResourceError, KeyError) as error:
+    except (InputError, ResourceError) as error:
         return Sizes(omitted=str(error).rstrip("."))
     left = f"{wanted - len(ways):,} more effects are not listed: model.effects() has all" if wanted > len(ways) else ""
     return Sizes(tuple(sorted(found, key=_order)), left)
