@@ -138,12 +138,9 @@ def query(
     origin = load_source(source, threads=threads, quiet=quiet)
     answers = origin.probability(statements, confidence=confidence)
     if as_json:
-        print_json(
-            [
-                {"statement": s} | answer.as_dict() | {"statement": s}
-                for s, answer in zip(statements, answers, strict=True)
-            ]
-        )
+        # The text as it was asked comes first.
+        pairs = zip(statements, answers, strict=True)
+        print_json([{"statement": text} | answer.as_dict() | {"statement": text} for text, answer in pairs])
         return
     width = max(len(printable(statement)) for statement in statements)
     for statement, answer in zip(statements, answers, strict=True):

@@ -169,7 +169,7 @@ def _weights(drawn: Drawn, question: Question) -> tuple[Floats, float]:
     weights = np.exp(drawn.log_weights - largest)
     weights /= weights.sum()
     worth = 1.0 / float((weights**2).sum())
-    if worth < _FEW:
+    if worth < min(_FEW, len(weights) / 2.0):
         warn(
             f"The evidence of {question.words!r} is so improbable that {len(weights):,} draws of graph and parameters "
             f"are worth only {worth:.0f}: intervals, and answers about numbers, are rough."
@@ -198,6 +198,6 @@ def _estimate(
     worth: float,
 ) -> ValueEstimate:
     return ValueEstimate(
-        value, *interval, confidence, rule, averaged.count, worth, str(fitted.target),
+        value, *interval, confidence, rule, averaged.looked_at, worth, str(fitted.target),
         exogenous=fitted.exogenous, statement=question.words,
     )  # fmt: skip

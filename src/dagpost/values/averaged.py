@@ -32,7 +32,7 @@ class Averaged(NamedTuple):
     """Graphs in parts, how many there are, and whether these are all graphs with exact weights."""
 
     parts: list[Weighted]
-    count: int
+    looked_at: int
     exact: bool
 
 

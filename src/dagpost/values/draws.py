@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
 
 def joined_draws(pieces: Sequence[Drawn]) -> Drawn:
     """All draws together."""
-    shares = None if pieces[0].shares is None else np.concatenate([own.shares for own in pieces])  # type: ignore[misc]
+    shares = None if pieces[0].shares is None else np.concatenate([own.shares for own in pieces])
     components = None
     if pieces[0].components is not None:
         width = max(own.components[0].shape[1] for own in pieces if own.components is not None)

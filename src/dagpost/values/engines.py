@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -55,13 +57,15 @@ class Asked:
         """The columns that matter in some of the graphs."""
         return int(np.bitwise_or.reduce(relevant(cut_graphs(graphs, self.given), self.asked), initial=np.uint64(0)))
 
+    @cached_property
+    def _mattering_outside(self) -> int:
+        """The exogenous columns that matter in some graph."""
+        parts = self.averaged.parts if self.outside else []
+        return reduce(or_, (self.mattering(part.graphs) for part in parts), 0) & self.outside
+
     def lanes(self, also: Sequence[int] = ()) -> Lanes:
         """Every way to fill the columns of levels."""
-        mattering = 0
-        if self.outside:
-            for part in self.averaged.parts:
-                mattering |= self.mattering(part.graphs)
-        return lanes_of(self.question, self.columns, background_of(self.fitted), also, mattering)
+        return lanes_of(self.question, self.columns, background_of(self.fitted), also, self._mattering_outside)
 
     def fixed_numbers(self, mattering: int, as_number: Callable[[int, Cell], Any] | None = None) -> dict[int, Any]:
         """The columns of numbers that are set or exogenous, with their values; those that matter must have one.
@@ -136,7 +140,7 @@ def exact_shares(asked: Asked) -> Floats | None:
     if asked.numbers_matter or any(isinstance(part.prior, NormalWishartPrior) for part in asked.averaged.parts):
         return None
     lanes = asked.lanes()
-    total = np.full(lanes.count, -np.inf)
+    total = np.full(lanes.width, -np.inf)
     for part in asked.averaged.parts:
         statistics, prior, graphs, keep = _of_levels(part)
         own = exact_logs(
@@ -187,18 +191,18 @@ def _mixed_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.G
         return _level_kind(asked, part, draws, generator)
     chosen = chosen_graphs(part, draws, generator)
     lanes = asked.lanes(_interface(asked, chosen))
-    if lanes.count * len(chosen) > _MOST:
-        chosen = chosen_graphs(part, max(_MOST // lanes.count, _FEWEST), generator)
+    if lanes.width * len(chosen) > _MOST:
+        chosen = chosen_graphs(part, max(_MOST // lanes.width, _FEWEST), generator)
     fixed = asked.fixed_numbers(asked.mattering(chosen))
     order = asked.number_order(fixed)
     limits = asked.limits(order)
     wanted = [*order[0], *order[1], *order[2]]
     pieces = []
-    step = max(_TOGETHER // lanes.count, 1)
+    step = max(_TOGETHER // lanes.width, 1)
     for start in range(0, len(chosen), step):
         own = part._replace(graphs=chosen[start : start + step])
         statistics, prior, graphs, keep = _of_levels(own)
-        logs = np.zeros((len(graphs), lanes.count))
+        logs = np.zeros((len(graphs), lanes.width))
         if len(keep):
             given = _kept(asked.given, keep)
             known = _kept(lanes.known, keep)
@@ -246,11 +250,11 @@ def _latent_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.
     ]  # fmt: skip
     wanted = [*order[0], *levels, *order[1], *order[2]]
     means, covariances = gaussian_moments(part, graphs, fixed, wanted, generator)
-    spread = np.broadcast_to(means[:, np.newaxis], (len(graphs), lanes.count, len(wanted)))
+    spread = np.broadcast_to(means[:, np.newaxis], (len(graphs), lanes.width, len(wanted)))
     square = np.broadcast_to(covariances[:, np.newaxis], (*spread.shape, len(wanted)))
     ends = [behind.ends(node, len(graphs), lanes.cells[node]) for node in levels]
     limits = asked.limits(order, behind.latent, ends)
-    found = number_draws(np.zeros((len(graphs), lanes.count)), spread, square, limits, lanes.events)
+    found = number_draws(np.zeros((len(graphs), lanes.width)), spread, square, limits, lanes.events)
     of = asked.question.of
     return found if found.components is None or of is None else found._replace(
         components=behind.images_of(of, found.components)

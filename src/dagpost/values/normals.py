@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,12 +59,12 @@ def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits]) -> Walked
     particles = _PARTICLES if drawn > 0 else 1
     uniforms = (np.arange(1, particles + 1) * np.resize(_STEPS, max(numbers, 1))[:, np.newaxis]) % 1.0
     uniforms[: 1 if drawn == 1 else 0] = (np.arange(particles) + 0.5) / particles
-    factor = np.linalg.cholesky(covariance) if numbers else np.zeros((count, 0, 0))
+    factor: Floats = np.linalg.cholesky(covariance) if numbers else np.zeros((count, 0, 0))
     noise = np.zeros((count, numbers, particles))
     logs = np.zeros((count, particles))
     seen = 0
     for place, own in enumerate(limits):
-        spread = factor[:, place, place][:, np.newaxis]
+        spread: Any = factor[:, place, place][:, np.newaxis]
         centre = _centre(mean, factor, noise, place)
         lower = np.broadcast_to(own.lower, count)[:, np.newaxis]
         upper = np.broadcast_to(own.upper, count)[:, np.newaxis]

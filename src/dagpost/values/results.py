@@ -49,11 +49,11 @@ class ValueEstimate(Estimate):
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as JSON can hold them."""
-        found = dict(super().as_dict())
+        found: dict[str, Any] = dict(super().as_dict())
         if self.predictive is None:
             del found["sd"], found["predictive"]
         else:
-            found["predictive"] = list(self.predictive)
+            found["predictive"] = [*map(float, self.predictive)]
         return found
 
 
