@@ -21,7 +21,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-dep
 # Files stay together on a worker, so that each kernel is compiled by as few processes as possible.
 TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules src tests
 
-.PHONY: help demo test test-all coverage lint format bench paper torture docs dist lock vendor clean
+.PHONY: help demo test test-all coverage lint format bench paper torture docs dist lock clean
 
 help:
 	@echo "make demo      a bundled study: its edges, a question or two, and a report to open in a browser"
@@ -35,7 +35,6 @@ help:
 	@echo "make docs      the documentation, as HTML in docs/_build/html"
 	@echo "make dist      sdist, wheel for all platforms, and wheel with compiled kernels for this one, in dist"
 	@echo "make lock      new versions in the lock files"
-	@echo "make vendor    new versions of the JavaScript inside the report (needs npm; nothing else does)"
 	@echo "make clean     remove everything that was made, .venv too"
 
 demo: $(READY)
@@ -104,10 +103,6 @@ lock:
 	build/lock/bin/python -m pip freeze --exclude-editable | grep -vxFf build/requirements.lock > build/requirements-docs.lock
 	{ echo "# Made by 'make lock': what dagpost, its tests and its checks run with."; cat build/requirements.lock; } > requirements.lock
 	{ echo "# Made by 'make lock': what 'make docs' needs beside requirements.lock."; cat build/requirements-docs.lock; } > requirements-docs.lock
-
-# The files are part of the package; commit them with their hashes.
-vendor:
-	$(PYTHON) tools/vendor.py
 
 clean:
 	rm -rf .venv build dist docs/_build docs/auto_gallery docs/sg_execution_times.rst benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* coverage.xml

@@ -29,22 +29,47 @@ class Seen:
         dialog.dismiss()
 
     def open(self) -> None:
-        """Load it anew and wait until the graph stands."""
+        """Load it anew."""
         self.page.goto(self.path.as_uri())
-        # The drawing for paper is what is made last.
-        self.page.locator("#printed[src]").wait_for(state="attached")
 
     def point_of(self, name: str) -> tuple[float, float]:
         """Where the middle of a variable is on the screen."""
-        place = self.page.evaluate("name => Report.data.names.indexOf(name)", name)
-        return self.on_screen(f"Report.cy.getElementById('n{place}').renderedPosition()")
+        box = self.page.evaluate(
+            """(name) => {
+                const place = Report.data.names.indexOf(name);
+                const box = Report.boxes(Report.picture()).find((node) => Report.nodeOf(node) === place);
+                box.scrollIntoView({ block: "nearest" });
+                return box.querySelector("rect").getBoundingClientRect().toJSON();
+            }""",
+            name,
+        )
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
-    def on_screen(self, position: str) -> tuple[float, float]:
-        """A place in the graph, as coordinates of the window."""
-        self.page.locator("#graph").scroll_into_view_if_needed()
-        self.settle()
-        frame, inside = self.page.locator("#graph").bounding_box(), self.page.evaluate(position)
-        return frame["x"] + inside["x"], frame["y"] + inside["y"]
+    def line_of(self, pair: int) -> tuple[float, float]:
+        """Where the middle of a line is on the screen."""
+        at = self.page.evaluate(
+            """(pair) => {
+                const line = Report.lines(Report.picture()).find((own) => own.dataset.pair === String(pair));
+                line.scrollIntoView({ block: "nearest" });
+                return Report.middleOf(line);
+            }""",
+            pair,
+        )
+        return at["x"], at["y"]
+
+    def places(self) -> list[list[float]]:
+        """The boxes of the variables of the picture in sight: left, top, right, bottom, in points of the drawing."""
+        found: list[list[float]] = self.page.evaluate(
+            """Report.boxes(Report.picture()).filter((node) => !node.matches(".lonely")).map((node) => {
+                const { x, y, width, height } = node.querySelector("rect").getBBox();
+                return [x, y, x + width, y + height];
+            })"""
+        )
+        return found
+
+    def resize(self, width: int, height: int) -> None:
+        """Make the window as large as that."""
+        self.page.set_viewport_size({"width": width, "height": height})
 
     def settle(self) -> None:
         """Wait until the browser has drawn what has changed."""

@@ -32,46 +32,39 @@ def wide(opened_wide: Seen) -> Iterator[Seen]:
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_is_wider_than_the_window(wide: Seen, width: int) -> None:
-    wide.page.set_viewport_size({"width": width, "height": 900})
+    wide.resize(width, 900)
     wide.open()
-    for details in wide.page.locator("details").all():
-        details.locator("summary").click()
+    wide.page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     assert wide.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_variables_without_a_line_are_not_drawn_and_counted(wide: Seen) -> None:
-    boxes = "Report.cy.nodes(':visible').length"
-    ends = "Report.cy.edges().not('.below').connectedNodes().length"
-    assert wide.page.evaluate(boxes) == wide.page.evaluate(ends) < 150
-    left = 150 - wide.page.evaluate(ends)
-    assert f"{left} of 150 variables are in none of these" in wide.page.locator("#shown").text_content()
+    ends = "new Set(Report.shownLines().map(Report.pairOf).flatMap(({ from, to }) => [from, to])).size"
+    before = wide.page.evaluate(ends)
+    assert len(wide.places()) == before < 150
+    left = 150 - before
+    assert f"{left} of 150 variables have no line and are not drawn" in wide.page.locator("#shown").text_content()
     wide.set_threshold(0.9)
-    assert wide.page.evaluate(boxes) == wide.page.evaluate(ends) < 150 - left
-    assert wide.page.evaluate("Report.drawing(document.documentElement).split('<rect').length - 2") == (
-        wide.page.evaluate(ends)
-    )
+    assert len(wide.places()) == wide.page.evaluate(ends) < before
 
 
 def test_more_lines_than_can_be_read_are_not_drawn(wide: Seen) -> None:
     wide.set_threshold(0.01)
-    assert wide.page.evaluate("Report.cy.edges().not('.below').length") == 200
-    least = wide.page.evaluate("Report.cy.edges().not('.below').min((edge) => edge.data('joined')).value")
-    most = wide.page.evaluate("Report.cy.edges('.below').max((edge) => edge.data('joined')).value")
-    assert least >= most
-    assert "200 of" in wide.page.locator("#shown").text_content()
-    assert "More reach this, at least" in wide.page.locator("#shown").text_content()
+    drawn = wide.page.evaluate("Report.shownLines().map((line) => Report.pairOf(line).joined)")
+    every = wide.page.evaluate("Report.data.pairs.map(({ joined }) => joined)")
+    assert len(drawn) < len(every)
+    # The most probable ones.
+    assert drawn == every[: len(drawn)]
+    assert "more reach this and are in the table only" in wide.page.locator("#shown").text_content()
 
 
-def test_groups_fill_the_frame_and_do_not_overlap(wide: Seen) -> None:
-    boxes = wide.page.evaluate(
-        "Report.drawn().map((node) => { const box = node.boundingBox({ includeLabels: false });"
-        " return [box.x1, box.y1, box.x2, box.y2]; })"
-    )
+def test_boxes_do_not_overlap_and_fill_a_page_rather_than_a_ribbon(wide: Seen) -> None:
+    boxes = wide.places()
     for place, (left, top, right, bottom) in enumerate(boxes):
         for x1, y1, x2, y2 in boxes[:place]:
             assert right <= x1 or x2 <= left or bottom <= y1 or y2 <= top
-    wide_side, high = (max(box[end] for box in boxes) - min(box[end - 2] for box in boxes) for end in (2, 3))
-    assert 0.5 < wide_side / high < 4.0
+    across, down = (max(box[end] for box in boxes) - min(box[end - 2] for box in boxes) for end in (2, 3))
+    assert 0.5 < across / down < 4.0
 
 
 def test_all_pairs_can_be_saved(wide: Seen) -> None:
@@ -89,8 +82,11 @@ def test_all_pairs_can_be_saved(wide: Seen) -> None:
 
 def test_the_panel_opens_for_a_variable_that_is_not_drawn(wide: Seen) -> None:
     hidden = wide.page.evaluate(
-        "Report.data.names.findIndex((_, place) => Report.cy.getElementById(`n${place}`).length === 0"
-        " || Report.cy.getElementById(`n${place}`).hasClass('lonely'))"
+        """(() => {
+            const boxes = Report.boxes(Report.picture()).filter((box) => !box.matches(".lonely"));
+            const drawn = new Set(boxes.map(Report.nodeOf));
+            return Report.data.names.findIndex((_, place) => !drawn.has(place));
+        })()"""
     )
-    wide.page.select_option("#variable", str(hidden))
+    wide.page.locator("#variable").fill(wide_content().names[hidden])
     assert wide.page.locator("#panel h3").text_content() == wide_content().names[hidden]

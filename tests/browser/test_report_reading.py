@@ -18,14 +18,6 @@ LONG = [
     *("fasting_glucose", "diabetes", "family_history_of_heart_disease", "physical_activity", "education_level"),
     *("income_quartile", "statin_use", "antihypertensive_medication", "heart_rate_at_rest", "coronary_heart_disease"),
 ]
-#: Where the variables stand and how large they are, and the ends of the lines that are straight.
-LAYOUT = """() => ({
-    boxes: Report.cy.nodes().map((node) =>
-        [node.position().x, node.position().y, node.data("width"), node.data("height")]),
-    straight: Report.cy.edges().not(".below").filter((edge) => edge.scratch("distances").every((far) => far === 0))
-        .map((edge) => [edge.data("from"), edge.data("to")]),
-    bent: Report.cy.edges().not(".below").filter((edge) => edge.scratch("distances").length === 2).length,
-})"""
 
 
 def _study() -> DagSample:
@@ -45,70 +37,58 @@ def study(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
     yield from opened_page(browser, _study().report(tmp_path_factory.mktemp("study") / "study.html"))
 
 
-def _crosses(start: list[float], end: list[float], box: list[float]) -> bool:
-    """Whether some point of a straight line lies in a box."""
-    along = np.linspace(0.0, 1.0, 2_001)
-    x, y = (start[axis] + along * (end[axis] - start[axis]) for axis in (0, 1))
-    return bool(((abs(x - box[0]) < box[2] / 2) & (abs(y - box[1]) < box[3] / 2)).any())
-
-
-def test_no_straight_line_runs_through_another_variable(study: Seen) -> None:
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_are_read_whole_or_end_in_dots_and_stay_inside_their_boxes(study: Seen, width: int) -> None:
+    study.resize(width, 844)
     study.open()
-    layout = study.page.evaluate(LAYOUT)
-    boxes = layout["boxes"]
-    assert len(layout["straight"]) > 5
-    # Some would, and go around.
-    assert layout["bent"] >= 1
-    for start, end in layout["straight"]:
-        others = [box for place, box in enumerate(boxes) if place not in (start, end)]
-        assert not any(_crosses(boxes[start], boxes[end], box) for box in others), (LONG[start], LONG[end])
-
-
-def test_long_names_stand_on_two_lines_and_are_read_whole_or_end_in_dots(study: Seen) -> None:
-    study.open()
-    for lines, label in study.page.evaluate(
-        "Report.cy.nodes().map((node) => [node.data('lines'), node.data('label')])"
-    ):
-        assert len(lines) == (2 if len(label) > 17 else 1)
-        assert "".join(lines) == label or lines[-1].endswith("…")
-    assert study.page.evaluate("Report.wrapped('systolic_blood_pressure')") == ["systolic_blood_", "pressure"]
-    assert study.page.evaluate("Report.wrapped('x'.repeat(40))[1].length") == 17
-
-
-def test_names_are_large_enough_to_read_on_a_narrow_screen(study: Seen) -> None:
-    study.page.set_viewport_size({"width": 400, "height": 800})
-    study.open()
-    inside = """(() => {
-        const box = Report.cy.elements(":visible").renderedBoundingBox();
-        return box.x1 >= 0 && box.x2 <= Report.cy.width();
-    })()"""
-    assert study.page.evaluate("Report.cy.zoom()") == pytest.approx(0.6)
-    assert study.page.locator("#outside").is_visible()
-    assert not study.page.evaluate(inside)
-    study.page.locator("#fit").click()
-    assert study.page.evaluate(inside)
-    assert not study.page.locator("#outside").is_visible()
-    study.page.set_viewport_size({"width": 1200, "height": 900})
-    study.open()
-    assert not study.page.locator("#outside").is_visible()
+    found = study.page.evaluate(
+        """Report.boxes(Report.picture()).map((node) => {
+            const box = node.querySelector("rect").getBoundingClientRect();
+            const names = Array.from(node.querySelectorAll("text"), (text) => text.getBoundingClientRect());
+            return [Report.data.names[Report.nodeOf(node)], node.querySelector("text").textContent,
+                names.every((text) => text.left >= box.left && text.right <= box.right
+                    && text.top >= box.top - 1 && text.bottom <= box.bottom + 1),
+                box.left >= 0 && box.right <= window.innerWidth];
+        })"""
+    )
+    size = study.page.evaluate(
+        """(() => {
+            const text = Report.picture().querySelector(".node text");
+            return Report.picture().getScreenCTM().a * parseFloat(getComputedStyle(text).fontSize);
+        })()"""
+    )
+    study.resize(1200, 900)
+    assert len(found) == len(LONG)
+    for name, label, inside, seen in found:
+        assert inside, name
+        assert seen, name
+        squeezed = "".join(label.split())
+        assert squeezed == "".join(name.split()) or "…" in squeezed
+    # Smaller than this nobody can read the names.
+    assert size >= 8.5
 
 
 def test_a_line_that_is_stepped_to_comes_into_sight(study: Seen) -> None:
-    study.page.set_viewport_size({"width": 400, "height": 800})
+    study.resize(390, 600)
     study.open()
     study.page.locator("#graph").focus()
+    study.page.evaluate("Report.zoom(4)")
     for _ in range(6):
         study.page.keyboard.press("ArrowRight")
-        x, y = study.page.evaluate(
-            "(() => { const at = Report.cy.edges('.pointed').renderedMidpoint(); return [at.x, at.y]; })()"
+        inside = study.page.evaluate(
+            """(() => {
+                const at = Report.middleOf(Report.picture().querySelector(".pair.pointed"));
+                const box = Report.find("graph").getBoundingClientRect();
+                return at.x >= box.left && at.x <= box.right && at.y >= Math.max(0, box.top)
+                    && at.y <= Math.min(window.innerHeight, box.bottom);
+            })()"""
         )
-        assert 0 <= x <= study.page.evaluate("Report.cy.width()")
-        assert 0 <= y <= study.page.evaluate("Report.cy.height()")
-    study.page.set_viewport_size({"width": 1200, "height": 900})
+        assert inside
+    study.resize(1200, 900)
 
 
 def test_all_columns_of_the_edges_are_seen_on_a_narrow_screen(seen: Seen) -> None:
-    seen.page.set_viewport_size({"width": 400, "height": 800})
+    seen.resize(400, 800)
     box = "document.querySelector('#pairs .scroll')"
     widths = seen.page.evaluate(f"[{box}.scrollWidth, {box}.clientWidth]")
     # A number that is broken over two lines is misread; its interval stands below it.
@@ -119,7 +99,7 @@ def test_all_columns_of_the_edges_are_seen_on_a_narrow_screen(seen: Seen) -> Non
             return range.getClientRects().length;
         })"""
     )
-    seen.page.set_viewport_size({"width": 1200, "height": 900})
+    seen.resize(1200, 900)
     assert widths[0] <= widths[1]
     assert set(heights) == {1}
 
@@ -141,9 +121,10 @@ def test_every_control_is_reached_by_tab_and_shows_where_one_is(seen: Seen) -> N
                         style.outlineStyle, parseFloat(style.outlineWidth), parseFloat(style.outlineOffset)]; }"""
         )
         reached[about[0]] = about[1:]
-    expected = ["threshold", "threshold-number", "variable", "fit", "arrange", "save-png", "graph", "filter", "copy"]
+    expected = ["threshold", "threshold-number", "variable", "fit", "save-svg", "save-png", "graph", "filter"]
     assert [name for name in expected if name not in reached] == []
     assert "BUTTON Compelled →" in reached
+    assert "BUTTON Copy" in reached
     for name, (style, width, _) in reached.items():
         if not name.startswith("BODY"):
             assert style != "none", name
@@ -162,7 +143,7 @@ def test_table_is_sorted_from_the_keyboard(seen: Seen) -> None:
 
 
 def test_whoever_sees_no_picture_is_told_what_is_in_it(seen: Seen) -> None:
-    told = seen.page.locator("#printed").get_attribute("alt")
+    told = seen.page.locator("svg.graph.wide").get_attribute("aria-label")
     assert "8 of 15 pairs are shown" in told
     assert "M. Work – P. Work 1.000" in told
     unnamed = seen.page.evaluate(
@@ -170,8 +151,10 @@ def test_whoever_sees_no_picture_is_told_what_is_in_it(seen: Seen) -> None:
             !(control.getAttribute("aria-label") || control.textContent.trim() || control.labels?.length)).length"""
     )
     assert unnamed == 0
-    pictures = "Array.from(document.querySelectorAll('main svg')).filter((one) => !one.closest('noscript'))"
-    assert seen.page.evaluate(f"{pictures}.every((one) => one.getAttribute('aria-hidden') === 'true')")
+    # Marks beside words say nothing more.
+    assert seen.page.evaluate(
+        "Array.from(document.querySelectorAll('svg.mark')).every((one) => one.getAttribute('aria-hidden') === 'true')"
+    )
 
 
 def test_paper_repeats_heads_and_leaves_out_what_is_slight(seen: Seen) -> None:

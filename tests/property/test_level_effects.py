@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from random import Random
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_the_parameters_of_means_are_those_of_prediction(case: Case) -> None:
 
 
 @given(cases, st.randoms(use_true_random=False), st.booleans())
-def test_outcomes_and_parts_match_sums_over_the_joint_distribution(case: Case, random: object, tables: bool) -> None:
+def test_outcomes_and_parts_match_sums_over_the_joint_distribution(case: Case, random: Random, tables: bool) -> None:
     for mechanisms in both(case, tables):
         for graph in range(len(case.graphs)):
             network = case.network(mechanisms, graph)
@@ -110,22 +111,20 @@ def test_outcomes_and_parts_match_sums_over_the_joint_distribution(case: Case, r
 
 
 def _compare(
-    case: Case, mechanisms: discrete.LevelMechanisms, network: naive.Network, graph: int, random: object
+    case: Case, mechanisms: discrete.LevelMechanisms, network: naive.Network, graph: int, random: Random
 ) -> None:
-    modelled = [node for node in range(len(case.arities)) if node not in case.exogenous]
-    y = random.choice(modelled)  # type: ignore[attr-defined]
+    x, y, z = naive.columns_to_ask(network.parents, case.exogenous, random)
     others = [node for node in range(len(case.arities)) if node != y]
-    x, z = random.sample(others, 2)  # type: ignore[attr-defined]
     for world in ({}, {x: 0}, {x: 1, z: 0}):
         found = mechanisms.outcome(y, {column: float(level) for column, level in world.items()})[graph]
         np.testing.assert_allclose(found, naive.outcome(network, y, world), rtol=0, atol=1e-11)
     for values in ((1, 0), (0, case.arities[x] - 1)):
-        change = tuple(map(float, values))
-        found = mechanisms.direct(x, y, change)[graph]  # type: ignore[arg-type]
+        change = float(values[0]), float(values[1])
+        found = mechanisms.direct(x, y, change)[graph]
         np.testing.assert_allclose(found, naive.direct(network, x, y, values), rtol=0, atol=1e-11)
         for mediator in others:
             if mediator != x:
-                found = mechanisms.through(x, y, mediator, change)[graph]  # type: ignore[arg-type]
+                found = mechanisms.through(x, y, mediator, change)[graph]
                 wanted = naive.through(network, x, y, mediator, values)
                 np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
 
@@ -147,3 +146,17 @@ def test_large_families_are_made_when_needed_and_are_the_same() -> None:
                 if x != y and y not in case.exogenous:
                     one, other = (own.outcome(y, {x: 1.0}) for own in made)
                     np.testing.assert_allclose(one, other, rtol=0, atol=1e-13)
+
+
+def test_some_of_the_graphs_keep_their_parameters() -> None:
+    case = Case(5, 4, 0, 40, 1.0)
+    graphs = np.ascontiguousarray(case.graphs[[0, 1, 0, 1, 0]])
+    rows = np.array([4, 1])
+    for cells in (0, 5000):
+        tables = level_tables(
+            case.statistics, case.prior, graphs, np.array([]), np.random.default_rng(1), table_cells=cells
+        )
+        every = discrete.LevelMechanisms(tables, case.background, case.statistics.exclusive)
+        found = every.outcome(2, {})
+        assert len(np.unique(found[:, 0])) == len(graphs)
+        np.testing.assert_array_equal(every.some(rows).outcome(2, {}), found[rows])

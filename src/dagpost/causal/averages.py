@@ -51,11 +51,10 @@ def expected_outcomes(graphs: Graphs, groups: Sequence[Alike], question: Questio
     with graphs.reporter.stage("expected outcomes", sum(len(own.rows) for own in groups)) as stage:
         for part, own, some in _blocks(graphs, groups):
             mechanisms = part.expected(own.rows[some], graphs.background)
-            weights = np.stack([own.weights[some], own.weights[some] * own.reached[some]])
             for place, world in enumerate(worlds):
-                both = weights @ mechanisms.outcome(question.outcome, world)
-                everywhere[place] += both[0]
-                reached[place] += both[1]
+                outcomes = mechanisms.outcome(question.outcome, world)
+                everywhere[place] += weighted(own.weights[some], outcomes)
+                reached[place] += weighted(own.weights[some] * own.reached[some], outcomes)
             stage.advance(some.stop - some.start)
     return Expected(everywhere, reached)
 
@@ -69,11 +68,18 @@ def expected_parts(
     for part, own, some in _blocks(graphs, groups):
         mechanisms = part.expected(own.rows[some], graphs.background)
         weights = own.weights[some]
-        direct += float((weights * own.joined[some]) @ mechanisms.direct(x, y, values)[:, level])
+        direct += float(weighted(weights * own.joined[some], mechanisms.direct(x, y, values))[level])
         for mediator in through:
-            change = mechanisms.through(x, y, mediator, values)[:, level]
-            through[mediator] += float((weights * own.between[some, mediator]) @ change)
+            change = mechanisms.through(x, y, mediator, values)
+            through[mediator] += float(weighted(weights * own.between[some, mediator], change)[level])
     return direct, through
+
+
+def weighted(weights: Floats, outcomes: Floats) -> Floats:
+    """The sum of outcomes (graphs, levels) by the weights of the graphs."""
+    # Not a product of matrices: threads cost more than they bring here.
+    total: Floats = np.einsum("g,gl->l", weights, outcomes)
+    return total
 
 
 def _blocks(graphs: Graphs, groups: Sequence[Alike]) -> Iterator[tuple[Weighted, Alike, slice]]:

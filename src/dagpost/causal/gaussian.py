@@ -21,6 +21,9 @@ from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks, expected_networks
 from dagpost.scores import NormalWishartPrior
 
+#: Worlds whose means are remembered: all pairs of columns are asked cause by cause.
+_WORLDS = 2
+
 
 class LinearMechanisms:
     """Linear networks, one for each graph."""
@@ -32,10 +35,17 @@ class LinearMechanisms:
         exogenous = ~np.isnan(means)
         self._intercepts = np.where(exogenous, means, networks.intercepts)
         self._changes: dict[int, Floats] = {}
+        self._background = background
+        # The means in the worlds that were last asked for.
+        self._worlds: dict[tuple[tuple[int, float], ...], Floats] = {}
+
+    def some(self, rows: Integers) -> LinearMechanisms:
+        """Some of the graphs."""
+        return LinearMechanisms(self.graphs[rows], self.networks.some(rows), self._background)
 
     def outcome(self, outcome: int, world: World) -> Floats:
         """The mean of the outcome when some columns are set."""
-        return np.ascontiguousarray(self.means(world)[:, [outcome]])
+        return self.means(world)[outcome][:, np.newaxis]
 
     def direct(self, cause: int, outcome: int, values: tuple[float, float]) -> Floats:
         """The coefficient of the edge, times the change of the cause."""
@@ -49,11 +59,17 @@ class LinearMechanisms:
         return change[:, np.newaxis] * (values[0] - values[1])
 
     def means(self, world: World) -> Floats:
-        """The means of all columns, (graphs, columns), when some are set."""
-        given = np.full(self.graphs.shape[1], np.nan)
-        for column, value in world.items():
-            given[column] = value
-        return means_of(self.networks, self._orders, self._intercepts, given)
+        """The means of all columns, (columns, graphs), when some are set."""
+        key = tuple(sorted(world.items()))
+        if key not in self._worlds:
+            if len(self._worlds) >= _WORLDS:
+                del self._worlds[next(iter(self._worlds))]
+            given = np.full(self.graphs.shape[1], np.nan)
+            for column, value in world.items():
+                given[column] = value
+            found = means_of(self.networks, self._orders, self._intercepts, given)
+            self._worlds[key] = np.ascontiguousarray(found.T)
+        return self._worlds[key]
 
     def changes(self, cause: int) -> Floats:
         """By how much one unit more of a column changes every one, (graphs, columns)."""

@@ -105,6 +105,13 @@ class LatentMechanisms:
         intercepts[:, self._exogenous] = self._background[0]
         return intercepts
 
+    def some(self, rows: Integers) -> LatentMechanisms:
+        """Some of the graphs; the cut points stay as they were drawn."""
+        given = self._images, self._table, self._exogenous, self._generator
+        taken = LatentMechanisms(self.graphs[rows], self.networks.some(rows), *given)
+        taken._borders = self._borders
+        return taken
+
     def outcome(self, outcome: int, world: World) -> Floats:
         """What is seen of the outcome when some columns are set."""
         latent = self._latent(world)

@@ -28,6 +28,7 @@ from dagpost.scores import DirichletPrior
 #: A family with more cells than this, or that would take the tables beyond their bytes, has no table.
 _TABLE_CELLS = 2**12
 _TABLE_BYTES = 2**28
+_BY_GRAPH = ("graphs", "families", "starts", "draws")
 
 
 class LevelTables(NamedTuple):
@@ -45,9 +46,14 @@ class LevelTables(NamedTuple):
     ends: Integers
     cells: Integers
     counts: Integers
-    #: Whether parameters are drawn, and the key of the draws.
+    #: Whether parameters are drawn; the key of all draws, and the number of that of each graph.
     drawn: bool
     seed: np.uint64
+    draws: Integers
+
+    def some(self, rows: Integers) -> LevelTables:
+        """Some of the graphs, with the same parameters."""
+        return self._replace(**{name: np.ascontiguousarray(getattr(self, name)[rows]) for name in _BY_GRAPH})  # type: ignore[arg-type]
 
 
 def level_tables(
@@ -84,6 +90,7 @@ def level_tables(
         statistics.counts,
         generator is not None,
         np.uint64(0 if generator is None else generator.integers(2**64, dtype=np.uint64)),
+        np.arange(len(graphs)),
     )
     _fill(result, np.zeros(len(modelled), dtype=np.bool_))
     return result
@@ -139,7 +146,7 @@ def write_probabilities(
         values[begin + own.cells[place] - configuration * arity] += own.counts[place]
         place += 1
     if own.drawn:
-        restart(state, own.seed, graph, node, configuration)
+        restart(state, own.seed, own.draws[graph], node, configuration)
         largest = -math.inf
         for level in range(arity):
             drawn = log_gamma(values[begin + level], state)

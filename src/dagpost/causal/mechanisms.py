@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
 
 #: Columns that are set: a code of a level, or a number.
 World = Mapping[int, float]
@@ -33,6 +33,10 @@ class Mechanisms(Protocol):
     """
 
     graphs: Masks
+
+    def some(self, rows: Integers) -> Mechanisms:
+        """Some of the graphs, with the parameters that they have here."""
+        ...
 
     def outcome(self, outcome: int, world: World) -> Floats:
         """The outcome when some columns, at least none, are set."""

@@ -33,6 +33,10 @@ class DrawnNetworks(NamedTuple):
     intercepts: Floats
     spreads: Floats
 
+    def some(self, rows: Integers) -> DrawnNetworks:
+        """Those of some graphs."""
+        return DrawnNetworks(*(field[rows] for field in self))
+
     def matrices(self) -> Floats:
         """The coefficients as (graphs, child, parent)."""
         graphs, nodes, _ = self.parents.shape

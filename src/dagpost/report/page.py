@@ -1,4 +1,4 @@
-"""The report as one HTML file: the template, the tables, the numbers for the script, and the libraries it needs.
+"""The report as one HTML file: the template, the tables, the numbers for the script, and the scripts it needs.
 
 The page loads nothing: styles and scripts are inside it. Its Content-Security-Policy allows just these scripts, by
 their hashes, and no request of any kind, so that a name from the data could do nothing even if it were taken for code.
@@ -22,22 +22,21 @@ from dagpost._tools.text import printable, shown
 from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
-from dagpost.plots.layering import acyclic_orientation
-from dagpost.plots.marks import EXOGENOUS, LEGEND, exogenous_mark, for_layers, head_of, listed, mark
-from dagpost.plots.small_graph import small_graph
+from dagpost.plots.marks import head_of
+from dagpost.plots.svg import STYLE
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
 from dagpost.report.citations import citation
 from dagpost.report.content import Content, gather
 from dagpost.report.gap_section import gap_section, latent_section
+from dagpost.report.graph_section import graph_section
 from dagpost.report.many_columns import BLANKET, first_threshold, folded, is_many, pairs_for_file, pairs_shown
-from dagpost.report.pair_table import decided_by, pair_table
+from dagpost.report.pair_table import decided_by, effect_of, pair_table, within_of
 from dagpost.report.recipe_table import recipe_table
 from dagpost.report.regime_section import regime_section
-from dagpost.report.sensitivity_table import sensitivity_section
+from dagpost.report.sensitivity_table import choices_of, sensitivity_section
 from dagpost.report.time_section import time_section
 
-_LIBRARIES = ("cytoscape", "dagre")
 _SCRIPTS = ("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js", "page.js")
 #: Sections in the order of the page, and what leads to each; those that a report does not have are left out.
 _SECTIONS = {
@@ -77,7 +76,9 @@ def write_report(source: Any, path: str | os.PathLike[str], title: str | None = 
 
 def page(content: Content, title: str | None, written: datetime.datetime) -> str:
     """The whole page."""
-    scripts = [_library(library) for library in _LIBRARIES] + [_template(script) for script in _SCRIPTS]
+    scripts = [_template(script) for script in _SCRIPTS]
+    data = data_of(content)
+    graph = graph_section(content, data["threshold"])
     mood_word, mood = words.trust_label(content)
     headline = title if title and title.strip() else words.heading(content)
     versions = [
@@ -88,7 +89,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
     parts = {
         "policy": _policy(scripts),
         "title": tables.text(headline),
-        "style": _template("report.css"),
+        "style": STYLE + _template("report.css"),
         "summary": tables.text(words.summary(content)),
         "found": tables.text(direction_words.found(content)),
         "standing": tables.text(mood_word),
@@ -96,9 +97,10 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "certainty": tables.text(words.certainty(content)),
         "prior": tables.text(words.prior(content)),
         "arrows": tables.text(direction_words.arrows(content)),
-        "picture": small_graph(content.directions, measure=content.target.measure, tried=content.sensitivity),
+        "graph": graph.pictures,
+        "frame": graph.frame,
         "measure": content.target.measure,
-        "legend": _legend(content),
+        "legend": graph.legend,
         "gaps": latent_section(content.gaps) + gap_section(content.gaps),
         "regimes": regime_section(content),
         "time": time_section(content),
@@ -120,7 +122,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "settings": tables.settings_table(content, versions) + tables.mixture_table(content),
         "citation": "".join(f"<p>{tables.text(work)}</p>" for work in works.splitlines()),
         "version": tables.text(__version__),
-        "data": as_data(data_of(content)),
+        "data": as_data(data),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
     template = _template("page.html")
@@ -138,6 +140,7 @@ def data_of(content: Content) -> dict[str, Any]:
         "pairs": pairs,
         "decided": decided_by(directions).lower(),
         "unlisted": [total - len(pairs), _rounded(content.edges.sum() - sum(pair["joined"] for pair in pairs))],
+        "many": is_many(content),
         "posterior": content.target.posterior,
         "measure": content.target.measure,
         "threshold": _first_threshold(content, pairs),
@@ -150,10 +153,8 @@ def data_of(content: Content) -> dict[str, Any]:
 
 
 def _pairs(content: Content) -> list[dict[str, Any]]:
-    """Each pair of the table: its ends, its word and what that says, its numbers, and which end a layout puts above."""
-    directions, said = content.directions, pairs_shown(content)
-    ways = [(pair.source, pair.target) for pair in said]
-    above = acyclic_orientation(for_layers(content.edges, said), ways)
+    """Each pair of the table: its ends, its word and what that says, its numbers, its effect."""
+    directions, said, choices = content.directions, pairs_shown(content), choices_of(content.sensitivity)
     # Compelled onward and back, by rules or the model either way, reversible.
     decided = directions.by_rules + directions.by_model
     matrices = (directions.by_data, directions.by_data.T, decided + decided.T)
@@ -165,12 +166,15 @@ def _pairs(content: Content) -> list[dict[str, Any]]:
             "word": pair.word,
             "head": head_of(pair.word) is not None,
             "said": label_under_choices(pair, content.sensitivity),
-            "above": upper,
             "parts": [_rounded(matrix[way]) for matrix in (*matrices, directions.reversible)]
             if directions.computed
             else None,
+            "within": within_of(content, pair),
+            "effect": effect_of(content, pair),
+            "choices": choices.get(frozenset(way), ""),
         }
-        for pair, way, (upper, _) in zip(said, ways, above, strict=True)
+        for pair in said
+        for way in [(pair.source, pair.target)]
     ]
 
 
@@ -209,20 +213,6 @@ def _note(content: Content, part: str, exact: bool) -> str:
         return words.omitted(content, part)
     averaged = part == "families" and content.gaps is not None and content.gaps.exact_given_table
     return words.provenance_of_part(content, exact, averaged=averaged)
-
-
-def _legend(content: Content) -> str:
-    """What the lines of the graph mean: the same words and marks as in plots."""
-    said = listed(pair.word for pair in pairs_shown(content))
-    items = [f"{mark(word)} direction {LEGEND[word]}" for word in said]
-    for chance in (0.25, 0.5, 1.0):
-        # As wide and as strong as the script draws such a line.
-        wide, strong = 1 + 3.5 * chance, 0.3 + 0.7 * chance
-        line = f'<path d="M2 7H58" stroke="currentColor" stroke-width="{wide:.2f}" opacity="{strong:.2f}"/>'
-        picture = f'<svg class="mark" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">{line}</svg>'
-        items.append(f"{picture} {content.target.measure} {chance:g}")
-    items += [f"{exogenous_mark()} {EXOGENOUS}"] if content.exogenous else []
-    return "".join(f"<li>{item}</li>" for item in items)
 
 
 def _first_threshold(content: Content, pairs: list[dict[str, Any]]) -> float:
@@ -273,15 +263,6 @@ def _digest(script: str) -> str:
 
 def _template(name: str) -> str:
     return files("dagpost.report").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _library(name: str) -> str:
-    """A library with its licence, and without the mark that would make a browser look for its source."""
-    folder = files("dagpost.report").joinpath("vendor")
-    licence = folder.joinpath(f"{name}.LICENSE").read_text(encoding="utf-8")
-    lines = folder.joinpath(f"{name}.min.js").read_text(encoding="utf-8").split("\n")
-    code = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL"))
-    return f"/*! {name}\n{licence.strip()}\n*/\n{code}\n"
 
 
 def _checked_target(path: Any) -> Path:

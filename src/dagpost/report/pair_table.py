@@ -79,14 +79,13 @@ def decided_by(directions: Directions) -> str:
 
 def _row(content: Content, pair: PairDirection) -> str:
     way, names = (pair.source, pair.target), content.names
-    within = content.intervals.get((min(way), max(way)))
     row = '<tr class="slight">' if pair.joined < _SLIGHT else "<tr>"
     cells = [
         f"<td>{name(names[pair.source])}</td>",
         f'<td class="sign">{mark(pair.word)}</td>',
         f"<td>{name(names[pair.target])}</td>",
-        bar(pair.joined, "" if within is None else bounds(*within, 3)),
-        f'<td class="said">{label_under_choices(pair, content.sensitivity)}{_effect(content, pair)}</td>',
+        bar(pair.joined, within_of(content, pair)),
+        f'<td class="said">{label_under_choices(pair, content.sensitivity)}{_small_effect(content, pair)}</td>',
     ]
     if content.directions.computed:
         directions = content.directions
@@ -98,13 +97,22 @@ def _row(content: Content, pair: PairDirection) -> str:
     return f"{row}{''.join(cells)}</tr>"
 
 
-def _effect(content: Content, pair: PairDirection) -> str:
+def within_of(content: Content, pair: PairDirection) -> str:
+    """Between what the probability of being joined is; nothing where that is exact."""
+    within = content.intervals.get((min(pair.source, pair.target), max(pair.source, pair.target)))
+    return "" if within is None else bounds(*within, 3)
+
+
+def effect_of(content: Content, pair: PairDirection) -> str:
     """The direct effect given the edge, with its sign; nothing where edges have none."""
     ways = ((pair.source, pair.target), (pair.target, pair.source))
     own = next((content.effects[way] for way in ways if way in content.effects), None)
-    if own is None:
-        return ""
-    return f"<br><small>effect {own.mean:+.2f} ({own.lower:.2f} to {own.upper:.2f})</small>"
+    return "" if own is None else f"effect {own.mean:+.2f} ({own.lower:.2f} to {own.upper:.2f})"
+
+
+def _small_effect(content: Content, pair: PairDirection) -> str:
+    own = effect_of(content, pair)
+    return own and f"<br><small>{own}</small>"
 
 
 def _compelled(content: Content, way: tuple[int, int], head: str) -> str:

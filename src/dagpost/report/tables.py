@@ -76,11 +76,17 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[str], kind: str = "
     head = "".join(f'<th scope="col">{cell}</th>' for cell in heads)
     # Not <caption>, which is no wider than its table.
     label = f"about-{kind.split(maxsplit=1)[0]}"
-    return (
-        f'<p class="caption" id="{label}">{text(caption)}</p><div class="scroll" tabindex="0" role="region" '
-        f'aria-labelledby="{label}"><table class="{kind}" aria-labelledby="{label}"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    return f'<p class="caption" id="{label}">{text(caption)}</p>' + scrolled(
+        f'<table class="{kind}" aria-labelledby="{label}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>",
+        label,
     )
+
+
+def scrolled(inside: str, label: str) -> str:
+    """A table in a frame that scrolls where it is too wide, and shows at its edges that there is more."""
+    frame = f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{label}">{inside}</div>'
+    return f'<div class="table-box">{frame}</div>'
 
 
 def bar(probability: float, within: str = "", head: str = "") -> str:

@@ -17,7 +17,20 @@ from dagpost.methods.registry import METHODS
 from dagpost.priors import resolve_prior
 from dagpost.scores import SCORES, resolve_score
 
-COMMANDS = ("fit", "edges", "query", "sample", "best", "predict", "complete", "plot", "report", "info", "demo")
+COMMANDS = (
+    "fit",
+    "edges",
+    "query",
+    "effect",
+    "sample",
+    "best",
+    "predict",
+    "complete",
+    "plot",
+    "report",
+    "info",
+    "demo",
+)
 GROUP = (("data", "list"), ("data", "export"))
 
 
@@ -109,4 +122,6 @@ def test_shells_get_a_script_and_completions(tmp_path: Path) -> None:
     assert completions("dagpost", "data", "export", "cor") == ["coronary"]
     DagPosterior(score="bdeu", samples=10).fit(datasets.load("coronary")).save(tmp_path / "m")
     assert completions("dagpost", "query", "m", "Smo") == ["Smoking"]
+    assert completions("dagpost", "effect", "m", "Smoking", "Pre") == ["Pressure"]
+    assert completions("dagpost", "plot", "m", "--kind", "heat") == ["heat-map"]
     assert completions("dagpost", "predict", "m", "t.csv", "--target", "Fam") == ["Family"]

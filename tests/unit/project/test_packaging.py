@@ -141,7 +141,7 @@ def test_sdist_holds_what_a_contributor_needs(distributions: tuple[Path, Path]) 
         "CODE_OF_CONDUCT.md",
         "requirements.lock",
     ]
-    assert {*needed, "tests/naive/structure.py", "benchmarks/run.py", "docs/start.md", "tools/vendor.py"} <= held
+    assert {*needed, "tests/naive/structure.py", "benchmarks/run.py", "docs/start.md", "tools/floor_plan.py"} <= held
     made = [name for name in held if name.startswith((".venv", "docs/_build")) or Path(name).suffix in MADE]
     assert made == []
 

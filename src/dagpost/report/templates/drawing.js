@@ -1,83 +1,109 @@
 "use strict";
-// The graph as it stands on the screen, as a file: PNG from cytoscape, SVG written here.
+// The picture as it is seen, as a file of its own: with title, legend and caption, and with colours written out. Always
+// in the colours of paper, for that is where such files go.
 
+const SVG = "http://www.w3.org/2000/svg";
+const LINE = 17;
+// What makes the look of an element; everything else is in its attributes.
+const LOOK = [
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin",
+  "stroke-opacity", "opacity", "paint-order", "font-family", "font-size", "font-weight", "font-style", "text-anchor",
+  "dominant-baseline",
+];
+
+Report.shape = (tag, about = {}, words) => {
+  const made = document.createElementNS(SVG, tag);
+  for (const [key, value] of Object.entries(about)) made.setAttribute(key, value);
+  if (words !== undefined) made.textContent = words;
+  return made;
+};
+
+// Colours and fonts as the style sheet has them, written into the elements themselves.
+Report.written = (element) => {
+  const style = getComputedStyle(element);
+  if (style.display === "none" || element.matches(".target")) {
+    element.remove();
+    return;
+  }
+  for (const child of Array.from(element.children)) Report.written(child);
+  if (!element.matches("svg, g, path, rect, circle, ellipse, line, polygon, polyline, text, tspan")) return;
+  for (const name of LOOK) element.setAttribute(name, style.getPropertyValue(name));
+  element.removeAttribute("style");
+  element.removeAttribute("class");
+};
+
+// Words over as many lines as they need; returns the height that they take.
+Report.addWords = (sheet, words, { x, y, width, size, weight = "normal" }) => {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `${weight} ${size}px sans-serif`;
+  const lines = [""];
+  for (const word of words.split(/\s+/)) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (lines.at(-1) !== "" && pen.measureText(longer).width > width) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  const step = 1.35 * size;
+  lines.forEach((line, number) => {
+    const about = { x, y: y + size + number * step, "font-size": size, "font-weight": weight, fill: "var(--ink)" };
+    sheet.append(Report.shape("text", about, line));
+  });
+  return lines.length * step;
+};
+
+// A sheet with the picture that is seen now: its text, its width and its height.
+Report.drawing = () => {
+  const light = Report.element("div", undefined, "light unseen");
+  const shown = Report.picture();
+  const [, , own, high] = shown.getAttribute("viewBox").split(/[\s,]+/).map(Number);
+  const wide = Math.max(own, 360);
+  const sheet = Report.shape("svg", { xmlns: SVG, "font-family": "sans-serif" });
+  const paper = Report.shape("rect", { x: 0, y: 0, fill: "var(--paper)", class: "ground" });
+  const copy = shown.cloneNode(true);
+  copy.classList.remove("chosen");
+  light.append(sheet);
+  document.body.append(light);
+  sheet.append(paper);
+  let y = 10;
+  y += Report.addWords(sheet, document.title, { x: 14, y, width: wide - 28, size: 16, weight: "bold" }) + 6;
+  for (const [key, value] of Object.entries({ x: (wide - own) / 2, y, width: own, height: high })) copy.setAttribute(key, value);
+  sheet.append(copy);
+  y += high + 8;
+  for (const item of document.querySelectorAll(".rail .legend li")) {
+    const mark = item.querySelector("svg");
+    let taken = LINE;
+    if (mark) {
+      const key = mark.cloneNode(true);
+      for (const [name, value] of Object.entries({ x: 14, y: y + 2, width: 45, height: 11 })) key.setAttribute(name, value);
+      sheet.append(key);
+    }
+    taken = Math.max(taken, Report.addWords(sheet, item.textContent.trim(), { x: 68, y, width: wide - 82, size: 12 }));
+    y += taken;
+  }
+  const facts = document.querySelector(".summary").textContent.trim().replace(/\s+/g, " ");
+  const caption = `${facts}. Lines from a ${Report.data.measure} of ${Report.threshold.toFixed(2)} on: ${Report.find("shown").textContent}`;
+  y += Report.addWords(sheet, caption, { x: 14, y: y + 4, width: wide - 28, size: 11 }) + 14;
+  for (const [key, value] of Object.entries({ width: wide, height: y })) {
+    paper.setAttribute(key, value);
+    sheet.setAttribute(key, value);
+  }
+  sheet.setAttribute("viewBox", `0 0 ${wide} ${y}`);
+  Report.written(sheet);
+  const text = new XMLSerializer().serializeToString(sheet);
+  light.remove();
+  return { text, width: wide, height: y };
+};
+
+// The same sheet in pixels, three for each point.
 Report.savePicture = () => {
-  const made = Report.cy.png({ full: true, scale: 3, bg: Report.colour("--paper", document.documentElement), output: "blob" });
-  Report.save(made, "graph.png");
-};
-
-Report.escaped = (words) =>
-  words.replace(/[&<>"']/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[sign]);
-
-// Colours are those of an element of the page: the page itself, or one that is always light.
-Report.drawing = (palette) => {
-  const colour = (name) => Report.colour(name, palette);
-  const box = Report.cy.elements(":visible").boundingBox();
-  const lines = Report.cy.edges().not(".below").toArray().reverse().map((edge) => Report.drawnEdge(edge, colour));
-  const nodes = Report.drawn().toArray().map((node) => Report.drawnNode(node, colour));
-  const frame = [box.x1 - 12, box.y1 - 12, box.w + 24, box.h + 24].map((number) => number.toFixed(1));
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${frame.join(" ")}" width="${frame[2]}" height="${frame[3]}" ` +
-    `font-family="sans-serif" font-size="14">` +
-    `<rect x="${frame[0]}" y="${frame[1]}" width="${frame[2]}" height="${frame[3]}" fill="${colour("--paper")}"/>` +
-    `${lines.join("")}${nodes.join("")}</svg>`;
-};
-
-Report.drawnEdge = (edge, colour) => {
-  const start = edge.sourceEndpoint();
-  const end = edge.targetEndpoint();
-  const bends = edge.controlPoints() || [];
-  const point = ({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`;
-  let way = `M${point(start)}`;
-  bends.forEach((bend, number) => {
-    const after = bends[number + 1];
-    way += ` Q${point(bend)} ${point(after ? { x: (bend.x + after.x) / 2, y: (bend.y + after.y) / 2 } : end)}`;
+  const { text, width, height } = Report.drawing();
+  const picture = new Image();
+  picture.addEventListener("load", () => {
+    const canvas = document.createElement("canvas");
+    const most = Math.min(3, 16000 / Math.max(width, height));
+    canvas.width = Math.round(most * width);
+    canvas.height = Math.round(most * height);
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => Report.save(blob, "graph.png"), "image/png");
   });
-  if (bends.length === 0) way += ` L${point(end)}`;
-  const { from, to, head, joined, word, said } = edge.data();
-  const ink = colour(Report.inks[word]);
-  const wide = (1 + 3.5 * joined).toFixed(2);
-  const dashes = { leaning: ' stroke-dasharray="8 5"', model: ' stroke-dasharray="8 5"', unknown: ' stroke-dasharray="2 3"' }[word] || "";
-  const fill = word === "rules" || word === "model" ? colour("--paper") : ink;
-  const tip = head ? Report.drawnHead(bends[bends.length - 1] || start, end, joined, ink, fill) : "";
-  const names = Report.data.names;
-  const title = `${names[from]} ${head ? "→" : "—"} ${names[to]}: joined ${Report.number(joined)}; direction ${said}`;
-  return `<g opacity="${(0.3 + 0.7 * joined).toFixed(2)}"><title>${Report.escaped(title)}</title>` +
-    `<path d="${way}" fill="none" stroke="${ink}" stroke-width="${wide}"${dashes}/>${tip}</g>`;
-};
-
-Report.drawnHead = (from, tip, joined, ink, fill) => {
-  const angle = Math.atan2(tip.y - from.y, tip.x - from.x);
-  const size = 8 + 9 * joined;
-  const corner = (turn) => `${(tip.x - size * Math.cos(angle + turn)).toFixed(1)},${(tip.y - size * Math.sin(angle + turn)).toFixed(1)}`;
-  return `<polygon points="${tip.x.toFixed(1)},${tip.y.toFixed(1)} ${corner(0.45)} ${corner(-0.45)}" fill="${fill}" stroke="${ink}" stroke-width="1.2"/>`;
-};
-
-Report.drawnNode = (node, colour) => {
-  const { x, y } = node.position();
-  const { width, height, lines, label } = node.data();
-  const ink = colour("--ink");
-  const [rounding, fill] = node.hasClass("exogenous") ? [0, colour("--exogenous")] : [6, colour("--paper")];
-  const texts = lines.map((line, number) => {
-    const at = y + 5 + 17 * (number - (lines.length - 1) / 2);
-    return `<text x="${x.toFixed(1)}" y="${at.toFixed(1)}" text-anchor="middle" fill="${ink}">${Report.escaped(line)}</text>`;
-  });
-  return `<g><title>${Report.escaped(label)}</title>` +
-    `<rect x="${(x - width / 2).toFixed(1)}" y="${(y - height / 2).toFixed(1)}" width="${width.toFixed(1)}" ` +
-    `height="${height.toFixed(1)}" rx="${rounding}" fill="${fill}" stroke="${ink}" stroke-width="1.2"/>${texts.join("")}</g>`;
-};
-
-// Paper gets a drawing of lines instead of the pixels of a screen, always in the light colours. It is kept ready, for
-// a browser does not wait for it once it prints.
-Report.refreshPrint = () => {
-  clearTimeout(Report.printTimer);
-  Report.printTimer = setTimeout(() => {
-    const picture = Report.find("printed");
-    // What a reader who sees no picture is told of it.
-    const lines = Report.cy.edges().not(".below").toArray().slice(0, 12).map((edge) => {
-      const { from, to, head, joined, word } = edge.data();
-      return `${Report.data.names[from]} ${head ? "→" : "–"} ${Report.data.names[to]} ${Report.number(joined)} (${word})`;
-    });
-    picture.alt = `Graph of the pairs. ${Report.find("shown").textContent} Most: ${lines.join("; ")}.`;
-    picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(Report.drawing(picture))}`;
-  }, 150);
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
 };

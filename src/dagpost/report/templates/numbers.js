@@ -37,7 +37,7 @@ Report.name = (place) => {
 };
 
 // A line of text in which numbers stand for variables.
-Report.line = (parts) => {
+Report.sentence = (parts) => {
   const made = Report.element("div");
   for (const part of parts) made.append(typeof part === "number" ? Report.name(part) : part);
   return made;

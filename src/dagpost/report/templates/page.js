@@ -1,12 +1,11 @@
 "use strict";
-// Puts the page together: controls, tables, the citation, and what changes for dark screens.
+// Puts the page together: controls, tables, and what can be copied.
 
 document.documentElement.classList.add("script");
 
 Report.connect = () => {
   const slider = Report.find("threshold");
   const field = Report.find("threshold-number");
-  const variable = Report.find("variable");
   const set = (value) => {
     slider.value = String(value);
     field.value = Number(value).toFixed(2);
@@ -15,55 +14,78 @@ Report.connect = () => {
   slider.addEventListener("input", () => set(slider.value));
   field.addEventListener("change", () => set(Math.min(1, Math.max(0.01, Number(field.value) || 0.01))));
   set(Report.data.threshold);
-  Report.data.names.forEach((name, place) => {
-    const option = Report.element("option", name);
-    option.value = String(place);
-    variable.append(option);
-  });
-  variable.addEventListener("change", () => {
-    if (variable.value === "") Report.closePanel(false);
-    else Report.openPanel(Number(variable.value));
-  });
   Report.find("zoom-in").addEventListener("click", () => Report.zoom(1.25));
   Report.find("zoom-out").addEventListener("click", () => Report.zoom(0.8));
-  Report.find("fit").addEventListener("click", () => {
-    Report.fit();
-    Report.find("outside").hidden = true;
-  });
-  Report.find("arrange").addEventListener("click", Report.arrange);
+  Report.find("fit").addEventListener("click", Report.fit);
   Report.find("save-png").addEventListener("click", Report.savePicture);
   Report.find("save-svg").addEventListener("click", () => {
-    Report.save(new Blob([Report.drawing(document.documentElement)], { type: "image/svg+xml" }), "graph.svg");
+    Report.save(new Blob([Report.drawing().text], { type: "image/svg+xml" }), "graph.svg");
   });
 };
 
-Report.copyCitation = () => {
-  // Works in a file opened from disk too, where the clipboard is not always to be had otherwise.
-  const range = document.createRange();
-  range.selectNodeContents(Report.find("citation"));
-  const selection = window.getSelection();
-  selection.removeAllRanges();
-  selection.addRange(range);
-  const done = document.execCommand("copy");
-  Report.find("copied").textContent = done ? "Copied." : "Selected: copy it with Ctrl+C.";
+// Variables by name: what is typed lights up all that have it in their names, Enter opens the first.
+Report.connectSearch = () => {
+  const field = Report.find("variable");
+  const { names } = Report.data;
+  Report.find("variables").append(...names.map((name) => {
+    const option = Report.element("option");
+    option.value = name;
+    return option;
+  }));
+  const found = () => {
+    const wanted = field.value.trim().toLocaleLowerCase();
+    return wanted === "" ? [] : names.flatMap((name, place) => (name.toLocaleLowerCase().includes(wanted) ? [place] : []));
+  };
+  field.addEventListener("input", () => {
+    const places = new Set(found());
+    for (const box of Report.boxes()) box.classList.toggle("matched", places.has(Report.nodeOf(box)));
+    const whole = names.indexOf(field.value);
+    if (whole >= 0) Report.openVariable(whole);
+  });
+  field.addEventListener("keydown", (event) => {
+    const [first] = found();
+    if (event.key === "Enter" && first !== undefined) Report.openVariable(first);
+  });
+};
+
+// A button to copy each text that is meant to be pasted elsewhere. Works in a file opened from disk too, where the
+// clipboard is not always to be had otherwise.
+Report.makeCopied = (block) => {
+  const button = Report.element("button", "Copy", "copy");
+  const told = Report.element("span", "", "help");
+  button.type = "button";
+  told.setAttribute("role", "status");
+  button.addEventListener("click", () => {
+    const range = document.createRange();
+    range.selectNodeContents(block);
+    const selection = window.getSelection();
+    selection.removeAllRanges();
+    selection.addRange(range);
+    told.textContent = document.execCommand("copy") ? "Copied." : "Selected: copy it with Ctrl+C.";
+  });
+  block.after(button, told);
 };
 
 Report.start = () => {
-  Report.makeGraph();
+  // The page tells these in its own words.
+  document.querySelectorAll("svg.graph g > title").forEach((title) => title.remove());
   Report.connect();
-  Report.arrange();
+  Report.connectSearch();
+  Report.watch();
+  Report.watchZoom();
   for (const table of document.querySelectorAll("table.sortable")) {
     Report.makeSortable(table);
-    Report.makeSearchable(table);
+    if (table.matches(".pairs")) Report.makeSearchable(table);
   }
+  document.querySelectorAll(".scroll").forEach(Report.shadeEdges);
+  document.querySelectorAll(".paste").forEach(Report.makeCopied);
   const save = Report.find("save-pairs");
   if (save) save.addEventListener("click", Report.savePairs);
-  Report.find("copy").addEventListener("click", Report.copyCitation);
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && Report.panelOf !== null) Report.closePanel(true);
+    if (event.key !== "Escape") return;
+    if (Report.panelOf !== null) Report.closePanel(true);
+    else Report.hideTip();
   });
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", Report.paint);
-  window.addEventListener("resize", () => Report.cy.resize());
 };
 
 Report.start();

@@ -1,55 +1,89 @@
 "use strict";
-// The panel about one variable: its most probable parent sets and its Markov blanket.
+// The panel about what was chosen: a variable with its parent sets and Markov blanket, or a line with its numbers.
 
 Report.panelOf = null;
 
-Report.openPanel = (place) => {
+// Takes the place of the legend; the whole page keeps its shape.
+Report.openPanel = (title, parts) => {
   const panel = Report.find("panel");
-  const data = Report.data;
-  const title = Report.element("h3");
-  title.append(Report.name(place));
   const close = Report.element("button", "Close", "close");
   close.type = "button";
   close.addEventListener("click", () => Report.closePanel(true));
-  panel.replaceChildren(close, title);
-  if (data.exogenous.includes(place)) {
-    panel.append(Report.element("p", "Exogenous: not modelled, and without parents. All numbers are given this variable.", "help"));
-  } else {
-    Report.addDetails(panel, place);
-  }
-  const opened = panel.hidden;
+  const head = Report.element("h3");
+  head.append(...title);
+  panel.replaceChildren(close, head, ...parts);
   panel.hidden = false;
-  Report.panelOf = place;
-  Report.find("variable").value = String(place);
-  Report.mark(place);
-  if (opened) Report.makeRoom();
-};
-
-Report.addDetails = (panel, place) => {
-  const data = Report.data;
-  const families = data.families && data.families[place].map(([parents, chance]) => [Report.setOf(parents), chance]);
-  Report.addList(panel, "Parent sets", "Parents together", families, data.familiesNote);
-  const blanket = data.blankets && data.blankets[place].slice(0, 12).map(([other, chance]) => [Report.name(other), chance]);
-  Report.addList(panel, "Markov blanket", "Variable", blanket, data.blanketsNote);
-  panel.append(
-    Report.element("p", "Once the variables of the blanket are known, no other one helps to predict this one.", "help"),
-  );
+  panel.scrollTop = 0;
+  Report.find("about").classList.add("covered");
+  Report.hideTip();
 };
 
 Report.closePanel = (focus) => {
   Report.find("panel").hidden = true;
+  Report.find("about").classList.remove("covered");
   Report.panelOf = null;
   Report.find("variable").value = "";
-  Report.mark(null);
-  Report.makeRoom();
-  if (focus) Report.find("graph").focus();
+  Report.choose(null);
+  if (focus) Report.find("graph").focus({ preventScroll: true });
 };
 
-// The graph has more or less room than before.
-Report.makeRoom = () => {
-  Report.cy.resize();
-  Report.fitReadably();
+Report.openVariable = (place) => {
+  const { data } = Report;
+  const parts = [];
+  if (data.exogenous.includes(place)) {
+    parts.push(Report.element("p", "Exogenous: not modelled, and without parents. All numbers are given this variable.", "help"));
+  } else {
+    const families = data.families && data.families[place].map(([parents, chance]) => [Report.setOf(parents), chance]);
+    parts.push(...Report.list("Parent sets", "Parents together", families, data.familiesNote));
+    const blanket = data.blankets && data.blankets[place].slice(0, 12).map(([other, chance]) => [Report.name(other), chance]);
+    parts.push(...Report.list("Markov blanket", "Variable", blanket, data.blanketsNote));
+    parts.push(Report.element("p", "Once the variables of the blanket are known, no other one helps to predict this one.", "help"));
+  }
+  Report.openPanel([Report.name(place)], parts);
+  Report.panelOf = { variable: place };
+  Report.find("variable").value = data.names[place];
+  Report.choose(place);
 };
+
+Report.openPair = (place) => {
+  const { data } = Report;
+  const pair = data.pairs[place];
+  const rows = [["joined, either way", pair.joined, pair.within]];
+  if (pair.parts) {
+    const [onward, back, rules, reversible] = pair.parts;
+    rows.push([Report.way(pair.from, pair.to, "compelled by the data: "), onward]);
+    rows.push([Report.way(pair.to, pair.from, "compelled by the data: "), back]);
+    if (rules > 0) rows.push([data.decided, rules]);
+    rows.push(["reversible: the data cannot tell", reversible]);
+  }
+  const parts = [Report.element("p", `Direction ${pair.said}.`)];
+  if (pair.effect) parts.push(Report.element("p", `${Report.capital(pair.effect)}.`));
+  parts.push(...Report.list("Numbers", "The two are", rows, ""));
+  if (pair.choices) parts.push(Report.element("h4", "Under other choices"), Report.element("p", pair.choices));
+  const ends = Report.element("p", "More about ", "help");
+  [pair.from, pair.to].forEach((node, number) => {
+    const button = Report.element("button");
+    button.type = "button";
+    button.append(Report.name(node));
+    button.addEventListener("click", () => {
+      Report.openVariable(node);
+      Report.find("panel").focus();
+    });
+    ends.append(number ? " and " : "", button);
+  });
+  Report.openPanel([Report.way(pair.from, pair.to, "", pair.head ? " → " : " — ")], [...parts, ends]);
+  Report.panelOf = { pair: place };
+  Report.choose(null, place);
+};
+
+// Two variables with a mark between them.
+Report.way = (from, to, before = "", mark = " → ") => {
+  const made = Report.element("span", before);
+  made.append(Report.name(from), mark, Report.name(to));
+  return made;
+};
+
+Report.capital = (words) => words.charAt(0).toLocaleUpperCase() + words.slice(1);
 
 Report.setOf = (parents) => {
   if (parents.length === 0) return Report.element("em", "none");
@@ -61,8 +95,8 @@ Report.setOf = (parents) => {
   return set;
 };
 
-Report.addList = (panel, title, head, entries, note) => {
-  panel.append(Report.element("h4", title));
+Report.list = (title, head, entries, note) => {
+  const parts = [Report.element("h4", title)];
   if (entries) {
     const table = Report.element("table");
     const row = table.createTHead().insertRow();
@@ -72,15 +106,17 @@ Report.addList = (panel, title, head, entries, note) => {
       row.append(cell);
     }
     const body = table.createTBody();
-    for (const [what, chance] of entries) {
+    for (const [what, chance, within] of entries) {
       const line = body.insertRow();
       line.insertCell().append(what);
       const cell = line.insertCell();
       cell.textContent = Report.number(chance);
       cell.className = "number bar";
       cell.style.setProperty("--p", `${(100 * chance).toFixed(1)}%`);
+      if (within) cell.append(Report.element("small", within));
     }
-    panel.append(table);
+    parts.push(table);
   }
-  panel.append(Report.element("p", note, "help"));
+  if (note) parts.push(Report.element("p", note, "help"));
+  return parts;
 };

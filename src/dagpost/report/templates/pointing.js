@@ -1,82 +1,97 @@
 "use strict";
 // Pointing at the graph, clicking on it, and stepping through it with keys.
 
-Report.mark = (place) => {
-  Report.cy.nodes().removeClass("marked");
-  if (place !== null) Report.cy.getElementById(`n${place}`).addClass("marked");
-};
-
 Report.hideTip = () => {
   Report.find("tip").hidden = true;
-  Report.cy.edges().removeClass("pointed");
+  for (const line of Report.lines()) line.classList.remove("pointed");
 };
 
+// `at` is a point of the window.
 Report.tell = (lines, at) => {
   const tip = Report.find("tip");
-  tip.replaceChildren(...lines.map(Report.line));
+  tip.replaceChildren(...lines.map(Report.sentence));
   tip.hidden = false;
   const frame = tip.parentElement;
-  tip.style.left = `${Math.max(4, Math.min(at.x + 14, frame.clientWidth - tip.offsetWidth - 4))}px`;
-  tip.style.top = `${Math.max(4, Math.min(at.y + 14, frame.clientHeight - tip.offsetHeight - 4))}px`;
+  const box = frame.getBoundingClientRect();
+  const within = (place, most) => `${Math.max(4, Math.min(place + 14, most - 4))}px`;
+  tip.style.left = within(at.x - box.left, frame.clientWidth - tip.offsetWidth);
+  tip.style.top = within(at.y - box.top, frame.clientHeight - tip.offsetHeight);
 };
 
-Report.tellEdge = (edge, at) => {
+Report.tellLine = (line, at) => {
   Report.hideTip();
-  edge.addClass("pointed");
-  Report.tell(Report.linesOf(edge.data()), at);
+  line.classList.add("pointed");
+  Report.tell(Report.saidOf(Report.pairOf(line)), at);
 };
 
 // What is said of a pair: how probably it is joined, its direction in words, and the numbers behind these.
-Report.linesOf = ({ from, to, head, joined, said, parts }) => {
+Report.saidOf = ({ from, to, head, joined, said, effect }) => {
   const lines = [[from, head ? " → " : " — ", to, `: joined ${Report.number(joined)}`], [`direction ${said}`]];
-  if (parts) {
-    const [onward, back, rules, reversible] = parts.map(Report.number);
-    lines.push([`compelled → ${onward}, ← ${back}`], [`${Report.data.decided} ${rules}, reversible ${reversible}`]);
-  }
+  if (effect) lines.push([effect]);
   return lines;
 };
 
+Report.middleOf = (line) => {
+  const path = line.querySelector(".line");
+  const { x, y } = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
+  return { x, y };
+};
+
 Report.watch = () => {
-  const cy = Report.cy;
-  cy.on("mouseover", "edge", (event) => Report.tellEdge(event.target, event.renderedPosition));
-  cy.on("mouseover", "node", (event) => {
-    const place = event.target.data("place");
-    const shown = event.target.connectedEdges().not(".below").length;
-    Report.hideTip();
-    Report.tell([[place], [`${shown} ${shown === 1 ? "line" : "lines"} shown; click for parent sets`]], event.renderedPosition);
+  const frame = Report.find("graph");
+  const under = (event, kind) => event.target.closest(kind);
+  const mouse = (event) => ({ x: event.clientX, y: event.clientY });
+  frame.addEventListener("pointermove", (event) => {
+    if (event.pointerType === "touch" || frame.classList.contains("held")) return;
+    const [line, box] = [under(event, ".pair"), under(event, ".node")];
+    if (line) Report.tellLine(line, mouse(event));
+    else if (box) {
+      const place = Report.nodeOf(box);
+      const own = Report.shownLines().map(Report.pairOf).filter(({ from, to }) => from === place || to === place).length;
+      Report.hideTip();
+      Report.tell([[place], [`${own} ${own === 1 ? "line" : "lines"} shown; click for parent sets`]], mouse(event));
+    } else Report.hideTip();
   });
-  cy.on("mouseout", "node, edge", Report.hideTip);
-  cy.on("tap", "edge", (event) => Report.tellEdge(event.target, event.renderedPosition));
-  cy.on("tap", "node", (event) => Report.openPanel(event.target.data("place")));
-  cy.on("tap", (event) => { if (event.target === cy) Report.hideTip(); });
-  cy.on("grab viewport", Report.hideTip);
-  cy.on("position", Report.refreshPrint);
-  Report.find("graph").addEventListener("keydown", Report.press);
-  Report.find("graph").addEventListener("blur", Report.hideTip);
+  frame.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") Report.hideTip(); });
+  frame.addEventListener("click", (event) => {
+    if (Report.dragged) return;
+    const [line, box] = [under(event, ".pair"), under(event, ".node")];
+    if (line) Report.openPair(Number(line.dataset.pair));
+    else if (box) Report.openVariable(Report.nodeOf(box));
+    else Report.closePanel(false);
+  });
+  frame.addEventListener("keydown", Report.press);
+  frame.addEventListener("blur", Report.hideTip);
 };
 
 // What one steps to must be in sight.
-Report.bringIn = (edge) => {
-  const box = edge.union(edge.connectedNodes()).renderedBoundingBox();
-  const inside = box.x1 >= 0 && box.y1 >= 0 && box.x2 <= Report.cy.width() && box.y2 <= Report.cy.height();
-  if (!inside) Report.cy.center(edge);
+Report.bringIn = (line) => {
+  const frame = Report.find("graph");
+  const box = frame.getBoundingClientRect();
+  const at = Report.middleOf(line);
+  if (at.x < box.left || at.x > box.right) frame.scrollLeft += at.x - (box.left + box.width / 2);
+  if (at.y < box.top || at.y > box.bottom) frame.scrollTop += at.y - (box.top + box.height / 2);
+  const now = Report.middleOf(line);
+  if (now.y < 0 || now.y > window.innerHeight) window.scrollBy(0, now.y - window.innerHeight / 2);
+};
+
+Report.step = (by) => {
+  const shown = Report.shownLines();
+  if (shown.length === 0) return;
+  const now = shown.findIndex((line) => line.classList.contains("pointed"));
+  const next = shown[now < 0 && by < 0 ? shown.length - 1 : (now + by + shown.length) % shown.length];
+  Report.bringIn(next);
+  Report.tellLine(next, Report.middleOf(next));
 };
 
 Report.press = (event) => {
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-  if (event.key in steps) {
-    // Most probable lines first, as in the table.
-    const shown = Report.cy.edges().not(".below").toArray();
-    if (shown.length > 0) {
-      const now = shown.findIndex((edge) => edge.hasClass("pointed"));
-      const next = now < 0 && steps[event.key] < 0 ? shown.length - 1 : (now + steps[event.key] + shown.length) % shown.length;
-      Report.bringIn(shown[next]);
-      Report.tellEdge(shown[next], shown[next].renderedMidpoint());
-    }
-  } else if (event.key === "Enter") {
-    const pointed = Report.cy.edges(".pointed");
-    if (pointed.length > 0) {
-      Report.openPanel(pointed[0].data("to"));
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key in steps) Report.step(steps[event.key]);
+  else if (event.key === "Enter") {
+    const pointed = Report.shownLines().find((line) => line.classList.contains("pointed"));
+    if (pointed) {
+      Report.openPair(Number(pointed.dataset.pair));
       Report.find("panel").focus();
     }
   } else if (event.key === "+" || event.key === "=") Report.zoom(1.25);

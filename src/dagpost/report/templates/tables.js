@@ -44,6 +44,16 @@ Report.makeSortable = (table) => {
   });
 };
 
+// Shows at the edges of a table that is wider than its frame that there is more.
+Report.shadeEdges = (frame) => {
+  const look = () => {
+    frame.parentElement.classList.toggle("more-left", frame.scrollLeft > 1);
+    frame.parentElement.classList.toggle("more-right", frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 1);
+  };
+  frame.addEventListener("scroll", look, { passive: true });
+  new ResizeObserver(look).observe(frame);
+};
+
 // All pairs that are worth a number, as a file: those of the table with what is said of them, then the others.
 Report.savePairs = () => {
   const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
@@ -75,5 +85,5 @@ Report.makeSearchable = (table) => {
     count.textContent = wanted ? ` ${shown} of ${table.tBodies[0].rows.length} rows` : "";
   });
   label.append(field);
-  table.parentElement.before(label, count);
+  table.closest(".table-box").before(label, count);
 };
