@@ -85,7 +85,7 @@ def effect(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what setting a column does to another: by how much, how surely, through what.
+    """Say what setting a column does to another, and how surely.
 
     Averaged over all graphs and their parameters; causes are causes only if none is hidden, and what is assumed stands
     below. An effect of exactly 0 has a probability of its own: that of graphs without a path.
@@ -230,7 +230,7 @@ def _print_outcomes(found: Effect) -> None:
 
 def _measured(value: float, level: bool) -> str:
     """A probability with four digits, a mean with five that matter."""
-    return f"{value:.4f}" if level else f"{value:.5g}"
+    return f"{value:.4f}" if level else f"{value:#.5g}"
 
 
 def _value(value: object) -> str:

@@ -44,7 +44,8 @@ def test_help_lists_every_command_with_a_whole_sentence(run: Run) -> None:
     text = run("--help").stdout
     for command in (*COMMANDS, "data"):
         assert re.search(rf"^  {command} +\S.*[.?]$", text, re.MULTILINE), command
-    assert "..." not in text.partition("Commands:")[2]
+    assert re.findall(r"^(\w+):$", text, re.MULTILINE) == ["Options", "Begin", "Ask", "Show", "Draw"]
+    assert "..." not in text.partition("Begin:")[2]
     assert "--install-completion" in text
 
 
