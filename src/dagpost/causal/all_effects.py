@@ -159,10 +159,7 @@ def _row(graphs: Graphs, chosen: list[_Chosen], asked: Question, path: float | N
 
 def _exact_means(graphs: Graphs, question: Question) -> _Means:
     """Of all graphs there are."""
-    groups = []
-    for part in graphs.parts:
-        own = alike(part, question)
-        groups.append(type(own)(*(field[own.reached] for field in own)))
+    groups = [alike(part, question).with_path() for part in graphs.parts]
     share = min(sum(float(own.weights.sum()) for own in groups), 1.0)
     expected = expected_outcomes(graphs, groups, question).reached
     question = decided(question, expected, graphs.columns.names)
