@@ -153,7 +153,9 @@ def test_drawn_parameters_of_many_rows_say_what_their_means_say() -> None:
     columns = columns_of(fitted)
     for given_values in ({"v1": "a"}, {"v0": "b", "v4": "a"}, {}):
         question = question_of_arguments(columns, "v3", given_values, {"v2": "a"}, None)
-        asked = Asked(fitted, columns, question, averaged_graphs(fitted, None))
+        found = averaged_graphs(fitted, None)
+        one = found.parts[0]._replace(graphs=found.parts[0].graphs[:1], weights=np.ones(1))
+        asked = Asked(fitted, columns, question, found._replace(parts=[one]))
         drawn = drawn_answers(asked, 3, np.random.default_rng(1))
         assert drawn.shares is not None
         # Every configuration has 10,000 rows or more, so that drawn probabilities are off by 0.005 at most.
