@@ -18,7 +18,7 @@ _TABLES, _FEWEST = 150, 130
 
 
 def _levels(generator: np.random.Generator) -> tuple[pd.DataFrame, str, float]:
-    """a -> b -> c: P(c | a) sums over b, by parameters that are drawn anew for every table."""
+    """Along a -> b -> c: P(c | a) sums over b, by parameters that are drawn anew for every table."""
     a, (b, c) = generator.beta(2, 2), generator.beta(2, 2, (2, 2))
     first = generator.random(150) < a
     second = generator.random(150) < b[first.astype(int)]
