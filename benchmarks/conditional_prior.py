@@ -21,7 +21,7 @@ from tests.property.test_prediction import sample_of
 from tests.statistical.test_mixed_predictions import modest
 
 from dagpost import ConditionalGaussian, DagPosterior
-from dagpost.causal import causal_effect
+from dagpost.causal import effect as effect_of
 from dagpost.errors import DagpostWarning
 
 _COLUMNS, _OF_LEVELS = 8, 4
@@ -79,7 +79,7 @@ def slopes(weight: float) -> str:
         for seed in range(60):
             table = tables(400, seed)
             sample = sample_of(table.names, TRUE, np.ones(1))
-            effect = causal_effect(sample, table, score, "weight", "pressure", draws=500, seed=seed, confidence=0.8)
+            effect = effect_of(sample, table, score, "weight", "pressure", draws=500, seed=seed, confidence=0.8)
             lower, upper = effect.interval()
             held.append(lower < truth < upper)
         said.append(f"{name} {np.mean(held):.2f}")

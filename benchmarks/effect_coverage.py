@@ -11,6 +11,10 @@ those of the network that made the rows. A posterior is right in the strict sens
 among its draws, ties at zero broken by chance: shares of ranks in the middle are then as large as they say, however few
 the rows. Where there truly is a path, the same is asked of the posterior given a path. `interval` is what
 `Effect.interval()` gives: where it ends at zero it holds all of zero's probability, so it covers at least as often.
+
+Latent worlds show numbers of a linear network as levels, or as numbers that rise with them. Where all columns are
+levels the posterior is that of the ranks, and right in the same strict sense; latent numbers behind columns of numbers
+are taken from the data (normal scores, or with "raw" the numbers themselves, standardised), so that coverage is near.
 """
 
 from __future__ import annotations
@@ -30,8 +34,9 @@ from scipy import stats
 from tests.naive import effects as networks
 from tests.naive.causal import has_path
 from tests.naive.effect_worlds import NAMES, prior_of, table_from, world_from_prior
+from tests.naive.latent_worlds import LatentWorld, shown
 
-from dagpost import BDeu, BGe, ConditionalGaussian, DagPosterior
+from dagpost import BDeu, BGe, ConditionalGaussian, DagPosterior, LatentGaussian, Table
 
 SEED = 2041
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -40,19 +45,35 @@ DRAWS = 2_000
 SIZE = 4.0
 
 
+def _straight(number: float) -> float:
+    return 120.0 + 10.0 * number
+
+
+def _bent(number: float) -> float:
+    return math.exp(number / 2.0)
+
+
 @dataclass(frozen=True)
 class World:
-    """Levels of the columns (0: numbers), rows of a table, and the score that it is fitted with."""
+    """Levels of the columns (0: numbers), rows of a table, and the score that it is fitted with.
+
+    With an `image`, the columns show latent numbers of a linear network: levels of nearly equal counts, or the image.
+    """
 
     arities: tuple[int, ...]
     rows: int
     score: Any
+    image: Callable[[float], float] | None = None
 
 
 WORLDS = {
     "levels": World((2, 3, 2, 2), 60, BDeu(SIZE)),
     "numbers": World((0, 0, 0, 0), 30, BGe(prior_mean=0.0, prior_scale=1.0)),
     "both": World((2, 3, 0, 0), 60, ConditionalGaussian(SIZE, prior_mean=0.0, prior_scale=1.0)),
+    "latent levels": World((2, 3, 2, 5), 80, LatentGaussian(), _straight),
+    "latent both": World((2, 3, 0, 0), 80, LatentGaussian(), _straight),
+    "latent bent": World((2, 3, 0, 0), 80, LatentGaussian(), _bent),
+    "latent raw": World((2, 3, 0, 0), 80, LatentGaussian(margins="raw"), _straight),
 }
 
 
@@ -75,59 +96,97 @@ class Found:
         self.widths[what] = float(intervals[-1][1] - intervals[-1][0])
 
 
+@dataclass(frozen=True)
+class PlainTruth:
+    """The columns are those of the network."""
+
+    network: networks.Network
+    table: Table
+
+    def total(self, x: int, y: int, values: tuple[float, float], level: int) -> float:
+        """As naive code has it."""
+        first, second = (networks.distribution(self.network, y, {x: value}) for value in values)
+        return float((first - second)[level])
+
+    def direct(self, x: int, y: int, values: tuple[float, float], level: int) -> float:
+        """As naive code has it."""
+        return float(networks.direct(self.network, x, y, values)[level])
+
+    def through(self, x: int, y: int, m: int, values: tuple[float, float], level: int) -> float:
+        """As naive code has it."""
+        return float(networks.through(self.network, x, y, m, values)[level])
+
+
+def drawn_truth(world: World, rng: np.random.Generator) -> PlainTruth | LatentWorld:
+    """A network from the prior, and a table from it."""
+    arities = world.arities if world.image is None else (0,) * len(world.arities)
+    network = world_from_prior(arities, prior_of(arities, SIZE), rng)
+    table = table_from(network, world.rows, rng)
+    if world.image is None:
+        return PlainTruth(network, table)
+    return shown(network, table, world.arities, world.image, rng)
+
+
 def outcome(world: World, number: int) -> Found:
     """Draw a world and a table, fit it, and look where the truth stands."""
     rng = np.random.default_rng([SEED, number, *world.arities])
-    part = prior_of(world.arities, SIZE)
-    network = world_from_prior(world.arities, part, rng)
-    table = table_from(network, world.rows, rng)
-    x, y, m = possible_pair(world.arities, rng)
-    values = (1.0, 0.0)
+    truth = drawn_truth(world, rng)
+    x, y, m = possible_columns(world, rng)
+    values = (
+        (1.0, 0.0)
+        if world.arities[x] or world.image is None
+        else tuple(np.quantile(truth.table.columns[x], [0.8, 0.3]))
+    )
     level = None if not world.arities[y] else world.arities[y] - 1
     code = level or 0
-    model = DagPosterior(world.score, max_parents=len(world.arities) - 1, seed=number, threads=1, progress=False)
-    model.fit(table)
+    model = DagPosterior(
+        world.score,
+        max_parents=3,
+        seed=number,
+        threads=1,
+        progress=False,
+        **({"samples": 2_000} if world.image else {}),
+    )
+    model.fit(truth.table)
     found = Found()
 
-    def ask(given: str | None) -> Any:
+    def ask(given: str | None = None) -> Any:
         return model.effect(NAMES[x], NAMES[y], do=values, outcome_level=level, given=given, draws=DRAWS, seed=number)
 
-    effect = ask(None)
-    path, edge = has_path(network.graph, x, y), bool(network.graph[y] >> x & 1)
-    truth = 0.0
-    if path:
-        first, second = (networks.distribution(network, y, {x: value}) for value in values)
-        truth = float((first - second)[code])
-    found.no_effect, found.none_truly = effect.zero_probability, not path
-    found.add("total", effect.samples, truth, rng, effect.interval)
-    direct = float(networks.direct(network, x, y, values)[code])
+    graph, effect = truth.network.graph, ask()
+    total = direct = through = 0.0
+    if has_path(graph, x, y):
+        total, direct = truth.total(x, y, values, code), truth.direct(x, y, values, code)
+        given = ask(f"{NAMES[x]} ~> {NAMES[y]}")
+        found.add("total, given a path", given.samples, total, rng, given.interval)
+    if has_path(graph, x, m) and has_path(graph, m, y):
+        through = truth.through(x, y, m, values, code)
+    found.no_effect, found.none_truly = effect.zero_probability, not has_path(graph, x, y)
+    found.add("total", effect.samples, total, rng, effect.interval)
     found.add("direct", effect.direct.samples, direct, rng, effect.direct.interval)
-    through = 0.0
-    if has_path(network.graph, x, m) and has_path(network.graph, m, y):
-        through = float(networks.through(network, x, y, m, values)[code])
     for own in effect.through:
         if own.through == NAMES[m]:
             found.add("through", own.samples, through, rng, own.interval)
-    if path:
-        given = ask(f"{NAMES[x]} ~> {NAMES[y]}")
-        found.add("total, given a path", given.samples, truth, rng, given.interval)
-    if edge:
+    if graph[y] >> x & 1:
         given = ask(f"{NAMES[x]} -> {NAMES[y]}")
         found.add("direct, given an edge", given.direct.samples, direct, rng, given.direct.interval)
     return found
 
 
-def possible_pair(arities: Sequence[int], rng: np.random.Generator) -> tuple[int, int, int]:
-    """Cause, outcome and another column between them; no number leads to levels."""
+def possible_columns(world: World, rng: np.random.Generator) -> tuple[int, int, int]:
+    """Cause, outcome and another column between them; no number leads to levels, unless behind them are numbers."""
+    arities = world.arities
     while True:
         x, y, m = (int(node) for node in rng.permutation(len(arities))[:3])
-        if all(arities[later] == 0 or arities[earlier] for earlier, later in ((x, m), (m, y))):
+        if world.image is not None or all(
+            arities[later] == 0 or arities[earlier] for earlier, later in ((x, m), (m, y))
+        ):
             return x, y, m
 
 
 def run(name: str, tables: int, make: Callable[[int], Found], file_name: str) -> list[Found]:
     """The results of all tables; those that are in the file already are read, the others added to it."""
-    path = RESULTS / f"{file_name}-{name}.jsonl"
+    path = RESULTS / f"{file_name}-{name.replace(' ', '-')}.jsonl"
     path.parent.mkdir(exist_ok=True)
     path.touch()
     found = [Found(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()][:tables]

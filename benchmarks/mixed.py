@@ -192,12 +192,12 @@ def clinic() -> None:
         found = DagPosterior.load(model)
         # In the network that made the rows: 6 mmHg for current smokers, 1.3 for each unit of BMI.
         for cause, do in (("smoking", ("current", "never")), ("BMI", (30.0, 25.0))):
-            print(found.causal_effect(cause, "systolic", do=do))
+            print(found.effect(cause, "systolic", do=do))
             tiers = [["age", "sex", "smoking"], ["BMI"], ["systolic"], ["diastolic", "diagnosis"]]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DagpostWarning)
                 in_tiers = DagPosterior(seed=1, tiers=tiers).fit(clinical_frame())
-            print(f"with tiers: {in_tiers.causal_effect(cause, 'systolic', do=do)}")
+            print(f"with tiers: {in_tiers.effect(cause, 'systolic', do=do)}")
 
 
 def main(arguments: Any = None) -> None:

@@ -10,7 +10,7 @@ FIRST = (
     "plot_heat_map.py",
     "plot_graph_of_25.py",
     "plot_in_time.py",
-    "plot_effect_density.py",
+    "plot_effect.py",
 )
 
 

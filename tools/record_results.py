@@ -822,16 +822,14 @@ def _gaussian_network() -> dict[str, Any]:
 
 
 def _effect(model: DagPosterior, treatment: str, outcome: str, **settings: Any) -> Found:
-    effect = model.causal_effect(treatment, outcome, seed=1, draws=800, **settings)
+    effect = model.effect(treatment, outcome, seed=1, draws=800, **settings)
     summary = effect.summary()
     numbers = {
         "summary": numbers_of(summary),
         "samples": effect.samples,
-        "sets": [list(own) for own in effect.adjustment_sets],
-        "set probabilities": effect.set_probabilities,
-        "set means": effect.set_means,
-        "set of sample": effect.set_of_sample,
-        "table": effect.adjustment_table(),
+        "parts": effect.parts_table(),
+        "outcomes": effect.outcome_table(),
+        "draws of parts": effect.to_frame(),
     }
     return Found(numbers, {**words_of(summary), "text": repr(effect)})
 
@@ -1067,7 +1065,7 @@ def _loaded_model(model: DagPosterior) -> Found:
         "sample": sample_of(loaded.sample(20, seed=3)),
         "answers": found.numbers,
         "rows": loaded.score_samples(iris_values().head(5) if gaussian else coronary_rows()),
-        "effect": loaded.causal_effect(first, second, draws=100, seed=1).samples,
+        "effect": loaded.effect(first, second, draws=100, seed=1).samples,
         "best": sample_of(loaded.best(3)),
     }
     return Found(numbers, {"fit": fit.words, "answers": found.words})

@@ -407,7 +407,7 @@ def _best(model: DagPosterior, seed: Seed, path: Path) -> None:  # noqa: ARG001
 
 
 def _effect(model: DagPosterior, seed: Seed, path: Path) -> None:  # noqa: ARG001
-    repr(model.causal_effect(model.names_[0], model.names_[1]))
+    repr(model.effect(model.names_[0], model.names_[1]))
 
 
 def _resume(sample: DagSample, seed: Seed, path: Path) -> None:  # noqa: ARG001

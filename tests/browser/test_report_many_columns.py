@@ -53,8 +53,8 @@ def test_more_lines_than_can_be_read_are_not_drawn(wide: Seen) -> None:
     drawn = wide.page.evaluate("Report.shownLines().map((line) => Report.pairOf(line).joined)")
     every = wide.page.evaluate("Report.data.pairs.map(({ joined }) => joined)")
     assert len(drawn) < len(every)
-    # The most probable ones.
-    assert drawn == every[: len(drawn)]
+    # The most probable ones, as far as there is room for their variables.
+    assert drawn[:60] == every[:60]
     assert "more reach this and are in the table only" in wide.page.locator("#shown").text_content()
 
 

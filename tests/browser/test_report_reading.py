@@ -44,8 +44,9 @@ def test_names_are_read_whole_or_end_in_dots_and_stay_inside_their_boxes(study: 
     found = study.page.evaluate(
         """Report.boxes(Report.picture()).map((node) => {
             const box = node.querySelector("rect").getBoundingClientRect();
-            const names = Array.from(node.querySelectorAll("text"), (text) => text.getBoundingClientRect());
-            return [Report.data.names[Report.nodeOf(node)], node.querySelector("text").textContent,
+            const texts = Array.from(node.querySelectorAll("text"));
+            const names = texts.map((text) => text.getBoundingClientRect());
+            return [Report.data.names[Report.nodeOf(node)], texts.map((text) => text.textContent).join(""),
                 names.every((text) => text.left >= box.left && text.right <= box.right
                     && text.top >= box.top - 1 && text.bottom <= box.bottom + 1),
                 box.left >= 0 && box.right <= window.innerWidth];

@@ -22,9 +22,6 @@ from tests.naive.features import graph_of, holds
 from dagpost.data.table import Table
 from dagpost.features import Feature
 
-#: Graphs that weigh less change no sum by a visible digit.
-NEGLIGIBLE = 1e-14
-
 Family = Callable[[int, list[int]], float]
 
 
@@ -246,11 +243,6 @@ def _regression(
 
 
 # Sums over graphs
-
-
-def average(weighed: Sequence[Weighed], value: Callable[[Weighed], np.ndarray | float]) -> np.ndarray | float:
-    """The mean over all graphs."""
-    return sum(own.weight * value(own) for own in weighed if own.weight > NEGLIGIBLE)
 
 
 def no_path(weighed: Sequence[Weighed], cause: int, outcome: int) -> float:

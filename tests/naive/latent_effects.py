@@ -1,44 +1,46 @@
-"""Effects of setting a latent number, by drawing whole covariance matrices."""
+"""What setting latent numbers does, by drawing rows one column after the other."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import invwishart
 
 Numbers = NDArray[np.float64]
+#: Of every column, parents before children: intercept, coefficients of parents, deviation.
+Network = Mapping[int, tuple[float, Mapping[int, float], float]]
 
 
-def outcomes_under_do(
-    data: Numbers,
-    adjusted: list[int],
-    treatment: int,
-    outcome: int,
-    value: float,
-    draws: int,
-    generator: np.random.Generator,
-) -> tuple[Numbers, Numbers]:
-    """Mean and deviation of the outcome under do(treatment = value), for draws of all parameters.
+def drawn_rows(network: Network, world: Mapping[int, float], rows: int, generator: np.random.Generator) -> Numbers:
+    """Rows in which some columns are set: (columns, rows)."""
+    drawn = np.zeros((len(network), rows))
+    for column, (intercept, coefficients, deviation) in network.items():
+        drawn[column] = intercept + sum(value * drawn[parent] for parent, value in coefficients.items())
+        drawn[column] += deviation * generator.normal(size=rows)
+        if column in world:
+            drawn[column] = world[column]
+    return drawn
 
-    Mean 0, deviation 1 and weight 1 before the data, as the latent Gaussian score has them.
+
+def with_mediator_redrawn(
+    network: Network, cause: int, mediator: int, value: float, other: float, rows: int, generator: np.random.Generator
+) -> Numbers:
+    """Rows with the cause set to a value; the mediator is from rows with another value, given what does not follow it.
+
+    All columns that the cause acts on are drawn apart in both, those that it does not act on are the same.
     """
-    rows, nodes = data.shape
-    degrees, scale = nodes + 2.0, 0.5
-    centred = data - data.mean(axis=0)
-    matrix = scale * np.eye(nodes) + centred.T @ centred
-    matrix += rows / (rows + 1.0) * np.outer(data.mean(axis=0), data.mean(axis=0))
-    centre = data.sum(axis=0) / (rows + 1.0)
-    members = [*adjusted, treatment, outcome]
-    part = np.ix_(members, members)
-    freedom = degrees + rows - nodes + len(members)
-    means, deviations = [], []
-    for covariance in (
-        invwishart(freedom, matrix[part]).rvs(draws, random_state=generator).reshape(draws, *matrix[part].shape)
-    ):
-        mean = generator.multivariate_normal(centre[members], covariance / (rows + 1.0))
-        coefficients = np.linalg.solve(covariance[:-1, :-1], covariance[:-1, -1])
-        left = covariance[-1, -1] - coefficients @ covariance[:-1, -1]
-        spread = coefficients[:-1] @ covariance[:-2, :-2] @ coefficients[:-1]
-        means.append(mean[-1] + coefficients[-1] * (value - mean[-2]))
-        deviations.append(np.sqrt(left + spread))
-    return np.array(means), np.array(deviations)
+    below = {cause}
+    for column, (_, coefficients, _) in network.items():
+        if below & set(coefficients):
+            below.add(column)
+    apart, drawn = np.zeros((2, len(network), rows))
+    for column, (intercept, coefficients, deviation) in network.items():
+        noise = deviation * generator.normal(size=(2, rows))
+        for own, which in ((apart, 0), (drawn, 1 if column in below else 0)):
+            own[column] = intercept + sum(value * own[parent] for parent, value in coefficients.items()) + noise[which]
+        if column == cause:
+            apart[column], drawn[column] = other, value
+        if column == mediator:
+            drawn[column] = apart[column]
+    return drawn

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import product
+from itertools import permutations, product
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -99,3 +100,13 @@ def through(network: Network, x: int, y: int, mediator: int, values: tuple[int, 
     for levels, weight in _weights(network, {x: values[0]}, but=mediator).items():
         result[levels[y]] += weight * (chances[0](levels) - chances[1](levels))
     return result
+
+
+def columns_to_ask(
+    parents: tuple[tuple[int, ...], ...], exogenous: tuple[int, ...], random: Random
+) -> tuple[int, int, int]:
+    """Cause, outcome and another column: mostly with a column on the way from cause to outcome, where there is one."""
+    nodes = range(len(parents))
+    triples = [own for own in permutations(nodes, 3) if own[1] not in exogenous]
+    through = [own for own in triples if own[0] in parents[own[2]] and own[2] in parents[own[1]]]
+    return random.choice(through if through and random.random() < 0.7 else triples)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,6 +34,8 @@ RATE = 1e-6
 NAMES = ("A", "B", "C", "D")
 #: All else follows from the seed: choices made one by one would mostly be the simplest ones.
 SEEDS = st.integers(0, 2**64 - 1)
+#: Graphs that weigh less change no sum by a visible digit.
+NEGLIGIBLE = 1e-14
 AVERAGED = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 
 Parts = Callable[[Table], list[naive.Part]]
@@ -69,7 +73,8 @@ def table_of(generator: np.random.Generator, columns: str, nodes: int, rows: int
     return Table(NAMES[:nodes], cells, tuple(levels), **extra)
 
 
-class Case(NamedTuple):
+@dataclass(frozen=True)
+class Case:
     """A fitted model, its table, all graphs with their weights, and the columns that are not modelled."""
 
     model: DagPosterior
@@ -77,10 +82,17 @@ class Case(NamedTuple):
     weighed: list[naive.Weighed]
     unmodelled: tuple[int, ...] = ()
 
+    @cached_property
+    def networks(self) -> list[tuple[float, networks.Network]]:
+        """All graphs with the means of their parameters."""
+        return [
+            (own.weight, naive.mean_network(self.table, own, self.unmodelled))
+            for own in self.weighed
+            if own.weight > NEGLIGIBLE
+        ]
+
     def averaged(self, value: Callable[[networks.Network], np.ndarray]) -> np.ndarray:
-        return np.asarray(
-            naive.average(self.weighed, lambda own: value(naive.mean_network(self.table, own, self.unmodelled)))
-        )
+        return sum((weight * value(network) for weight, network in self.networks), np.zeros(1))
 
     def probability(self, holds: Callable[[Graph], bool]) -> float:
         return math.fsum(own.weight for own in self.weighed if holds(own.graph))
@@ -164,15 +176,21 @@ def assert_parts(effect: Effect, case: Case, x: int, y: int, values: tuple[float
 
 
 @pytest.mark.parametrize("score", SCORES)
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(4))
 @given(seed=SEEDS)
 def test_effects_are_sums_over_all_graphs_of_three_columns(score: str, seed: int) -> None:
     generator = np.random.default_rng(seed)
     assert_agrees(case_of(generator, score, 3), generator)
 
 
-@pytest.mark.parametrize("score", ["bdeu", "bge", "conditional gaussian"])
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=pytest.mark.long if seed else ()) for seed in range(6)])
+@pytest.mark.parametrize(
+    ("score", "seed"),
+    [
+        pytest.param(score, seed, marks=[] if score == "bge" and seed == 0 else pytest.mark.long)
+        for score in ("bge", "bdeu", "conditional gaussian")
+        for seed in range(6)
+    ],
+)
 def test_effects_are_sums_over_all_graphs_of_four_columns(score: str, seed: int) -> None:
     generator = np.random.default_rng(seed)
     assert_agrees(case_of(generator, score, 4), generator)
@@ -208,11 +226,18 @@ def _log(weight: float) -> float:
     return math.log(weight) if weight > 0.0 else -math.inf
 
 
-@pytest.mark.parametrize("score", ["bdeu", "bdeu averaged", "bge", "conditional gaussian"])
-@pytest.mark.parametrize("rule", RULES)
+#: Every rule with every score, one of them by default.
+RULED = [
+    pytest.param(rule, score, marks=[] if (place - number) % 3 == 0 and number < 3 else pytest.mark.long)
+    for place, rule in enumerate(RULES)
+    for number, score in enumerate(("conditional gaussian", "bdeu", "bge", "bdeu averaged"))
+]
+
+
+@pytest.mark.parametrize(("rule", "score"), RULED)
 @settings(max_examples=examples(2))
 @given(seed=SEEDS)
-def test_effects_under_rules_and_priors_are_sums_over_all_graphs(score: str, rule: str, seed: int) -> None:
+def test_effects_under_rules_and_priors_are_sums_over_all_graphs(rule: str, score: str, seed: int) -> None:
     generator = np.random.default_rng(seed)
     chosen, parts, columns = SCORES[score]
     table = table_of(generator, columns, 3)
@@ -298,17 +323,17 @@ def assert_same_law(found: np.ndarray, twin: np.ndarray) -> None:
     if all(sum(column) for column in zip(*zeros, strict=True)):
         assert stats.fisher_exact(zeros).pvalue > RATE
     others = found[found != 0.0], twin[twin != 0.0]
-    assert min(map(len, others)) > 50
+    assert min(map(len, others)) > 20
     assert stats.ks_2samp(*others).pvalue > RATE
 
 
 @pytest.mark.parametrize("score", ["bdeu", "bge", "conditional gaussian"])
-@pytest.mark.parametrize("draws", [pytest.param(700, id="few"), pytest.param(6_000, marks=pytest.mark.long, id="many")])
+@pytest.mark.parametrize("draws", [pytest.param(400, id="few"), pytest.param(6_000, marks=pytest.mark.long, id="many")])
 def test_draws_of_an_effect_and_its_parts_are_from_the_posterior(score: str, draws: int) -> None:
     chosen, parts, columns = SCORES[score]
     generator = np.random.default_rng(12)
     kinds = {"levels": (3, 2, 2), "numbers": (0, 0, 0), "both": (2, 2, 0)}[columns]
-    table = chained_table(generator, kinds, 12)
+    table = chained_table(generator, kinds, 25)
     weighed = naive.posterior_of(table, parts(table), naive.allowed(2, tiers=[[0], [1], [2]]))
     case = Case(fitted(chosen, table, tiers=[["A"], ["B"], ["C"]]), table, weighed)
     effect = case.model.effect("A", "C", do=(1, 0), outcome_level=1 if kinds[2] else None, draws=20_000, seed=3)

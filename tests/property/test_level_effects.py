@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from random import Random
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_the_parameters_of_means_are_those_of_prediction(case: Case) -> None:
 
 
 @given(cases, st.randoms(use_true_random=False), st.booleans())
-def test_outcomes_and_parts_match_sums_over_the_joint_distribution(case: Case, random: object, tables: bool) -> None:
+def test_outcomes_and_parts_match_sums_over_the_joint_distribution(case: Case, random: Random, tables: bool) -> None:
     for mechanisms in both(case, tables):
         for graph in range(len(case.graphs)):
             network = case.network(mechanisms, graph)
@@ -110,22 +111,20 @@ def test_outcomes_and_parts_match_sums_over_the_joint_distribution(case: Case, r
 
 
 def _compare(
-    case: Case, mechanisms: discrete.LevelMechanisms, network: naive.Network, graph: int, random: object
+    case: Case, mechanisms: discrete.LevelMechanisms, network: naive.Network, graph: int, random: Random
 ) -> None:
-    modelled = [node for node in range(len(case.arities)) if node not in case.exogenous]
-    y = random.choice(modelled)  # type: ignore[attr-defined]
+    x, y, z = naive.columns_to_ask(network.parents, case.exogenous, random)
     others = [node for node in range(len(case.arities)) if node != y]
-    x, z = random.sample(others, 2)  # type: ignore[attr-defined]
     for world in ({}, {x: 0}, {x: 1, z: 0}):
         found = mechanisms.outcome(y, {column: float(level) for column, level in world.items()})[graph]
         np.testing.assert_allclose(found, naive.outcome(network, y, world), rtol=0, atol=1e-11)
     for values in ((1, 0), (0, case.arities[x] - 1)):
-        change = tuple(map(float, values))
-        found = mechanisms.direct(x, y, change)[graph]  # type: ignore[arg-type]
+        change = float(values[0]), float(values[1])
+        found = mechanisms.direct(x, y, change)[graph]
         np.testing.assert_allclose(found, naive.direct(network, x, y, values), rtol=0, atol=1e-11)
         for mediator in others:
             if mediator != x:
-                found = mechanisms.through(x, y, mediator, change)[graph]  # type: ignore[arg-type]
+                found = mechanisms.through(x, y, mediator, change)[graph]
                 wanted = naive.through(network, x, y, mediator, values)
                 np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
 

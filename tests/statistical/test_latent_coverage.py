@@ -48,7 +48,7 @@ def test_effects_of_levels_on_numbers_are_covered_as_often_as_intervals_say() ->
     for _ in range(WORLDS):
         frame, truth, standardised = world(generator)
         model = DagPosterior("latent-gaussian", tiers=ORDER, seed=1, samples=600, progress=False).fit(frame)
-        effect = model.causal_effect("smoking", "pressure", confidence=CONFIDENCE, draws=4_000, seed=1)
+        effect = model.effect("smoking", "pressure", confidence=CONFIDENCE, draws=4_000, seed=1)
         for place, (interval, value) in enumerate(
             [(effect.interval(), truth), (effect.standardised_interval(), standardised)]
         ):

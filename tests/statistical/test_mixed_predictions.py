@@ -8,7 +8,7 @@ from tests.property.test_mixed_effects import TRUE
 from tests.property.test_prediction import sample_of
 
 from dagpost import DagPosterior
-from dagpost.causal import causal_effect
+from dagpost.causal import effect
 from dagpost.data.table import Table
 
 _TABLES = 40
@@ -50,7 +50,7 @@ def test_intervals_of_effects_cover_the_truth_as_often_as_they_say() -> None:
         sample = sample_of(table.names, TRUE, np.ones(1))
         for cause, truth in (("weight", _SLOPE), ("smokes", _CHANGE)):
             asked = sample, table, "conditional-gaussian", cause, "pressure"
-            lower, upper = causal_effect(*asked, draws=1000, seed=seed, confidence=0.8).interval()
+            lower, upper = effect(*asked, draws=1000, seed=seed, confidence=0.8).interval()
             held.append((cause, lower < truth < upper))
     for cause in ("weight", "smokes"):
         assert sum(inside for own, inside in held if own == cause) > 58

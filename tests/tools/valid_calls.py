@@ -49,7 +49,8 @@ _NOT_INPUT = frozenset(
         *("families.pruning.that_stay", "families.pruning.node_without_core"),
         *("Engine", "Engine.run", "Engine.holds", "Engine.sum_cells", "Engine.suits", "Engine.from_name"),
         *("Engine.from_handle", "Engine.with_threads", "ThreadEngine.run"),
-        *("Plan", "Estimate", "Expectation", "CausalEffect", "posterior.sensitivity.Sensitivity", "Unrolled"),
+        *("Plan", "Estimate", "Expectation", "Effect", "posterior.sensitivity.Sensitivity", "Unrolled"),
+        *("ValueEstimate", "ValueDistribution"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
         *("RegimeEffects", "TargetComparison"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
@@ -151,7 +152,7 @@ class Made:
         self.scores = dagpost.local_scores(self.frame, "bdeu", 2)
         self.statistics = sufficient_statistics(self.table, self.sample.parents, "bdeu")
         self.network = self.model.to_bayesian_network()
-        self.effect = self.model.causal_effect("A", "B", draws=50, seed=1)
+        self.effect = self.model.effect("A", "B", draws=50, seed=1)
         chains = DagPosterior(
             score="bdeu",
             method=dagpost.StructureMCMC(chains=2, burn_in=10),
@@ -198,6 +199,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.fit_scores": (new.fit_scores, {"scores": made.scores}),
         "DagPosterior.plan": (new.plan, {"table": made.frame}),
         "DagPosterior.probability": (made.model.probability, {"feature": "A -> B"}),
+        "DagPosterior.value": (made.model.value, {"target": "A", "given": {"B": 1}, "draws": 20}),
         "DagPosterior.expectation": (made.model.expectation, {"function": nx.number_of_edges}),
         "DagPosterior.probability_matrix": (made.model.probability_matrix, {}),
         "DagPosterior.directions": (made.model.directions, {}),
@@ -215,10 +217,11 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.predict_proba": (made.model.predict_proba, {"X": made.frame, "target": "A"}),
         "DagPosterior.predict_number": (made.bge.predict_number, {"X": small_numbers(), "target": "A"}),
         "DagPosterior.to_bayesian_network": (made.model.to_bayesian_network, {}),
-        "DagPosterior.causal_effect": (
-            made.model.causal_effect,
-            {"treatment": "A", "outcome": "B", "draws": 20, "seed": 1},
+        "DagPosterior.effect": (
+            made.model.effect,
+            {"cause": "A", "outcome": "B", "draws": 20, "seed": 1},
         ),
+        "DagPosterior.effects": (made.model.effects, {"draws": 20, "seed": 1}),
         "DagPosterior.direct_effects": (made.bge.direct_effects, {}),
         "DagPosterior.latent_correlations": (made.bge.latent_correlations, {}),
         "DagPosterior.plot": (made.model.plot, {}),
@@ -383,24 +386,20 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "BayesianNetwork.sample": (made.network.sample, {"rows": 3, "seed": 1}),
         "BayesianNetwork.write": (made.network.write, {"path": out / "network.bif"}),
         "BayesianNetwork.read": (dagpost.BayesianNetwork.read, {"path": made.bif}),
-        "causal.causal_effect": (
-            _named("causal.causal_effect"),
+        "causal.effect": (
+            _named("causal.effect"),
             {
                 "sample": made.sample,
                 "table": made.table,
                 "score": "bdeu",
-                "treatment": "A",
+                "cause": "A",
                 "outcome": "B",
                 "draws": 20,
                 "seed": 1,
             },
         ),
-        "causal.causal_effects": (
-            _named("causal.causal_effects"),
-            {"sample": made.bge.sample(20, seed=1), "table": dagpost.as_table(small_numbers()), "score": "bge"},
-        ),
-        "CausalEffect.interval": (made.effect.interval, {}),
-        "CausalEffect.plot": (made.effect.plot, {}),
+        "Effect.interval": (made.effect.interval, {}),
+        "Effect.plot": (made.effect.plot, {}),
         "long_table": (dagpost.long_table, {"source": made.sample}),
         "files.frames.matrix_of_long": (
             _named("files.frames.matrix_of_long"),

@@ -88,14 +88,21 @@ def _blocks(graphs: Graphs, groups: Sequence[Alike]) -> Iterator[tuple[Weighted,
             yield part, own, slice(start, min(start + _AT_A_TIME, len(own.rows)))
 
 
-def shared_out(weights: Sequence[Floats], draws: int, generator: np.random.Generator) -> list[Integers]:
-    """How many draws each graph of each part gets: its share of them, rounded up or down at random without bias."""
+def shared_out(
+    weights: Sequence[Floats], draws: int, generator: np.random.Generator, marked: Sequence[Flags] | None = None
+) -> list[Integers]:
+    """How many draws each graph of each part gets: its share of them, rounded up or down at random without bias.
+
+    Those that are marked get their share together, too.
+    """
     joined = np.concatenate(weights)
-    borders = np.cumsum(joined)
+    order = np.arange(len(joined)) if marked is None else np.argsort(np.concatenate(marked), kind="stable")
+    borders = np.cumsum(joined[order])
     points = (np.arange(draws) + generator.random()) / draws * borders[-1]
     # Rounding must not choose a graph of weight 0 at the end.
-    places = np.minimum(np.searchsorted(borders, points, side="right"), np.flatnonzero(joined)[-1])
-    counts = np.bincount(places, minlength=len(joined))
+    places = np.minimum(np.searchsorted(borders, points, side="right"), np.flatnonzero(joined[order])[-1])
+    counts = np.empty(len(joined), dtype=np.int64)
+    counts[order] = np.bincount(places, minlength=len(joined))
     return np.split(counts, np.cumsum([len(own) for own in weights])[:-1])
 
 
@@ -111,7 +118,7 @@ def drawn_effects(
     numbers = (len(question.worlds) + 2) * question.width + len(mediators)
     what, remedy = f"Drawing {draws:,} times from the posterior of an effect", "Ask for fewer draws."
     memory.require(_COPIES * 8 * draws * numbers, what, remedy)
-    counts = shared_out([own.weights for own in groups], draws, generator)
+    counts = shared_out([own.weights for own in groups], draws, generator, [own.reached for own in groups])
     pieces = []
     with graphs.reporter.stage("draws of an effect", draws) as stage:
         for part, own, number in zip(graphs.parts, groups, counts, strict=True):

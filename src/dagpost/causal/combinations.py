@@ -29,20 +29,20 @@ class Combinations(NamedTuple):
     #: Where combinations are found by their levels; which columns matter, and how many combinations that makes.
     slots: Integers
     columns: Masks
-    count: Integers
+    number: Integers
 
 
-def combinations_of(background: Background, levels: Integers, numbers: Integers) -> Combinations:
-    """The exogenous columns among some columns of levels and some of numbers."""
+def combinations_of(background: Background, numbers: Floats) -> Combinations:
+    """The combinations of exogenous columns of levels, with the means of columns of numbers in each."""
     size = len(background.shares)
     slots = 1 << (2 * size - 1).bit_length()
     return Combinations(
-        np.ascontiguousarray(background.levels[:, levels]),
+        np.ascontiguousarray(background.levels),
         background.shares,
-        np.ascontiguousarray(background.means[:, numbers]),
+        np.ascontiguousarray(numbers),
         np.zeros(size, dtype=np.int64),
         np.zeros(size),
-        np.zeros((size, len(numbers))),
+        np.zeros(numbers.shape),
         np.zeros(slots, dtype=np.int64),
         np.full(1, 2**64 - 1, dtype=np.uint64),
         np.zeros(1, dtype=np.int64),
@@ -53,9 +53,9 @@ def combinations_of(background: Background, levels: Integers, numbers: Integers)
 def tell_apart(own: Combinations, columns: np.uint64) -> int:
     """Put combinations together that agree on some columns; returns how many there are."""
     if own.columns[0] == columns:
-        known: int = own.count[0]
+        known: int = own.number[0]
         return known
-    own.columns[0], own.count[0] = columns, 0
+    own.columns[0], own.number[0] = columns, 0
     for slot in range(len(own.slots)):
         own.slots[slot] = -1
     for combination in range(len(own.shares)):
@@ -63,10 +63,10 @@ def tell_apart(own: Combinations, columns: np.uint64) -> int:
         own.totals[found] += own.shares[combination]
         for number in range(own.means.shape[1]):
             own.sums[found, number] += own.shares[combination] * own.means[combination, number]
-    for found in range(own.count[0]):
+    for found in range(own.number[0]):
         for number in range(own.means.shape[1]):
             own.sums[found, number] /= own.totals[found]
-    result: int = own.count[0]
+    result: int = own.number[0]
     return result
 
 
@@ -80,7 +80,7 @@ def _find(own: Combinations, columns: np.uint64, combination: int) -> int:
             word ^= word >> np.uint64(29)
     slot = np.int64(word & np.uint64(len(own.slots) - 1))
     while own.slots[slot] >= 0:
-        found = own.slots[slot]
+        found = int(own.slots[slot])
         same = True
         for node in range(nodes):
             if columns >> np.uint64(node) & np.uint64(1):
@@ -88,8 +88,8 @@ def _find(own: Combinations, columns: np.uint64, combination: int) -> int:
         if same:
             return found
         slot = (slot + 1) % len(own.slots)
-    found = own.count[0]
-    own.count[0] += 1
+    found = int(own.number[0])
+    own.number[0] += 1
     own.slots[slot], own.examples[found], own.totals[found] = found, combination, 0.0
     for number in range(own.means.shape[1]):
         own.sums[found, number] = 0.0

@@ -61,7 +61,7 @@ class LevelMechanisms:
     def __init__(self, tables: LevelTables, background: Background, exclusive: Flags) -> None:
         self.graphs, self._tables, self._background = tables.graphs, tables, background
         columns = np.arange(tables.graphs.shape[1])
-        self._combinations = combinations_of(background, columns, columns[:0])
+        self._combinations = combinations_of(background, background.means[:, :0])
         self.exogenous = np.isin(columns, background.exogenous)
         self._exclusive, self._factors, self._work = exclusive, room_for(len(columns)), np.empty(_WORK)
 
@@ -182,10 +182,11 @@ def _answer_all(
     """Answer for graph after graph; returns the first place that is left because the work space is too small."""
     one, nodes = np.uint64(1), own.graphs.shape[1]
     set_to = np.empty(nodes, dtype=np.int64)
-    fixed = fixed_columns(asked.set_to, exogenous)
+    fixed = set_columns(asked.set_to) | exogenous
+    mediator = one << np.uint64(asked.mediator) if asked.mediator >= 0 else np.uint64(0)
     for place in range(first, len(rows)):
         graph = rows[place]
-        between, behind = mediating(own, above, graph, asked, fixed)
+        between, behind = acted_on(own, above, graph, mediator, asked.cause, fixed)
         relevant = relevant_columns(own, graph, one << np.uint64(asked.outcome), fixed, asked.mediator, behind)
         count = tell_apart(combinations, relevant & exogenous & ~set_columns(asked.set_to))
         for level in range(result.shape[1]):
@@ -198,8 +199,12 @@ def _answer_all(
                 continue
             begin(factors)
             for stage in range(STAGES):
-                kept = one << np.uint64(asked.outcome)
-                if not sum_stage(own, graph, asked, stage, relevant & ~fixed, between, kept, set_to, factors, work):
+                members, kept, seen = relevant & ~fixed & ~mediator, one << np.uint64(asked.outcome), -1
+                if stage == 0:
+                    if not mediator & relevant:
+                        continue
+                    members, kept, seen = between, ~between | mediator, asked.seen_by_mediator
+                if not sum_columns(own, graph, asked, members, kept, seen, False, set_to, factors, work):
                     return place
             for level in range(result.shape[1]):
                 result[place, level] += share * value_at(own, asked.outcome, level, factors, work)
@@ -217,12 +222,6 @@ def set_columns(set_to: Integers) -> np.uint64:
 
 
 @inline_no_refcount
-def fixed_columns(set_to: Integers, exogenous: np.uint64) -> np.uint64:
-    """The columns that have a level in every sum, as a mask."""
-    return set_columns(set_to) | exogenous
-
-
-@inline_no_refcount
 def choose_levels(
     asked: Asked, combinations: Combinations, example: int, exogenous: np.uint64, set_to: Integers
 ) -> None:
@@ -234,30 +233,24 @@ def choose_levels(
 
 
 @inline_no_refcount
-def mediating(
-    own: LevelTables, above: Masks, graph: int, asked: Asked, fixed: np.uint64
+def acted_on(
+    own: LevelTables, above: Masks, graph: int, wanted: np.uint64, cause: int, fixed: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
-    """The columns between cause and mediator, the mediator included, and those behind them: none without a mediator."""
-    one, none = np.uint64(1), np.uint64(0)
-    if asked.mediator < 0:
-        return none, none
-    between, behind, todo = none, none, one << np.uint64(asked.mediator)
+    """Of some columns and those behind them: which the cause acts on, and on which others these rest."""
+    one, between, behind, todo = np.uint64(1), np.uint64(0), np.uint64(0), wanted
     while todo:
         for node in range(own.graphs.shape[1]):
             bit = one << np.uint64(node)
             if not todo & bit:
                 continue
             todo &= ~bit
-            between |= bit
-            parents = own.graphs[graph, node]
-            for parent in range(own.graphs.shape[1]):
-                other = one << np.uint64(parent)
-                if not parents & other:
-                    continue
-                if above[graph, parent] >> np.uint64(asked.cause) & one and not fixed & other:
-                    todo |= other & ~between
-                elif parent != asked.cause:
-                    behind |= other
+            if node == cause:
+                continue
+            if cause >= 0 and above[graph, node] >> np.uint64(cause) & one and not fixed & bit:
+                between |= bit
+                todo |= own.graphs[graph, node] & ~(between | behind)
+            else:
+                behind |= bit
     return between, behind
 
 
@@ -280,43 +273,31 @@ def relevant_columns(
 
 
 @inline_no_refcount
-def sum_stage(
+def sum_columns(
     own: LevelTables,
     graph: int,
     asked: Asked,
-    stage: int,
-    relevant: np.uint64,
-    between: np.uint64,
+    members: np.uint64,
     kept: np.uint64,
+    seen: int,
+    together: bool,
     set_to: Integers,
     factors: Factors,
     work: Floats,
 ) -> bool:
-    """Take in the columns that matter and sum them out: first those between cause and mediator, then all others.
+    """Take in the families of some columns, which see `seen` of the cause if that is a level, and sum them out.
 
-    What the first stage leaves is the distribution of the mediator, in place of its family. Says whether there was
-    room.
+    Says whether there was room.
     """
-    one, mediator = np.uint64(1), np.uint64(0)
-    seen, set_as = np.int64(-1), np.int64(-1)
-    if asked.mediator >= 0:
-        mediator = one << np.uint64(asked.mediator)
-    if asked.cause >= 0:
-        set_as = set_to[asked.cause]
-    if stage == 0:
-        if not mediator & relevant:
-            return True
-        relevant, kept, seen = between, ~between | mediator, asked.seen_by_mediator
-    else:
-        relevant &= ~mediator
+    as_set = set_to[asked.cause] if asked.cause >= 0 else -1
     for node in range(len(own.arities)):
-        if relevant >> np.uint64(node) & one:
-            if stage > 0:
-                seen = asked.seen_by_outcome if node == asked.outcome else -1
-            if asked.cause >= 0:
-                set_to[asked.cause] = seen if seen >= 0 else set_as
-            if not add_family(own, graph, node, set_to, factors, work):
-                return False
+        if not members >> np.uint64(node) & np.uint64(1):
+            continue
+        if asked.cause >= 0:
+            level = asked.seen_by_outcome if node == asked.outcome and asked.seen_by_outcome >= 0 else seen
+            set_to[asked.cause] = level if level >= 0 else as_set
+        if not add_family(own, graph, node, set_to, factors, work):
+            return False
     if asked.cause >= 0:
-        set_to[asked.cause] = set_as
-    return sum_out(own, kept, factors, work)
+        set_to[asked.cause] = as_set
+    return sum_out(own, kept, together, factors, work)

@@ -237,8 +237,13 @@ def _pair(labels: tuple[Any, ...], compared: tuple[int, int] | None) -> tuple[An
 
 
 def _warn_of_model(graphs: Graphs, question: Question) -> None:
-    """Say that an effect of numbers on levels is zero by the model, where that has no such edges."""
+    """Say what is a statement of the model, or of its prior, and not a finding."""
     columns = graphs.columns
+    if columns.names[question.outcome] in graphs.always_set:
+        warn(
+            f"In every row {columns.names[question.outcome]!r} was set, so that no row says how it follows from other "
+            "columns: effects on it come from the prior alone. Add rows in which it was not set."
+        )
     numbers = [own.column for own in question.causes if columns.levels[own.column] is None]
     if columns.images is None and numbers and columns.levels[question.outcome] is not None:
         warn(

@@ -119,7 +119,7 @@ def add_family(own: LevelTables, graph: int, node: int, set_to: Integers, factor
         return True
     if not has_room(factors, free * own.arities[node], work):
         return False
-    _write_family(own, graph, node, offset, np.int64(free), factors, work)
+    _write_family(own, graph, node, offset, int(free), factors, work)
     return True
 
 
@@ -159,14 +159,19 @@ def _write_family(
 
 
 @inline_no_refcount
-def sum_out(own: LevelTables, kept: np.uint64, factors: Factors, work: Floats) -> bool:
-    """Sum all columns out that are not to be kept. Says whether there was room."""
+def sum_out(own: LevelTables, kept: np.uint64, together: bool, factors: Factors, work: Floats) -> bool:
+    """Sum all columns out that are not to be kept; what is left is made one factor, the last, if it is to be together.
+
+    Says whether there was room.
+    """
     while True:
         node = _next_column(own.arities, kept, factors)
-        if node < 0:
+        if node < 0 and not together:
             return True
         if not _sum_one(own, node, factors, work):
             return False
+        if node < 0:
+            return True
 
 
 @inline_no_refcount
@@ -196,14 +201,17 @@ def _next_column(arities: Integers, kept: np.uint64, factors: Factors) -> int:
 
 @inline_no_refcount
 def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> bool:
-    """Multiply the factors with a column and sum it out."""
+    """Multiply the factors with a column and sum it out; without one, multiply all."""
     one, arities, used, joint = np.uint64(1), own.arities, 0, np.uint64(0)
     for number in range(factors.tally[COUNT]):
-        if factors.alive[number] and factors.scopes[number] >> np.uint64(node) & one:
+        if factors.alive[number] and (node < 0 or factors.scopes[number] >> np.uint64(node) & one):
             factors.chosen[used], factors.places[used] = number, factors.begins[number]
             used += 1
             joint |= factors.scopes[number]
-    joint &= ~(one << np.uint64(node))
+    depth, summed = 1, max(node, 0)
+    if node >= 0:
+        joint &= ~(one << np.uint64(node))
+        depth = arities[node]
     width, entries = 0, 1.0
     for column in range(len(arities)):
         if joint >> np.uint64(column) & one:
@@ -215,11 +223,11 @@ def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> boo
     top = factors.tally[TOP]
     for entry in range(np.int64(entries)):
         total = 0.0
-        for level in range(arities[node]):
+        for level in range(depth):
             product = 1.0
             for which in range(used):
                 number = factors.chosen[which]
-                place = factors.places[which] + level * factors.strides[number, node]
+                place = factors.places[which] + level * factors.strides[number, summed]
                 product *= work[place] if factors.in_work[number] else own.tables[place]
             total += product
         work[top + entry] = total
@@ -252,13 +260,3 @@ def value_at(own: LevelTables, column: int, level: int, factors: Factors, work: 
                 place += level * factors.strides[number, column]
             product *= work[place] if factors.in_work[number] else own.tables[place]
     return product
-
-
-@inline_no_refcount
-def scope_of_all(factors: Factors) -> np.uint64:
-    """The columns that are in any factor."""
-    every = np.uint64(0)
-    for number in range(factors.tally[COUNT]):
-        if factors.alive[number]:
-            every |= factors.scopes[number]
-    return every

@@ -56,6 +56,8 @@ class Graphs:
     observations: int | None
     #: Whether these are all graphs there are, with exact weights.
     exact: bool = False
+    #: Columns that were set in every row.
+    always_set: frozenset[str] = frozenset()
     reporter: Reporter = NO_PROGRESS
 
     @property

@@ -53,8 +53,7 @@ class LevelTables(NamedTuple):
 
     def some(self, rows: Integers) -> LevelTables:
         """Some of the graphs, with the same parameters."""
-        by_graph = {name: np.ascontiguousarray(getattr(self, name)[rows]) for name in _BY_GRAPH}
-        return self._replace(**by_graph)
+        return self._replace(**{name: np.ascontiguousarray(getattr(self, name)[rows]) for name in _BY_GRAPH})  # type: ignore[arg-type]
 
 
 def level_tables(

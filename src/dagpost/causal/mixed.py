@@ -1,251 +1,191 @@
-"""How much does the mean of a column of numbers change, in tables of levels and numbers, given an adjustment set?
+"""What setting columns does in networks of levels and numbers (conditional Gaussian): probabilities and means, exactly.
 
-With `z` running over the combinations of levels that are adjusted for, and each with Gaussian columns of its own,
-
-    of a treatment of levels:    E[y | do(x)]       = sum over z of P(z) E[y | x, z],
-    of a treatment of numbers:   d E[y | do(x)]/dx  = sum over z of P(z) (slope of y on x in the rows with z),
-
-where regressions also have the columns of numbers that are adjusted for (beside a treatment of levels only exogenous
-ones, which are taken at their mean given `z`). The sum over `z` is exact. That is what the whole network says, whatever
-lies between x and y: the parents of a treatment of numbers leave a residual that is independent of all that is not
-caused by it, so that the regression gives the average of the slopes of all combinations of levels behind `y`.
-
-`P(z)` has a Dirichlet distribution, as in discrete.py. By combination, the columns of numbers have a normal and Wishart
-distribution; with `R`, `w`, `n` as in scores/bge.py, `N` rows, `u` the weight of the prior mean and `l` columns in the
-regression, outcome included, a slope has the distribution of gaussian.py and the mean of `y` at the point `c` of the
-other columns is Student's with `v = w + N - n + l` degrees of freedom,
-
-    location   m_y + b'(c - m_c),        scale^2   R_yy.c / v (1 / (N + u) + (c - m_c)' R_cc^-1 (c - m_c)).
-
-Combinations that do not occur have the prior. Beyond `_SEPARATE` of them they are put together in that many parts, each
-drawn with the mean and the variance that its share of the sum has.
-
-Time: a sort of the rows for each adjustment set, and a few random numbers for each draw and combination that occurs.
+No number leads to a level, so that levels among themselves are as in discrete.py. Means of numbers are sums over all
+levels behind them (mean_sums.py). A cause of numbers may be set to any number: all is linear in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Integers
-from dagpost.causal.discrete import dirichlet_weights
-from dagpost.causal.groups import Effects, Groups, observations_in, speaking_rows
-from dagpost.data.table import Table
-from dagpost.families.masks import members_of
-from dagpost.prediction.counting import blocks_within
-from dagpost.prediction.discrete import cell_parameters
-from dagpost.prediction.gaussian import GaussianPosterior, gaussian_posterior
-from dagpost.prediction.gaussian_statistics import GaussianStatistics
-from dagpost.prediction.grouped_rows import combinations_of, grouped_rows
-from dagpost.prediction.mixed_statistics import compressed
-from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, standard_deviations
-from dagpost.scores.columns import part_of
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost.causal.combinations import combinations_of
+from dagpost.causal.discrete import Asked, LevelMechanisms, larger_work, levels_set, on_the_way
+from dagpost.causal.factors import room_for
+from dagpost.causal.gaussian import orders_of
+from dagpost.causal.level_tables import LevelTables, level_tables
+from dagpost.causal.mean_sums import AskedMean, answer_means
+from dagpost.causal.mechanisms import World
+from dagpost.causal.regression_tables import RegressionTables, regression_tables, room_for_regression
+from dagpost.features import ancestors
+from dagpost.prediction.background import Background, no_background
+from dagpost.prediction.discrete_statistics import DiscreteStatistics
+from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
+from dagpost.scores import ConditionalGaussianPrior
 
-#: How many combinations that do not occur are told apart.
-_SEPARATE = 64
-#: How many random numbers of a kind are worked on at a time.
-_BLOCK_CELLS = 2**20
+_WORK = 2**12
 
 
-def _columns(table: Table, *, numbers: bool) -> list[int]:
-    return [node for node, levels in enumerate(table.levels) if (levels is None) == numbers]
+class _Columns(NamedTuple):
+    """Which columns are levels, which numbers, and the place of each column among those of its kind."""
+
+    levels: Integers
+    numbers: Integers
+    exclusive: Flags
+
+    @property
+    def place(self) -> Integers:
+        found = np.empty(len(self.levels) + len(self.numbers), dtype=np.int64)
+        found[self.levels], found[self.numbers] = np.arange(len(self.levels)), np.arange(len(self.numbers))
+        return found
 
 
-def among_levels(
-    table: Table, prior: ConditionalGaussianPrior, treatment: int, outcome: int, groups: Groups
-) -> tuple[Table, DirichletPrior, int, int, Groups]:
-    """The question about two columns of levels, among these alone: columns of numbers lead to none of them."""
-    levels = _columns(table, numbers=False)
-    own = groups._replace(masks=compressed(groups.masks, np.array(levels)))
-    return part_of(table, levels), prior.dirichlet, levels.index(treatment), levels.index(outcome), own
+class MixedMechanisms:
+    """Networks of levels and numbers, one for each graph."""
 
+    def __init__(
+        self, graphs: Masks, levels: LevelTables, numbers: RegressionTables, columns: _Columns, background: Background
+    ) -> None:
+        self.graphs, self._levels, self._numbers, self._columns = graphs, levels, numbers, columns
+        self._background, self._place = background, columns.place
+        own = background.among(columns.levels) if len(columns.levels) else no_background(1)
+        self._of_levels = LevelMechanisms(levels, own, columns.exclusive)
+        self._combinations = combinations_of(own, background.means[:, columns.numbers])
+        exogenous = np.isin(columns.numbers, background.exogenous)
+        self._exogenous = np.uint64(sum(1 << int(place) for place in np.flatnonzero(exogenous)))
+        self._factors, self._work = room_for(len(levels.arities)), np.empty(_WORK)
+        self._regression = room_for_regression(len(columns.numbers))
 
-def no_effects(table: Table, treatment: int, set_of: Integers) -> Effects:
-    """Of a column of numbers on one of levels: no graph has a path."""
-    return Effects(np.empty(0), np.zeros(len(set_of)), observations_in(table, speaking_rows(table, treatment)))
+    @cached_property
+    def above(self) -> Masks:
+        """The ancestors of every column."""
+        return ancestors(self.graphs)
 
+    @cached_property
+    def _orders(self) -> Integers:
+        """The columns of numbers of every graph, parents before children."""
+        return orders_of(self._numbers.number_parents)
 
-class _Elements(NamedTuple):
-    """What the sum over the combinations of one set is made of: weights, and Student's distributions that are added.
+    def some(self, rows: Integers) -> MixedMechanisms:
+        """Some of the graphs, with the same parameters."""
+        graphs, levels, numbers = self.graphs[rows], self._levels.some(rows), self._numbers.some(rows)
+        return MixedMechanisms(graphs, levels, numbers, self._columns, self._background)
 
-    `outer` are the parameters of `P(z)`; the others have a row for each term and a column for each combination.
-    """
+    def outcome(self, outcome: int, world: World) -> Floats:
+        """The probability of each level of the outcome, or its mean, when some columns are set."""
+        if self._is_level(outcome):
+            # Numbers do not lead to levels.
+            own = {int(self._place[column]): value for column, value in world.items() if self._is_level(column)}
+            return self._of_levels.outcome(int(self._place[outcome]), own)
+        return self._answer(self._asked(outcome, world), np.arange(len(self.graphs)))
 
-    outer: Floats
-    locations: Floats
-    scales: Floats
-    freedoms: Floats
-
-
-class _Numbers:
-    """The rows that speak of a treatment, and the posterior of their columns of numbers, group by group."""
-
-    def __init__(self, table: Table, prior: ConditionalGaussianPrior, treatment: int) -> None:
-        self.table, self.prior = table, prior
-        self.columns = _columns(table, numbers=True)
-        self.rows = np.flatnonzero(speaking_rows(table, treatment))
-        part, weights = part_of(table, self.columns), table.weights.astype(np.float64)
-        data = part.values()
-        self._facts = part.names, np.average(data, axis=0, weights=weights), standard_deviations(data, weights)
-        self._data, self.weights = data[self.rows], weights[self.rows]
-
-    def posterior(self, member: Integers, groups: int, chosen: NDArray[np.bool_]) -> GaussianPosterior:
-        """Of the rows that are chosen, by their group, and of no rows at the end."""
-        found = grouped_rows(self._data[chosen], self.weights[chosen], member[chosen], groups + 1)
-        nodes = np.zeros(len(self.columns), dtype=np.int64)
-        return gaussian_posterior(GaussianStatistics(*self._facts, nodes, *found), self.prior.gaussian)
-
-    def combinations(self, levels: list[int]) -> tuple[Integers, int, float]:
-        """The combination of each row among those that occur; how many of these there are, and how many do not."""
-        arities = [self.table.arities[node] for node in levels]
-        codes = [self.table.columns[node][self.rows] for node in levels]
-        if np.prod(arities, dtype=np.float64) > 2.0**62:
-            stacked = np.column_stack(codes)
-            found, member = np.unique(stacked, axis=0, return_inverse=True)
-        else:
-            found, member = np.unique(combinations_of(codes, arities, len(self.rows)), return_inverse=True)
-        return member.reshape(-1), len(found), float(np.prod(arities, dtype=np.float64)) - len(found)
-
-    def outer(self, levels: list[int], treatment: int) -> float:
-        """The Dirichlet parameter of one combination of levels that is adjusted for."""
-        if not levels:
-            return 1.0
-        own = _columns(self.table, numbers=False)
-        table = part_of(self.table, own)
-        child, *others = [own.index(node) for node in levels]
-        merged = 1.0
-        if self.table.levels[treatment] is not None:
-            others, child = [child, *others], own.index(treatment)
-            merged = float(table.arities[child])
-        mask = np.array([sum(1 << other for other in others)], dtype=np.uint64)
-        parameters = cell_parameters(self.prior.dirichlet, table, np.array([child]), mask)
-        return float(self.prior.dirichlet.of_merged(parameters, merged)[0])
-
-
-def slopes_by_levels(
-    table: Table,
-    prior: ConditionalGaussianPrior,
-    treatment: int,
-    outcome: int,
-    groups: Groups,
-    set_of: Integers,
-    generator: np.random.Generator,
-) -> Effects:
-    """The change of a column of numbers with one unit more of another: mean by set, and a draw for each of `set_of`."""
-    numbers = _Numbers(table, prior, treatment)
-    x, y = numbers.columns.index(treatment), numbers.columns.index(outcome)
-
-    def elements(mask: int) -> _Elements:
-        levels, others = _split(table, mask)
-        member, occurring, absent = numbers.combinations(levels)
-        posterior = numbers.posterior(member, occurring, np.ones(len(member), dtype=np.bool_))
-        explaining = [*(numbers.columns.index(node) for node in others), x]
-        inverse = np.linalg.inv(posterior.matrices[:, explaining][:, :, explaining])
-        slopes = (inverse @ posterior.matrices[:, explaining, y][:, :, np.newaxis])[:, :, 0]
-        left = posterior.matrices[:, y, y] - (slopes * posterior.matrices[:, explaining, y]).sum(axis=1)
-        freedom = posterior.degrees + len(explaining) + 1
-        scales = np.sqrt(np.maximum(left, posterior.floors[y]) / freedom * inverse[:, -1, -1])
-        weight = numbers.outer(levels, treatment)
-        pooled = np.bincount(member, weights=numbers.weights, minlength=occurring).astype(np.float64)
-        return _with_absent(weight, pooled, absent, slopes[np.newaxis, :, -1], scales[np.newaxis], freedom[np.newaxis])
-
-    return _effects(elements, groups, set_of, generator, numbers)
-
-
-def changes_of_mean(
-    table: Table,
-    prior: ConditionalGaussianPrior,
-    treatment: int,
-    outcome: int,
-    groups: Groups,
-    set_of: Integers,
-    generator: np.random.Generator,
-    levels: tuple[int, int],
-) -> Effects:
-    """The change of the mean of a column of numbers from one level of the treatment to another, in the same way."""
-    numbers = _Numbers(table, prior, treatment)
-    y, codes = numbers.columns.index(outcome), table.columns[treatment][numbers.rows]
-
-    def elements(mask: int) -> _Elements:
-        own, others = _split(table, mask)
-        member, occurring, absent = numbers.combinations(own)
-        given = [numbers.columns.index(node) for node in others]
-        points = numbers.posterior(member, occurring, np.ones(len(member), dtype=np.bool_)).means[:, given]
+    def direct(self, cause: int, outcome: int, values: tuple[float, float]) -> Floats:
+        """The change of these along the edge alone."""
+        if self._is_level(outcome):
+            if not self._is_level(cause):
+                return self._no_change(outcome)
+            return self._of_levels.direct(int(self._place[cause]), int(self._place[outcome]), values)
+        rows = np.flatnonzero(self.graphs[:, outcome] >> np.uint64(cause) & np.uint64(1))
+        asked = self._asked(outcome, {cause: values[1]}, cause)
         first, second = (
-            _means_at(numbers.posterior(member, occurring, codes == level), given, y, points) for level in levels
+            asked._replace(levels=asked.levels._replace(seen_by_outcome=int(value)))
+            if self._is_level(cause)
+            else asked._replace(seen_by_outcome=float(value))
+            for value in values
         )
-        pooled = np.bincount(member, weights=numbers.weights, minlength=occurring).astype(np.float64)
-        # Student's distributions are symmetric, so that the scale of what is taken away may stay as it is.
-        locations = np.stack([first[0], -second[0]])
-        scales, freedoms = np.stack([first[1], second[1]]), np.stack([first[2], second[2]])
-        return _with_absent(numbers.outer(own, treatment), pooled, absent, locations, scales, freedoms)
+        return self._change(first, second, rows)
 
-    return _effects(elements, groups, set_of, generator, numbers)
+    def through(self, cause: int, outcome: int, mediator: int, values: tuple[float, float]) -> Floats:
+        """The change that passes through the mediator."""
+        if self._is_level(outcome):
+            if not (self._is_level(cause) and self._is_level(mediator)):
+                return self._no_change(outcome)
+            own = self._place[[cause, outcome, mediator]].tolist()
+            return self._of_levels.through(own[0], own[1], own[2], values)
+        rows = np.flatnonzero(on_the_way(self.above, cause, outcome, mediator))
+        asked = self._asked(outcome, {cause: values[0]}, cause, mediator)
+        first, second = (
+            asked._replace(levels=asked.levels._replace(seen_by_mediator=int(value)))
+            if self._is_level(cause)
+            else asked._replace(seen_by_mediator=float(value))
+            for value in values
+        )
+        return self._change(first, second, rows)
 
+    def _is_level(self, column: int) -> bool:
+        return bool(np.isin(column, self._columns.levels))
 
-def _split(table: Table, mask: int) -> tuple[list[int], list[int]]:
-    """The columns of levels and those of numbers in a set."""
-    nodes = list(members_of(mask))
-    return [node for node in nodes if table.levels[node] is not None], [n for n in nodes if table.levels[n] is None]
+    def _no_change(self, outcome: int) -> Floats:
+        return np.zeros((len(self.graphs), int(self._levels.arities[self._place[outcome]])))
 
+    def _asked(self, outcome: int, world: World, cause: int = -1, mediator: int = -1) -> AskedMean:
+        """A question about a column of numbers, split by the kind of the columns in it."""
+        codes = {int(self._place[column]): value for column, value in world.items() if self._is_level(column)}
+        numbers = np.full(len(self._columns.numbers), np.nan)
+        for column, value in world.items():
+            if not self._is_level(column):
+                numbers[self._place[column]] = value
+        own = {
+            name: (int(self._place[column]), self._is_level(column)) if column >= 0 else (-1, False)
+            for name, column in (("cause", cause), ("mediator", mediator))
+        }
+        set_to = levels_set(codes, len(self._levels.arities), self._columns.exclusive)
+        of_levels = Asked(-1, set_to, **{name: place if of_level else -1 for name, (place, of_level) in own.items()})
+        of_numbers = {name: -1 if of_level else place for name, (place, of_level) in own.items()}
+        return AskedMean(of_levels, int(self._place[outcome]), numbers, **of_numbers)
 
-def _means_at(posterior: GaussianPosterior, given: list[int], y: int, points: Floats) -> tuple[Floats, Floats, Floats]:
-    """Location, scale and freedom of the mean of `y` where some other columns are at a point, by group."""
-    inverse = np.linalg.inv(posterior.matrices[:, given][:, :, given])
-    slopes = (inverse @ posterior.matrices[:, given, y][:, :, np.newaxis])[:, :, 0]
-    distance = points - posterior.means[:, given]
-    left = posterior.matrices[:, y, y] - (slopes * posterior.matrices[:, given, y]).sum(axis=1)
-    freedom = posterior.degrees + len(given) + 1
-    spread = 1.0 / posterior.weights + np.einsum("gi,gij,gj->g", distance, inverse, distance)
-    locations = posterior.means[:, y] + (slopes * distance).sum(axis=1)
-    return locations, np.sqrt(np.maximum(left, posterior.floors[y]) / freedom * spread), freedom
+    def _change(self, first: AskedMean, second: AskedMean, rows: Integers) -> Floats:
+        """The difference between the answers to two questions in some graphs, 0 in others."""
+        result = np.zeros((len(self.graphs), 1))
+        result[rows] = self._answer(first, rows) - self._answer(second, rows)
+        return result
 
-
-def _with_absent(
-    outer: float, pooled: Floats, absent: float, locations: Floats, scales: Floats, freedoms: Floats
-) -> _Elements:
-    """The combinations that occur, and those that do not in some equal parts; the last column is the prior."""
-    parts = int(min(max(absent, 0.0), _SEPARATE))
-    if parts == 0:
-        return _Elements(outer + pooled, locations[:, :-1], scales[:, :-1], freedoms[:, :-1])
-    share = absent / parts
-    # The squares of the shares of `g` equal combinations of parameter `a` sum to `(a + 1) / (g a + 1)` on average.
-    narrower = np.sqrt((outer + 1.0) / (share * outer + 1.0))
-    columns = [*range(len(pooled)), *[len(pooled)] * parts]
-    factors = np.append(np.ones(len(pooled)), np.full(parts, narrower))
-    weights = np.append(outer + pooled, np.full(parts, share * outer))
-    return _Elements(weights, locations[:, columns], scales[:, columns] * factors, freedoms[:, columns])
-
-
-def _effects(
-    elements_of: Callable[[int], _Elements],
-    groups: Groups,
-    set_of: Integers,
-    generator: np.random.Generator,
-    numbers: _Numbers,
-) -> Effects:
-    """The mean given each set, and one draw for each entry of `set_of` (ascending): 0 where that is none."""
-    means, draws = np.zeros(len(groups.masks)), np.zeros(len(set_of))
-    for number, mask in enumerate(groups.masks.tolist()):
-        elements = elements_of(mask)
-        means[number] = elements.outer @ elements.locations.sum(axis=0) / elements.outer.sum()
-        first, last = np.searchsorted(set_of, [number, number + 1])
-        draws[first:last] = _draw(elements, int(last - first), generator)
-    return Effects(means, draws, observations_in(numbers.table, numbers.rows))
+    def _answer(self, asked: AskedMean, rows: Integers) -> Floats:
+        exogenous = np.uint64(sum(1 << int(column) for column in np.flatnonzero(self._of_levels.exogenous)))
+        result = np.zeros(len(rows))
+        tables = self._levels, self._numbers, self._of_levels.above, self._orders, rows, exogenous, self._exogenous
+        rooms = self._combinations, self._factors, self._regression
+        done = 0
+        while (done := answer_means(*tables, asked, *rooms, done, self._work, result)) < len(rows):
+            self._work = larger_work(self._factors)
+        return result[:, np.newaxis]
 
 
-def _draw(elements: _Elements, draws: int, generator: np.random.Generator) -> Floats:
-    result = np.empty(draws)
-    size = len(elements.outer)
-    for block in blocks_within(np.full(draws, size), _BLOCK_CELLS):
-        count = block.stop - block.start
-        weights = dirichlet_weights(np.tile(elements.outer, count), np.arange(count) * size, generator)
-        total = np.zeros((count, size))
-        for location, scale, freedom in zip(elements.locations, elements.scales, elements.freedoms, strict=True):
-            total += location + scale * generator.standard_t(freedom, size=(count, size))
-        result[block] = (weights.reshape(count, size) * total).sum(axis=1)
-    return result
+def drawn(
+    statistics: Any, prior: Any, graphs: Masks, background: Background, generator: np.random.Generator
+) -> MixedMechanisms:
+    """One draw of the parameters of each graph."""
+    return _mechanisms(statistics, prior, graphs, background, generator)
+
+
+def expected(statistics: Any, prior: Any, graphs: Masks, background: Background) -> MixedMechanisms:
+    """The posterior means of the parameters of each graph."""
+    return _mechanisms(statistics, prior, graphs, background, None)
+
+
+def _mechanisms(
+    statistics: Any, prior: Any, graphs: Masks, background: Background, generator: np.random.Generator | None
+) -> MixedMechanisms:
+    assert isinstance(statistics, MixedStatistics)
+    assert isinstance(prior, ConditionalGaussianPrior)
+    graphs = np.ascontiguousarray(graphs, dtype=np.uint64)
+    levels, numbers = statistics.level_columns, statistics.number_columns
+    # Kernels are of tables with a column of levels: one without any gets one that has one level and no edges.
+    discrete = statistics.discrete if len(levels) else _one_level()
+    among_levels = compressed(graphs[:, levels], levels) if len(levels) else np.zeros((len(graphs), 1), dtype=np.uint64)
+    exogenous = background.exogenous
+    of_levels = level_tables(
+        discrete, prior.dirichlet, among_levels, np.flatnonzero(np.isin(levels, exogenous)), generator
+    )
+    of_numbers = regression_tables(statistics, prior, graphs, of_levels.arities, exogenous, generator)
+    columns = _Columns(levels, numbers, discrete.exclusive)
+    return MixedMechanisms(graphs, of_levels, of_numbers, columns, background)
+
+
+def _one_level() -> DiscreteStatistics:
+    none = np.empty(0, dtype=np.int64)
+    family = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.uint64), np.zeros(2, dtype=np.int64)
+    return DiscreteStatistics(("",), (("",),), *family, none, none)

@@ -5,6 +5,8 @@ The command line, the report and the demo say the same.
 
 from __future__ import annotations
 
+import math
+
 from dagpost._tools.text import printable, shortened
 from dagpost.causal.results import Effect, EffectPart, interval_of
 
@@ -12,6 +14,8 @@ from dagpost.causal.results import Effect, EffectPart, interval_of
 _LEAST = 0.0005
 #: Sums of weights are 0 or 1 up to this.
 _ROUNDING = 1e-9
+#: A smaller change of a probability is shown as none.
+_LEAST_CHANGE = 0.00005
 #: How many variables on the way a sentence names.
 _NAMED = 3
 OVERLAP = "Parts through different variables overlap where one path passes several: they need not add up to the total."
@@ -30,22 +34,24 @@ def probability_text(share: float) -> str:
     return "over 0.999" if share > 1.0 - _LEAST else f"{share:.3f}"
 
 
-def change_text(change: float) -> str:
-    """A change with its sign, in as many digits as say something.
+def change_text(change: float, level: bool = False) -> str:
+    """A change with its sign: of a probability with four decimals, of a mean in three digits.
 
-    >>> change_text(0.0612), change_text(-12.34), change_text(0.0)
-    ('+0.0612', '-12.3', '0')
+    >>> change_text(-12.345), change_text(0.06123, level=True), change_text(0.00001, level=True), change_text(0.0)
+    ('-12.3', '+0.0612', '0', '0')
     """
-    return f"{change:+.3g}" if change else "0"
+    if abs(change) < _LEAST_CHANGE * level or not change:
+        return "0"
+    return f"{change:+.4f}" if level else f"{change:+.3g}"
 
 
-def range_text(interval: tuple[float, float]) -> str:
+def range_text(interval: tuple[float, float], level: bool = False) -> str:
     """The two ends of an interval of changes.
 
     >>> range_text((-0.01, 0.1234))
     '-0.01 to +0.123'
     """
-    return f"{change_text(interval[0])} to {change_text(interval[1])}"
+    return f"{change_text(interval[0], level)} to {change_text(interval[1], level)}"
 
 
 def no_effect(effect: Effect) -> bool:
@@ -60,23 +66,22 @@ def main_sentence(effect: Effect) -> str:
     if no_effect(effect):
         return f"{deed}, {effect.measured} does not change: no directed path leads there in any graph."
     way = "rises" if effect.mean > 0.0 else "falls"
-    unit = " latent standard deviations" if effect.in_deviations else ""
     lower, upper = effect.interval()
     return (
-        f"{deed}, {effect.measured} {way} by {abs(effect.mean):.3g}{unit} on average{_from_to(effect)}; the "
+        f"{deed}, {effect.measured} {way} by {abs(effect.mean):.3g} on average{_from_to(effect)}; the "
         f"{100 * effect.confidence:.6g}% interval of the change is {range_text((lower, upper))}."
     )
 
 
 def _from_to(effect: Effect) -> str:
     """The outcome under both settings, where these are compared."""
-    if effect.in_deviations:
-        return ""
     sides = [tuple(pair[side] for pair in effect.values if pair is not None) for side in (0, 1)]
     means = {own.do: own.mean for own in effect.outcomes if own.level == effect.outcome_level}
     if not all(pair is not None for pair in effect.values) or not all(side in means for side in sides):
         return ""
-    return f", from {means[sides[1]]:.3g} to {means[sides[0]]:.3g}"
+    # As many decimals as the change needs to be seen.
+    decimals = max(0, 1 - math.floor(math.log10(abs(effect.mean)))) if effect.mean else 2
+    return f", from {means[sides[1]]:.{decimals}f} to {means[sides[0]]:.{decimals}f}"
 
 
 def sign_sentence(effect: Effect) -> str:
@@ -106,6 +111,15 @@ def moving_sentence(effect: Effect) -> str:
     )
 
 
+def _latent_sentence(effect: Effect) -> str:
+    """The same in standard deviations, under a model of latent numbers."""
+    interval = effect.standardised_interval()
+    if interval is None or effect.standardised is None or no_effect(effect):
+        return ""
+    mean = change_text(float(effect.standardised.mean()))
+    return f"In standard deviations of the outcome's latent numbers: {mean}, {range_text(interval)}."
+
+
 def way_sentence(effect: Effect) -> str:
     """Along which ways it goes, where there is one cause: directly, and through which other variables."""
     if effect.direct is None or no_effect(effect):
@@ -119,6 +133,11 @@ def _part_text(part: EffectPart) -> str:
     return f"{change_text(part.mean)} (there with probability {probability_text(part.probability)})"
 
 
+def _note(effect: Effect) -> str:
+    """Why these values are compared; "one unit more" is said already."""
+    return "" if all(pair is None for pair in effect.values) else effect.note
+
+
 def in_sentences(effect: Effect) -> list[str]:
     """What is to be said beside a table of the parts; `way_sentence` has these in words."""
     condition = effect.condition
@@ -128,5 +147,5 @@ def in_sentences(effect: Effect) -> list[str]:
         else f"{printable(condition.statement)} itself has probability {probability_text(condition.probability)}."
     )
     sure = "" if no_effect(effect) else sign_sentence(effect)
-    said = main_sentence(effect), sure, moving_sentence(effect), given, effect.note
+    said = main_sentence(effect), sure, moving_sentence(effect), _latent_sentence(effect), given, _note(effect)
     return [sentence for sentence in said if sentence]

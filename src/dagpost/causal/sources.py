@@ -16,11 +16,11 @@ from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.masks import refuse_wide
-from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.fitted import Fitted, targets_of
 from dagpost.posterior.latent_numbers import images_of
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.background import background_of, count_background
-from dagpost.prediction.counted_parts import all_counted_parts, counted_parts
+from dagpost.prediction.counted_parts import all_counted_parts, counted_parts, has_rows
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.mixed_statistics import MixedStatistics
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
@@ -29,8 +29,15 @@ from dagpost.scores import ParameterPrior, Score, parameter_prior_of, resolve_sc
 
 def graphs_of_fitted(fitted: Fitted) -> Graphs:
     """The graphs of a model with what was counted for their parameters: all there are, or those of its own sample."""
+    # A report asks about many pairs.
+    return fitted.once("graphs of effects", lambda: _graphs_of_fitted(fitted))
+
+
+def _graphs_of_fitted(fitted: Fitted) -> Graphs:
     refuse_wide(len(fitted.names), "Effects are computed")
     resolve_score(fitted.score)
+    if not has_rows(fitted):
+        fitted.rows("Effects")
     every = all_counted_parts(fitted)
     counted = counted_parts(fitted) if every is None else every
     images = images_of(fitted)
@@ -52,6 +59,7 @@ def graphs_of_fitted(fitted: Fitted) -> Graphs:
         count=len(counted[0][0].sample) if shared else sum(len(part.sample) for part, _ in counted),
         target=str(fitted.target),
         observations=fitted.data.observations,
+        always_set=_always_set(fitted.data.targets),
         exact=every is not None,
         reporter=fitted.workspace.reporter,
     )
@@ -66,6 +74,7 @@ def graphs_of_sample(sample: DagSample, table: Table, score: str | Score, engine
             "model, which has those: model.effect(cause, outcome)."
         )
     _check_names(sample, table)
+    _check_counts(table)
     statistics = sufficient_statistics(table, sample.parents, score, engine=engine)
     recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
     weights = sample.weights / sample.weights.sum()
@@ -76,6 +85,7 @@ def graphs_of_sample(sample: DagSample, table: Table, score: str | Score, engine
         count=len(sample),
         target=str(sample.target),
         observations=table.observations,
+        always_set=_always_set(targets_of(table)),
     )
 
 
@@ -91,6 +101,20 @@ def _means(statistics: Statistics) -> Floats:
     elif isinstance(statistics, MixedStatistics):
         means[statistics.number_columns] = statistics.numbers.centre
     return means
+
+
+def _always_set(targets: tuple[tuple[str, ...], ...]) -> frozenset[str]:
+    """The columns that were set in every row; `targets` are the sets of columns that were set together."""
+    return frozenset.intersection(*map(frozenset, targets)) if targets else frozenset()
+
+
+def _check_counts(table: Table) -> None:
+    if table.counts is not None and (table.counts < 0).any():
+        row = int((table.counts < 0).argmax())
+        raise InputError(
+            f"The counts of a table must be at least 0. Got {int(table.counts[row])} in row {row + 1} (the first "
+            "row is row 1): correct it, or drop the row."
+        )
 
 
 def _check_names(sample: DagSample, table: Table) -> None:

@@ -27,22 +27,31 @@ from dagpost.errors import DagpostError, DagpostWarning
 
 WRONG = 2
 
-#: The module and the function of every command, or its group of commands, in the order in which the help lists them.
-_COMMANDS = {
-    "fit": ("dagpost.cli.fit", "fit"),
-    "edges": ("dagpost.cli.query", "edges"),
-    "query": ("dagpost.cli.query", "query"),
-    "effect": ("dagpost.cli.effect", "effect"),
-    "sample": ("dagpost.cli.sample", "sample"),
-    "best": ("dagpost.cli.best", "best"),
-    "predict": ("dagpost.cli.predict", "predict"),
-    "complete": ("dagpost.cli.complete", "complete"),
-    "plot": ("dagpost.cli.plot", "plot"),
-    "report": ("dagpost.cli.report", "report"),
-    "info": ("dagpost.cli.info", "info"),
-    "demo": ("dagpost.cli.demo", "demo"),
-    "data": ("dagpost.cli.data", "data"),
+#: The module and the function of every command, or its group of commands, as the help lists them: under what for.
+_SECTIONS = {
+    "Begin": {
+        "demo": ("dagpost.cli.demo", "demo"),
+        "data": ("dagpost.cli.data", "data"),
+        "info": ("dagpost.cli.info", "info"),
+        "fit": ("dagpost.cli.fit", "fit"),
+    },
+    "Ask": {
+        "edges": ("dagpost.cli.query", "edges"),
+        "query": ("dagpost.cli.query", "query"),
+        "effect": ("dagpost.cli.effect", "effect"),
+        "best": ("dagpost.cli.best", "best"),
+        "predict": ("dagpost.cli.predict", "predict"),
+    },
+    "Show": {
+        "plot": ("dagpost.cli.plot", "plot"),
+        "report": ("dagpost.cli.report", "report"),
+    },
+    "Draw": {
+        "sample": ("dagpost.cli.sample", "sample"),
+        "complete": ("dagpost.cli.complete", "complete"),
+    },
 }
+_COMMANDS = {name: home for section in _SECTIONS.values() for name, home in section.items()}
 #: Commands that do something without an argument.
 _READY = ("demo", "data")
 
@@ -82,6 +91,15 @@ class _Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(_COMMANDS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """List the commands under what they are for."""
+        width = max(map(len, _COMMANDS))
+        for heading, names in _SECTIONS.items():
+            with formatter.section(heading):
+                room = formatter.width - 6 - width
+                rows = [(f"{name:{width}}", self.commands[name].get_short_help_str(room)) for name in names]
+                formatter.write_dl(rows)
 
 
 app = typer.Typer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from dagpost.cli.output import as_content, edge_list, print_json, summary
 from dagpost.errors import InputError
 
 _MINIMUM = 0.05
+_DRAWS, _WIDTH = 4_000, 100
 _QUESTIONS = (
     ("directly", "Smoking -> Pressure"),
     ("by any path", "Smoking ~> Pressure"),
@@ -37,6 +39,7 @@ def demo(
     \b
     Example: dagpost demo
     """
+    from dagpost.causal.sentences import in_sentences
     from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs, print_pairs_left_out
     from dagpost.data import datasets
     from dagpost.model import DagPosterior
@@ -57,11 +60,13 @@ def demo(
     model = DagPosterior(seed=2, threads=threads, progress=False if quiet else None).fit(datasets.load("coronary"))
     found = quick_directions(model.fitted_)
     answers = model.probability([statement for _, statement in _QUESTIONS])
+    effect = model.effect("Smoking", "Pressure", draws=_DRAWS)
     model.save(model_file)
     written = model.report(page, title="Heart disease among 1,841 car workers")
     if as_json:
         edges = edge_list(model.edge_probabilities_)
-        print_json({**as_content(model, edges, model_file), **pairs_content(found), "report": str(written)})
+        more = {"effect": effect.summary(), "report": str(written)}
+        print_json({**as_content(model, edges, model_file), **pairs_content(found), **more})
         return
     typer.echo(datasets.describe("coronary"))
     typer.echo()
@@ -76,6 +81,9 @@ def demo(
     typer.echo("Do arrows lead from smoking to blood pressure?")
     for (words, _), answer in zip(_QUESTIONS, answers, strict=True):
         typer.echo(f"  {words:22} {answer}")
+    typer.echo("What would smoking change?")
+    for sentence in in_sentences(effect):
+        typer.echo(textwrap.fill(sentence, _WIDTH, initial_indent="  ", subsequent_indent="  "))
     typer.echo()
     joined = min((pair.joined for pair in shown), key=lambda share: abs(share - 0.5))
     clear = sum(pair.word == "clear" for pair in shown)
@@ -86,6 +94,6 @@ def demo(
         f"same way: here {clear or 'none'} of {len(shown)}. Other choices of ours may change either (the report has"
     )
     typer.echo("tried some), and a cause that is not in the table could undo any direction.")
-    typer.echo("Next: dagpost fit YOUR_TABLE.csv -o model.dagpost")
+    typer.echo("Next: dagpost fit YOUR_TABLE.csv -o model.dagpost, then dagpost effect model.dagpost CAUSE OUTCOME")
     typer.echo(f"Model: {model_file}")
     typer.echo(f"Report, to open in a browser: {written}")

@@ -85,7 +85,7 @@ def effect(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what setting a column does to another: by how much, how surely, through what.
+    """Say what setting a column does to another, and how surely.
 
     Averaged over all graphs and their parameters; causes are causes only if none is hidden, and what is assumed stands
     below. An effect of exactly 0 has a probability of its own: that of graphs without a path.
@@ -104,12 +104,23 @@ def effect(
     if len(words) < 2:
         alone = {"do": do, "rather-than": rather_than, "level": level, "given": given, "output": output}
         _refuse_for_all(words, {name: value for name, value in alone.items() if value})
-        _show_all(fitted, words, draws or _DRAWS_OF_ALL, confidence, seed, minimum, matrix=matrix, as_json=as_json)
+        _show_all(
+            fitted,
+            words,
+            _DRAWS_OF_ALL if draws is None else draws,
+            confidence,
+            seed,
+            minimum,
+            matrix=matrix,
+            as_json=as_json,
+        )
         return
     if matrix or minimum is not None:
         name = "--matrix" if matrix else "--minimum"
         raise InputError(f"{name} is for all effects, without a cause and an outcome. Leave it out, or these.")
-    found = _found(fitted, words, do, rather_than or [], level, given, draws or _DRAWS, confidence, seed)
+    found = _found(
+        fitted, words, do, rather_than or [], level, given, _DRAWS if draws is None else draws, confidence, seed
+    )
     if place is not None:
         from dagpost.plots.effect_overview import effect_overview
 
@@ -180,12 +191,13 @@ def _print_parts(found: Effect) -> None:
 
     percent = f"{100 * found.confidence:.6g}% interval"
     rows = [("part", "mean", percent, "there", "raises", "lowers")]
+    level = found.outcome_level is not None
     parts = found.parts_table().to_dict("records")[: _SHOWN + 2]
     rows += [
         (
             printable(part["part"]),
-            change_text(part["mean"]),
-            range_text((part["lower"], part["upper"])),
+            change_text(part["mean"], level),
+            range_text((part["lower"], part["upper"]), level),
             *(f"{part[name]:.3f}" for name in ("probability", "raises", "lowers")),
         )
         for part in parts
@@ -218,7 +230,7 @@ def _print_outcomes(found: Effect) -> None:
 
 def _measured(value: float, level: bool) -> str:
     """A probability with four digits, a mean with five that matter."""
-    return f"{value:.4f}" if level else f"{value:.5g}"
+    return f"{value:.4f}" if level else f"{value:#.5g}"
 
 
 def _value(value: object) -> str:
@@ -226,7 +238,8 @@ def _value(value: object) -> str:
 
 
 def _about(found: Effect) -> str:
-    graphs = f"all {found.graphs:,} graphs there are" if found.exact else f"{found.graphs:,} graphs"
+    which = "there are" if found.condition is None else "in which this holds"
+    graphs = f"all {found.graphs:,} graphs {which}" if found.exact else f"{found.graphs:,} graphs"
     means = "Means and probabilities are exact" if found.exact else "Averaged"
     return f"{means} over {graphs}; intervals and signs from {len(found.samples):,} draws of graphs and parameters."
 
@@ -287,8 +300,8 @@ def _print_all(table: pd.DataFrame, least: float, confidence: float) -> None:
                 printable(row["cause"]),
                 printable(how),
                 printable(what),
-                change_text(row["mean"]),
-                range_text((row["lower"], row["upper"])),
+                change_text(row["mean"], not _is_missing(level)),
+                range_text((row["lower"], row["upper"]), not _is_missing(level)),
                 *(f"{row[name]:.3f}" for name in ("no_effect", "raises", "lowers")),
             )
         )
@@ -304,11 +317,14 @@ def _print_all(table: pd.DataFrame, least: float, confidence: float) -> None:
 def _print_matrix(table: pd.DataFrame, names: Any) -> None:
     from dagpost.causal.sentences import change_text
 
-    means = {(row["cause"], row["outcome"]): row["mean"] for row in table.to_dict("records")}
+    means = {
+        (row["cause"], row["outcome"]): change_text(row["mean"], not _is_missing(row["outcome_level"]))
+        for row in table.to_dict("records")
+    }
     outcomes = [name for name in names if any((cause, name) in means for cause in names)]
     rows = [("cause \\ outcome", *map(printable, outcomes))]
     rows += [
-        (printable(cause), *(change_text(means[cause, name]) if (cause, name) in means else "" for name in outcomes))
+        (printable(cause), *(means.get((cause, name), "") for name in outcomes))
         for cause in names
         if any((cause, name) in means for name in outcomes)
     ]

@@ -100,16 +100,20 @@ def query(
     source: SourceArgument,
     statements: Annotated[
         list[str],
-        argument("STATEMENT", 'Such as "A ~> B", "A -> C <- B", "P(A -> B | B ~> C)".', autocompletion=_complete),
+        argument(
+            "STATEMENT",
+            """Such as "A ~> B", "P(A -> B | B ~> C)", 'P(A = "x" | B = "y")', "E(A | B = 3)".""",
+            autocompletion=_complete,
+        ),
     ],
     confidence: Annotated[float, setting("P", "Of the intervals, where an answer is not exact.")] = 0.95,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer statements about the graph.
+    """Answer statements about the graph, and about values.
 
-    Exactly where that is possible, else from a sample; each answer says which.
+    Exactly where that is possible, else from a sample; each answer says which. Several may be asked at once.
 
     \b
     A -> B        A is a direct parent of B
@@ -123,12 +127,20 @@ def query(
     "M. Work"     names that are not plain words stand in quotes
 
     \b
-    Example: dagpost query coronary.dagpost "Smoking ~> Pressure" "P(Smoking -> Family | Smoking ~> Pressure)"
+    P(A = "x" | B = "y", C > 3)     values of a new row, given others
+    P(A = "x" | do(B = "y"), B -> A)  B is set from outside; in graphs with B -> A
+    P(1 < A < 2), A in {x, y}, A != x
+    E(A | B = "y")                  the mean of a number
+
+    \b
+    Example: dagpost query coronary.dagpost "Smoking ~> Pressure" 'P(Pressure = ">140" | Smoking = "yes")'
     """
     origin = load_source(source, threads=threads, quiet=quiet)
     answers = origin.probability(statements, confidence=confidence)
     if as_json:
-        print_json([{"statement": s, **answer.as_dict()} for s, answer in zip(statements, answers, strict=True)])
+        # The text as it was asked comes first.
+        pairs = zip(statements, answers, strict=True)
+        print_json([{"statement": text} | answer.as_dict() | {"statement": text} for text, answer in pairs])
         return
     width = max(len(printable(statement)) for statement in statements)
     for statement, answer in zip(statements, answers, strict=True):

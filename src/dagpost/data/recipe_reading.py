@@ -323,6 +323,7 @@ def _assembled(
         interventions=masks if masks is not None and masks.any() else None,
         regimes=regimes,
         time=source.time,
+        beside=source.beside,
         gaps=gaps_of(names, {name: own.gaps[kept] for name, own in unknown.items()}),
         bounds=_bounds_of(names, unknown, kept),
         in_order=tuple(step.name for step, _ in columns if step.ordered),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class Source:
     #: Whether it is a `Table`, whose columns are what they are.
     is_table: bool = False
     time: Unrolling | None = None
+    #: The names of the columns of counts and of interventions, where they were columns.
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     def cells(self, name: str, *, as_text: bool = False) -> Cells:
         """One column."""
@@ -60,10 +62,12 @@ def source_of(data: Any, counts: Any, interventions: Any) -> Source:
         named, rows = dict(zip(names, cells, strict=True)), len(cells[0]) if cells else 0
     if rows == 0:
         raise InputError(f"The table is empty: {len(named)} columns and {rows} rows. At least one row is needed.")
+    beside = {"counts": counts, "interventions": interventions}
+    beside = {what: name for what, name in beside.items() if isinstance(name, str)}
     if isinstance(counts, str):
         counts = _taken_out(named, counts, "counts")
     targets = _taken_out(named, interventions, "interventions") if isinstance(interventions, str) else interventions
-    return Source(named, rows, None if counts is None else row_counts(counts, rows), targets, time=time)
+    return Source(named, rows, None if counts is None else row_counts(counts, rows), targets, time=time, beside=beside)
 
 
 def _source_of_table(table: Table) -> Source:
@@ -82,7 +86,7 @@ def _source_of_table(table: Table) -> Source:
         different, place = np.unique(masks, return_inverse=True)
         named = [names_in(int(mask), table.names) for mask in different]
         targets = [named[i] for i in place]
-    return Source(columns, table.rows, table.counts, targets, is_table=True, time=table.time)
+    return Source(columns, table.rows, table.counts, targets, is_table=True, time=table.time, beside=table.beside)
 
 
 def _taken_out(named: dict[str, Any], name: str, what: str) -> Any:

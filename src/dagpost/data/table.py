@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import html
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -79,6 +80,8 @@ class Table:
     in_order: tuple[str, ...] = ()
     #: The columns of levels that were declared to be in no order, although they are numbers.
     unordered: tuple[str, ...] = ()
+    #: The names of the columns of "counts" and of "interventions" in the data, where they were columns.
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:

@@ -13,7 +13,8 @@ Values are joined with `&` or commas. Brackets, `!` and "or" are for statements 
     query      = ( "P" "(" terms | "E" "(" name ) [ "|" condition { ( "&" | "," ) condition } ] ")"  |  terms
     terms      = term { "&" term }
     condition  = term  |  "do" "(" term { ( "&" | "," ) term } ")"  |  negation
-    term       = name relation value  |  value relation name [ relation value ]  |  name "in" "{" value { "," value } "}"
+    term       = name relation value  |  name "in" "{" value { "," value } "}"
+               |  value relation name [ relation value ]
 """
 
 from __future__ import annotations

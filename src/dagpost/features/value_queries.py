@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.features.feature import And, Feature, Or, bracketed
 from dagpost.features.names import quoted
@@ -74,9 +73,11 @@ class ValueQuery:
 def refuse_values(query: object) -> None:
     """Refuse a question about values where only graphs are known."""
     if isinstance(query, ValueQuery):
-        raise InputError(
-            f"The statement {shown(query.text)} is about values, and only statements about the graph, such as A -> B, "
-            "are possible here. Ask a fitted model about values: model.probability(...), or dagpost query MODEL."
+        place = query.target[0].position if query.target else 0
+        raise query.error(
+            place,
+            "This is about values, and only statements about the graph, such as A -> B, are possible "
+            "here. Ask a fitted model about values: model.probability(...), or dagpost query MODEL.",
         )
 
 

@@ -145,7 +145,7 @@ def load_model(
     with archive.complete(path, "model", REMEDIES["model"]):
         settings = dict(about["settings"])
         names = tuple(about["names"])
-        if unknown := settings.keys() - {*known_settings, "apart", "sinks"}:
+        if unknown := settings.keys() - {*known_settings, "apart", "sinks", "beside"}:
             raise ValueError(f"unknown setting {min(unknown)!r}")
         method = _method(path, from_json(about["method"][0], METHODS))
         engine = resolve_engine(engine, threads, len(names))
@@ -206,7 +206,7 @@ def _own_settings(settings: dict[str, Any], data: DataFacts) -> dict[str, Any]:
     """The settings that a person gave: what follows from time comes with the table."""
     brought = () if data.time is None else data.time.exogenous
     exogenous = [name for name in settings.get("exogenous", ()) if name not in brought]
-    own = {name: value for name, value in settings.items() if name not in ("apart", "sinks")}
+    own = {name: value for name, value in settings.items() if name not in ("apart", "sinks", "beside")}
     return {**own, "exogenous": exogenous} if brought else own
 
 

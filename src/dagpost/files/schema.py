@@ -111,9 +111,10 @@ MODEL_FIELDS: Mapping[str, Rule] = {
             "seed": _SEED,
             "recipe": optional(mapping({}, more=anything)),
             "missing": optional(text),
+            "beside": mapping({}, more=text),
         },
         more=anything,
-        may_lack=("recipe", "missing", "exogenous", "apart", "sinks", "regimes"),
+        may_lack=("recipe", "missing", "exogenous", "apart", "sinks", "regimes", "beside"),
     ),
     "max_parents": whole(most=MOST_PARENTS),
     "small_size": optional(whole(most=MOST_PARENTS)),
@@ -187,6 +188,7 @@ _PROVENANCE = mapping(
         "seeds": list_of(_SEED),
         "engine": text,
         "tied": truth,
+        "beside": mapping({}, more=text),
     },
     # A sample that a user makes says what the user likes.
     more=anything,
@@ -205,7 +207,7 @@ _PROVENANCE = mapping(
             "seeds",
             "engine",
         ),
-        "tied",
+        *("tied", "beside"),
     ),
 )
 SAMPLE_FIELDS: Mapping[str, Rule] = {

@@ -66,10 +66,10 @@ class Bootstrap(Method):
             "The search looks for the graph of highest score and prior.",
             posterior=False,
             directions=_PICKED,
-            trust="The rows were resampled {times}, and each time a greedy search looked for one good graph. The "
-            "numbers are the share of these graphs that have an edge. A high share says that the finding does not "
-            f"depend on single rows; it is not the probability that the edge is there. {_PICKED} So a direction counts "
-            "as compelled only in replicates in which it is the same in every graph that fits equally well.",
+            trust="The rows were resampled {times}, and each time a greedy search looked for one good graph. A share "
+            "is how many of these graphs have the edge: how little it depends on single rows; it is not the "
+            f"probability that the edge is there. {_PICKED} So a direction counts as compelled only where every graph "
+            "that fits equally well has it.",
         )
 
     def usual_count(self, samples: int) -> int:

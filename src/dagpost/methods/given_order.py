@@ -55,8 +55,7 @@ class GivenOrder(Method):
         return Target(
             self.name,
             "graphs that fit the given order only, each counted once",
-            "Only graphs that fit the given order of the variables are considered, each counted once: no arrow points "
-            "from a later variable to an earlier one, because that was asked for and not because the data say so.",
+            "Only graphs that fit the given order of the variables are considered, each counted once.",
             "all graphs that fit the given order",
             directions="All directions are those of the given order, not a finding.",
         )

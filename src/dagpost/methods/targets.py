@@ -78,8 +78,7 @@ class Target(str):
 STRUCTURE = Target(
     "structure",
     "each graph counted once",
-    "Each graph is counted once: before the data were seen, every graph had the weight that the prior gives it, and no "
-    "graph counts more than once.",
+    "Each graph is counted once.",
     "all graphs that are allowed",
     citation="Tian, J., & He, R. (2009). Computing posterior probabilities of structural features in Bayesian "
     "networks. Uncertainty in Artificial Intelligence, 25. https://doi.org/10.48550/arXiv.1205.2612",
@@ -87,8 +86,7 @@ STRUCTURE = Target(
 ORDER = Target(
     "order",
     "each graph counted once for every order it fits",
-    "Each graph is counted once for every order of the variables that it fits. This makes the sums much cheaper, but "
-    "it favours graphs that fit many orders; the numbers can differ from those with each graph counted once.",
+    "Each graph is counted once for every order of the variables that it fits, which favours graphs that fit many.",
     "all orders and all graphs that fit them",
     citation="Koivisto, M., & Sood, K. (2004). Exact Bayesian structure discovery in Bayesian networks. "
     "Journal of Machine Learning Research, 5. https://jmlr.org/papers/v5/koivisto04a.html",

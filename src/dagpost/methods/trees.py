@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 _TREES = Target(
     "trees",
     "trees only, each counted once",
-    "Only trees are considered, each counted once: every variable but one has exactly one direct predecessor. If the "
-    "truth is not a tree, the nearest trees are shown instead.",
+    "Only trees are considered, each counted once: every variable but one has exactly one parent.",
     "all trees",
     most_parents=1,
 )
 _FORESTS = Target(
     "forests",
     "graphs of at most one parent a variable only, each counted once",
-    "Only graphs in which no variable has more than one direct predecessor are considered, each counted once. If the "
-    "truth needs more, it cannot be seen here.",
+    "Only graphs in which no variable has more than one parent are considered, each counted once.",
     "all graphs of at most one parent a variable",
     most_parents=1,
 )

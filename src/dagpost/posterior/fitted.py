@@ -236,7 +236,7 @@ class Fitted:
             **{key: self.settings[key] for key in _PROVENANCE},
             # Samples of earlier versions do not name any of these.
             **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
-            **{key: self.settings[key] for key in ("apart", "sinks", "regimes") if self.settings.get(key)},
+            **{key: self.settings[key] for key in ("apart", "sinks", "regimes", "beside") if self.settings.get(key)},
             **({"interventions": True} if self.data.interventions else {}),
             **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
             **({"time": self.data.time.to_json()} if self.data.time is not None else {}),

@@ -179,7 +179,7 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     if study.table.gap_count:
         chains = as_augmentation(method, study.table)
         return _fit_with_gaps(model, chains, table, study, engine, checkpoint)
-    data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
+    data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score, table.beside)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         reporter = reporter_for(model.progress)
@@ -204,7 +204,7 @@ def _fit_with_gaps(
         notify_of_gaps(model, table)
     if not method.exact_given_table and is_automatic(model.score) and study.score.mixture() is not None:
         study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
-    data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
+    data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score, table.beside)
     identity = identity_of(data.fingerprint, settings, engine=engine.tasks.name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         workspace = augmented(method, model.modularity, study, engine, reporter_for(model.progress))

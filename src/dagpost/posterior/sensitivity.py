@@ -94,15 +94,22 @@ class Sensitivity:
 
     def shown(self, most: int = _MOST_ROWS) -> list[PairUnderChoices]:
         """As many pairs as a table has rows; where these are too few, the pairs that hang on a choice go first."""
-        pairs = self.pairs()
-        lost = {frozenset((own.source, own.target)) for own in self.directions() if not own.survives}
+        changing = {(pair.first, pair.second) for pair in self.changing()}
 
         def importance(pair: PairUnderChoices) -> tuple[bool, float]:
-            hangs = pair.fate in ("falls", "rises") or frozenset((pair.first, pair.second)) in lost
-            return not hangs, -pair.own
+            return (pair.first, pair.second) not in changing, -pair.own
 
-        kept = sorted(pairs, key=importance)[:most]
+        kept = sorted(self.pairs(), key=importance)[:most]
         return sorted(kept, key=lambda pair: -pair.own)
+
+    def changing(self) -> list[PairUnderChoices]:
+        """The pairs that another choice loses or finds, or whose direction it takes away, the most probable first."""
+        lost = {frozenset((own.source, own.target)) for own in self.directions() if not own.survives}
+        return [
+            pair
+            for pair in self.pairs()
+            if pair.fate in ("falls", "rises") or frozenset((pair.first, pair.second)) in lost
+        ]
 
     def directions(self) -> list[DirectionUnderChoices]:
         """What is clear or leaning in the model, and what becomes of it; those of the most probable pairs first."""

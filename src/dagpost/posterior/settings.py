@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from dagpost._tools.checks import one_of, seed_number, whole_number
@@ -57,8 +58,13 @@ def with_input_tags(model: Any, tags: Any) -> Any:
     return tags
 
 
-def described_settings(model: Any, constraints: Constraints, score: Score) -> dict[str, Any]:
-    """The settings of a `DagPosterior` as they are now, with the score that was settled on, as JSON can hold them."""
+def described_settings(
+    model: Any, constraints: Constraints, score: Score, beside: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The settings of a `DagPosterior` as they are now, with the score that was settled on, as JSON can hold them.
+
+    `beside` names the columns of the data that hold counts and interventions.
+    """
     from dagpost.data.recipe import resolve_recipe
 
     tiers: Any = constraints.tiers
@@ -79,6 +85,7 @@ def described_settings(model: Any, constraints: Constraints, score: Score) -> di
         "seed": None if model.seed is None else int(model.seed),
         "recipe": None if model.recipe is None else resolve_recipe(model.recipe).to_json(),
         "missing": model.missing,
+        **({"beside": dict(beside)} if beside else {}),
     }
 
 

@@ -98,7 +98,7 @@ def averaged(network: Network, walk: Walk, target: int) -> Floats:
     if intervals is not None:
         # A level that no row of training has is given no probability.
         with np.errstate(divide="ignore"):
-            logs = logs + np.log([_between(ends, walk.mean, walk.spread)[1] for ends in intervals])
+            logs = logs + np.log([between(ends, walk.mean, walk.spread)[1] for ends in intervals])
     found: Floats = logsumexp(logs, axis=-1) - math.log(walk.logs.shape[1])
     return found
 
@@ -169,7 +169,7 @@ def _walks(fitted: Fitted, images: Images, rows: NewRows, target: int) -> Iterat
     given = np.full(len(masks), sum(1 << node for node in exogenous), dtype=np.uint64)
     without = without_prediction(rows._replace(interventions=given), masks, fitted.names)
     patterns = [(gaps[:, own[0]], own) for own in _alike(masks, np.flatnonzero(~without))]
-    known = _latent_values(images, rows, exogenous)
+    known = latent_values(images, rows, exogenous)
     uniforms = np.random.default_rng(_DRAWS).random((_DRAWS, len(fitted.names), _PARTICLES))
     for network in _drawn(fitted, images, exogenous):
         for missing, own in patterns:
@@ -201,7 +201,7 @@ def _alike(masks: Masks, chosen: Integers) -> list[Integers]:
     return [chosen[member.reshape(-1) == number] for number in range(len(distinct))]
 
 
-def _latent_values(images: Images, rows: NewRows, exogenous: list[int]) -> Floats:
+def latent_values(images: Images, rows: NewRows, exogenous: list[int]) -> Floats:
     """The latent numbers of cells that have one: numbers, and codes of exogenous columns; (columns, rows)."""
     known = np.zeros(rows.cells.shape)
     for node, levels in enumerate(images.table.levels):
@@ -228,11 +228,11 @@ def _drawn(fitted: Fitted, images: Images, exogenous: list[int]) -> Iterator[Net
         means = np.linalg.solve(np.eye(len(fitted.names)) - networks.matrices(), networks.intercepts[:, :, np.newaxis])
         weight = float(part.sample.weights.sum()) / count
         for mean, covariance in zip(means[:, :, 0], covariances, strict=True):
-            yield Network(number, weight, mean, covariance, _intervals(images, table, exogenous, generator))
+            yield Network(number, weight, mean, covariance, level_intervals(images, table, exogenous, generator))
             number += 1
 
 
-def _intervals(
+def level_intervals(
     images: Images, table: Table, exogenous: list[int], generator: np.random.Generator
 ) -> tuple[Floats | None, ...]:
     """Between which latent numbers each level of each column lies, in one completed table."""
@@ -283,13 +283,13 @@ def walked(
                 logs -= 0.5 * noise[place] ** 2 + math.log(spread) + 0.5 * math.log(2.0 * math.pi)
         else:
             ends = intervals[codes[place]].T[:, :, np.newaxis]
-            start, share = _between(ends, mean, spread)
+            start, share = between(ends, mean, spread)
             logs += np.log(share)
-            noise[place] = _within(ends, mean, spread, start, share, uniforms[node])
+            noise[place] = within(ends, mean, spread, start, share, uniforms[node])
     return Walk(logs, np.zeros_like(logs), 1.0)
 
 
-def _between(ends: Floats, mean: Floats, spread: float) -> tuple[Floats, Floats]:
+def between(ends: Floats, mean: Floats, spread: float) -> tuple[Floats, Floats]:
     """The probability below an interval, or above it where that is the smaller tail, and of the interval itself."""
     from scipy.special import ndtr
 
@@ -300,7 +300,7 @@ def _between(ends: Floats, mean: Floats, spread: float) -> tuple[Floats, Floats]
     return start, np.where(np.isnan(share), 0.0, np.maximum(share, _LEAST))
 
 
-def _within(ends: Floats, mean: Floats, spread: float, start: Floats, share: Floats, uniforms: Floats) -> Floats:
+def within(ends: Floats, mean: Floats, spread: float, start: Floats, share: Floats, uniforms: Floats) -> Floats:
     """Standard normal numbers within an interval, by the same tail."""
     from scipy.special import ndtri
 

@@ -112,7 +112,7 @@ class EdgePrior(SizePrior):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it speaks of by name."""
-        return tuple(dict.fromkeys(name for first, _, second, _ in self._links for name in (first, second)))
+        return tuple(dict.fromkeys(name for first, _, second, _ in self.links for name in (first, second)))
 
     def settled(self, names: tuple[str, ...], barred: Flags) -> StructurePrior:
         """The odds of every edge, where single ones were given."""
@@ -157,7 +157,7 @@ class EdgePrior(SizePrior):
         return found if isinstance(found, PairPrior) else None
 
     @property
-    def _links(self) -> tuple[Any, ...]:
+    def links(self) -> tuple[Any, ...]:
         """What was said of single edges by name."""
         said = self.probability
         return said if isinstance(said, tuple) and said and isinstance(said[0][0], str) else ()
@@ -166,7 +166,7 @@ class EdgePrior(SizePrior):
         """The part of a sentence by which a report explains the prior."""
         if isinstance(self.probability, float):
             return f"before the data an edge has the weight {self.probability:g}, and its absence what is missing to 1"
-        links = [f"{first} {arrow} {second} {p:g}" for first, arrow, second, p in self._links]
+        links = [f"{first} {arrow} {second} {p:g}" for first, arrow, second, p in self.links]
         said = f"of {len(links)} edges or pairs" if links else f"a matrix of {len(self.probability)} columns"
         otherwise = INDIFFERENT if self.otherwise is None else self.otherwise
         return (
@@ -178,7 +178,7 @@ class EdgePrior(SizePrior):
     def __repr__(self) -> str:
         if isinstance(self.probability, float):
             return f"EdgePrior(probability={self.probability!r})"
-        links = [f"{f'{first} {arrow} {second}'!r}: {p:g}" for first, arrow, second, p in self._links]
+        links = [f"{f'{first} {arrow} {second}'!r}: {p:g}" for first, arrow, second, p in self.links]
         more = f", ... {len(links) - _NAMED} more" if len(links) > _NAMED else ""
         size = len(self.probability)
         said = f"{{{', '.join(links[:_NAMED])}{more}}}" if links or not size else f"array of {size} x {size}"

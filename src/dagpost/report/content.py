@@ -35,13 +35,15 @@ from dagpost.posterior.lists import mixture_facts
 from dagpost.posterior.regime_effects import RegimeEffects, has_regimes, regime_effects_of
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import Sensitivity
-from dagpost.posterior.shares import estimate_share
+from dagpost.posterior.shares import GIVEN, estimate_share
 from dagpost.posterior.summaries import equivalence_classes, markov_blanket_table, top_graphs
 from dagpost.posterior.variations import sensitivity_if_quick
 from dagpost.prediction.gaussian_answers import DirectEffect, quick_effects
 from dagpost.report.gap_facts import GapFacts, gap_facts
+from dagpost.report.sizes import Sizes, sizes_of
 
 if TYPE_CHECKING:
+    from dagpost.mcmc.diagnostics import ChainDiagnostics
     from dagpost.posterior.summaries import EquivalenceClasses, TopGraphs
 
 #: Parent sets listed for a variable, graphs and classes listed in all.
@@ -94,6 +96,8 @@ class Content:
     log_evidence: float
     verdict: str | None = None
     trusted: bool | None = None
+    #: The figures behind these two, where chains drew the sample.
+    diagnostics: ChainDiagnostics | None = None
     error_bound: float = math.nan
     relative_error: bool = False
     interventions: bool = False
@@ -112,6 +116,11 @@ class Content:
     recipe: Recipe | None = None
     #: How the table was unrolled in time, a sentence each.
     time: tuple[str, ...] = ()
+    unrolling: Unrolling | None = None
+    #: The settings as they were asked for; `settings` are as they were used.
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    #: Whether this is a sample, and not the model that it was drawn from.
+    of_sample: bool = False
     #: What the regimes of the table changed.
     regimes: RegimeEffects | None = None
     omitted: Mapping[str, str] = field(default_factory=dict)
@@ -121,6 +130,8 @@ class Content:
     gaps: GapFacts | None = None
     #: Direct effects of edges (parent, child) given that they are there, in standard deviations.
     effects: Mapping[tuple[int, int], DirectEffect] = field(default_factory=dict)
+    #: Total effects of pairs that are probably joined.
+    sizes: Sizes | None = None
 
     @property
     def exogenous(self) -> tuple[str, ...]:
@@ -167,10 +178,13 @@ def _of_model(fitted: Fitted) -> Content:
         paths_exact=known["paths"] is not None and not results.tables,
         gaps=gap_facts(fitted),
         effects=quick_effects(fitted),
+        sizes=sizes_of(fitted, directions, parts["paths"]),
         graphs_are_best=known["graphs"] is not None or (sample is not None and sample.listed),
         sensitivity=sensitivity,
         recipe=data.recipe,
         time=() if data.time is None else tuple(data.time.sentences()),
+        unrolling=data.time,
+        asked=fitted.settings,
         regimes=regime_effects_of(fitted) if has_regimes(fitted) else None,
         omitted={part: _no_sample(fitted) for part in missing}
         | ({} if sensitivity else {"sensitivity": in_python(why_not)}),
@@ -182,6 +196,7 @@ def _of_model(fitted: Fitted) -> Content:
 def _of_sample(sample: DagSample) -> Content:
     provenance = sample.provenance
     edges = sample.edge_frequencies().to_numpy()
+    unrolling = None if provenance.get("time") is None else Unrolling.from_json(provenance["time"])
     return Content(
         names=sample.names,
         target=sample.target,
@@ -196,7 +211,10 @@ def _of_sample(sample: DagSample) -> Content:
         settings=dict(provenance),
         fingerprint=provenance.get("data_fingerprint"),
         interventions=bool(provenance.get("interventions", False)),
-        time=_time_of(provenance),
+        time=() if unrolling is None else tuple(unrolling.sentences()),
+        unrolling=unrolling,
+        asked={} if sample.estimator == GIVEN else provenance,
+        of_sample=True,
         log_evidence=sample.log_evidence,
         **_parts(sample, {}),
         **_about(sample, edges),
@@ -232,14 +250,10 @@ def _about(sample: DagSample, edges: Floats | None) -> dict[str, Any]:
         "sample": sample,
         "verdict": None if diagnosed is None else diagnosed.verdict,
         "trusted": None if diagnosed is None else diagnosed.trusted,
+        "diagnostics": diagnosed,
         "intervals": intervals,
         "interval_confidence": confidence,
     }
-
-
-def _time_of(provenance: Mapping[str, Any]) -> tuple[str, ...]:
-    described = provenance.get("time")
-    return () if described is None else tuple(Unrolling.from_json(described).sentences())
 
 
 # What may be computed for a report

@@ -5,29 +5,24 @@ What the user decided is never called a finding, and what the data cannot tell i
 
 from __future__ import annotations
 
-from dagpost.posterior.directions import BY_MODEL, CLEAR, FOUND, Word, about_cuts
+from dagpost._tools.text import printable
+from dagpost.posterior.directions import BY_MODEL, FOUND, PairDirection, Word, about_cuts
 from dagpost.posterior.knowledge import TARGETS_UNKNOWN
 from dagpost.report.content import Content
 from dagpost.report.words import counted, omitted, provenance_of_part
 
 ARROWS = (
-    "A line joins two variables of which one helps to predict the other directly, beyond all the others. A filled head "
-    "says that the data compel the direction: it is the same in every graph that fits the data equally well. Where "
-    "such graphs differ, the data cannot tell A → B from B → A, and the line has no head. A hollow head is a rule that "
-    "was set beforehand, or follows from the model, and is not a finding. An arrow may come from the data alone and "
-    "still say nothing of cause and effect: a common cause that was not measured, or a choice of who was observed, "
-    "can look like an arrow. To read arrows as causes one has to assume that no common cause is missing and that "
-    "nobody was selected by what is studied; whether that holds is a question about the study, not about these "
-    "numbers."
+    "A line: one of the two helps to predict the other, beyond all other variables. A filled head: the data compel the "
+    "direction, because every graph that fits equally well has it. No head: the data cannot tell. A hollow head: a "
+    "rule of yours or the model decided, which is not a finding."
 )
-INTERVENTIONS = (
-    "In some rows variables were set from outside; these rows do inform about direction, for the variables that were "
-    "set."
+INTERVENTIONS = "In some rows variables were set from outside: these rows tell directions, for the variables set."
+CAVEAT = (
+    "Arrows are causes only if no common cause of two variables is left out, and nobody was selected by what is "
+    "studied."
 )
-ASSUMED = (
-    "No hidden common causes are assumed, and “compelled” means that the direction is the same in every graph that "
-    "fits the data equally well."
-)
+#: Pairs that are named in a sentence.
+_NAMED = 3
 
 
 def arrows(content: Content) -> str:
@@ -36,13 +31,14 @@ def arrows(content: Content) -> str:
 
 
 def found(content: Content) -> str:
-    """What a reader takes away from the picture: how many pairs are joined, and what is known of their directions."""
+    """What a reader takes away: how many pairs are joined, the strongest by name, and how many directions are known."""
     pairs = content.directions.pairs(FOUND)
     often = "with a probability" if content.target.posterior else "in a share of the replicates"
     of_all = f"{len(pairs):,} of {counted(int(content.directions.asked.sum()), 'pair')} of variables"
-    text = f"{of_all} {'is' if len(pairs) == 1 else 'are'} joined {often} of at least {FOUND:g}."
+    text = f"{of_all} {'is' if len(pairs) == 1 else 'are'} joined {often} of at least {FOUND:g}"
     if content.trusted is False and not content.exact:
-        return f"Not to be trusted yet: {text}"
+        return f"Not to be trusted yet: {text}."
+    text += f"{_strongest(content, pairs)}."
     if not pairs:
         return text
     if content.target.posterior and content.target.directions:
@@ -51,38 +47,53 @@ def found(content: Content) -> str:
         return f"{text} Which way they point was not computed; below the graph stands how to have it."
     if content.trusted is False:
         return f"{text} Their directions come from chains that are not to be trusted yet."
-    kept = f" {content.sensitivity.directions_kept()}".rstrip() if content.sensitivity else ""
-    return f"{text} {_counts([pair.word for pair in pairs], content.target.measure)}{kept} {_assumed(content)}"
+    return f"{text} {_counts([pair.word for pair in pairs])}"
 
 
-def _assumed(content: Content) -> str:
+def _strongest(content: Content, pairs: list[PairDirection]) -> str:
+    """The most probable pairs by name, where these are few of many."""
+    if len(pairs) <= 1:
+        return "" if not pairs else f": {_named(content, pairs[0])}"
+    shown = [_named(content, pair) for pair in pairs[:_NAMED]]
+    return f", above all {', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _named(content: Content, pair: PairDirection) -> str:
+    first, second = (printable(content.names[place]) for place in (pair.source, pair.target))
+    return f"{first} {pair.mark()} {second}"
+
+
+def caveat(content: Content) -> str:
     """What the directions rest on; where the user has rules, that the data did not pick among all graphs."""
-    model = f" {BY_MODEL}" if content.directions.fixed.any() else ""
-    if not content.directions.settled.any():
-        return f"{ASSUMED}{model}"
-    return f"{ASSUMED}{model} Only graphs that your rules allow were considered: without your rules some may be open."
+    parts = [CAVEAT]
+    if content.directions.fixed.any():
+        parts.append(BY_MODEL)
+    if content.directions.settled.any() and content.directions.computed:
+        parts.append(
+            "Only graphs that your rules allow were considered: without your rules some directions may be open."
+        )
+    return " ".join(parts)
 
 
-def _counts(words: list[Word], measure: str) -> str:
-    """How many directions the data compel, how many are decided by rules, and how many are open."""
+def _counts(words: list[Word]) -> str:
+    """How many directions the data decide, how many are decided by rules, and how many are open."""
     kinds: tuple[Word, ...] = ("clear", "leaning", "rules", "model", "open")
     clear, leaning, ruled, fixed, undecided = (words.count(word) for word in kinds)
-    most = f"in at least {100 * CLEAR:g}% of the {measure} of being joined"
-    parts = [f"The data compel the direction of {clear or 'none'} of these ({most})"]
+    text = f"The data make the direction clear for {clear or 'none'} of them"
     if leaning:
-        parts.append(f"lean to one for {leaning}")
-    text = f"{', '.join(parts)}{',' if leaning else ''} and leave it open for {undecided or 'none'}."
+        text += f", lean to one for {leaning}"
+    text += f"{',' if leaning else ''} and leave it open for {undecided or 'none'}."
     if ruled:
-        text += f" For {ruled} it is decided by your rules, which is not a finding."
+        text += f" For {ruled} your rules decide it."
     if fixed:
-        text += f" For {fixed} it follows from the model, which is not a finding{' either' if ruled else ''}."
+        text += f" For {fixed} it follows from the model."
     return text
 
 
 def about_pairs(content: Content) -> str:
     """What the numbers of the table of pairs are, and what those of directions rest on."""
     known = provenance_of_part(content, content.exact, averaged=True)
-    text = f"“Joined” is an edge between the two, whichever way. {known}"
+    text = f"“Joined”: an edge between the two, either way. {known}"
     if content.target.posterior and content.target.directions:
         text += f" {content.target.directions}"
     if not content.directions.computed:
@@ -90,9 +101,8 @@ def about_pairs(content: Content) -> str:
     remarks = " ".join(filter(None, [content.directions.note, about_cuts(content.directions, content.recipe)]))
     drawn = f" {provenance_of_part(content, False)}" if content.exact or content.gaps else ""
     return (
-        f"{text} “Compelled” is an edge whose direction is the same in every graph that fits the data equally well, "
-        f"“reversible” one whose direction is not; no hidden common causes are assumed.{drawn} "
-        f"{remarks}"
+        f"{text} “Compelled”: every graph that fits the data equally well has this direction; “reversible”: the data "
+        f"cannot tell it.{drawn} {remarks}"
     ).rstrip()
 
 
@@ -107,7 +117,4 @@ def about_classes(content: Content) -> str:
         rules = " Classes keep your rules: a direction may follow from a rule and not from the data."
     if content.directions.fixed.any():
         rules += f" {BY_MODEL}"
-    return (
-        f"Graphs of one class allow the same dependences, so {told} cannot tell them apart; — is an edge whose "
-        f"direction differs within the class.{rules}"
-    )
+    return f"Graphs of one class cannot be told apart by {told}; — is an edge whose direction differs within it.{rules}"

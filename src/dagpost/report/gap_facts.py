@@ -13,12 +13,12 @@ from dagpost.report.latent_facts import known_of_latents
 from dagpost.scores import Score, class_of
 
 MISSING_AT_RANDOM = (
-    "This rests on values being missing at random (Rubin 1976): whether a cell is empty may depend on the values that "
-    "are there, not on the value that it would have had."
+    "Values are taken to be missing at random (Rubin 1976): whether a cell is empty may depend on the values that are "
+    "there, not on its own."
 )
 OTHERWISE = (
-    "Where it does, as where the worst cases are not measured, an empty cell is itself a finding: then give gaps a "
-    'level of their own (missing="level" in Python, --missing level in a terminal)'
+    "Otherwise, as where the worst cases are not measured, give gaps a level of their own "
+    '(missing="level" in Python, --missing level in a terminal)'
 )
 #: A level for gaps has no place among levels in an order.
 _WITH_ANOTHER_SCORE = ', with a score that needs no order ("conditional-gaussian", or one for levels)'
@@ -87,9 +87,8 @@ def how_many(facts: GapFacts) -> str:
     given = "exact sums over all graphs given" if facts.exact_given_table else "graphs that chains found given"
     return (
         f"{facts.cells:,} of {facts.of:,} cells ({_share(facts).lower()}) have no value, in {facts.incomplete:,} of "
-        f"{facts.observations:,} observations. Chains filled them in, again and again, each time with values that are "
-        f"probable given the other cells and a graph. What is shown are averages of {given} each of {facts.tables:,} "
-        f"{facts.called}, so that they allow for these values not being known."
+        f"{facts.observations:,} observations. Chains filled them in again and again, and the numbers are averages of "
+        f"{given} each of {facts.tables:,} {facts.called}: that these values are not known is part of them."
     )
 
 
@@ -98,10 +97,9 @@ def what_was_drawn(facts: GapFacts) -> str:
     given = "exact sums over all graphs given" if facts.exact_given_table else "graphs that chains found given"
     return (
         "The graph is one of latent numbers behind the columns. Where a cell does not fix its latent number, chains "
-        "drew it, again and again, within what the cell says of it and as is probable given all other numbers and a "
-        "graph. "
-        f"What is shown are averages of {given} each of {facts.tables:,} {facts.called}. How numbers and their "
-        "latent numbers go together was estimated column by column, and is taken as known."
+        f"drew it again and again, within what the cell says of it; the numbers are averages of {given} each of "
+        f"{facts.tables:,} {facts.called}. How numbers and their latent numbers go together was estimated column by "
+        "column, and is taken as known."
     )
 
 
@@ -113,14 +111,12 @@ def assumed_of_gaps(facts: GapFacts) -> str:
 def in_brief(facts: GapFacts) -> str:
     """The same in a sentence."""
     given = "exact ones" if facts.exact_given_table else "those"
-    averages = f"the probabilities are averages of {given} given each of {facts.tables:,} {facts.called}"
+    averages = f"probabilities are averages of {given} given each of {facts.tables:,} {facts.called}"
     missing = f"{_share(facts)} of the cells have no value"
     if facts.latent is None:
-        rest = "what remains uncertain about these cells is part of them (see Missing values)"
-        return f"{missing}: {averages}, and {rest}."
-    what = "all of these numbers that are not known" if facts.latent else "these cells"
-    rest = f"what remains uncertain about {what} is part of them (see Latent numbers)"
-    return f"{averages[0].upper()}{averages[1:]}, and {rest}.{f' {missing}.' if facts.cells else ''}"
+        return f"{missing}: {averages} (see Missing values)."
+    more = f" {missing}." if facts.cells else ""
+    return f"{averages[0].upper()}{averages[1:]} (see Latent numbers).{more}"
 
 
 def _share(facts: GapFacts) -> str:

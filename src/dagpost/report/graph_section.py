@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from dagpost.plots.marks import EXOGENOUS, LEGEND, exogenous_mark, listed, mark
@@ -12,11 +13,6 @@ from dagpost.report.content import Content
 from dagpost.report.many_columns import pairs_shown
 from dagpost.report.tables import text
 
-#: The mark of the numbers on lines.
-_NUMBER = (
-    '<svg class="mark number" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">'
-    '<text x="30" y="11.5" text-anchor="middle" font-size="14">0.97</text></svg>'
-)
 _SHAPES: tuple[Shape, ...] = ("wide", "narrow")
 
 
@@ -28,13 +24,19 @@ class GraphSection(NamedTuple):
     legend: str
 
 
-def graph_section(content: Content, threshold: float) -> GraphSection:
-    """The graph of a report; lines below the threshold are hidden at first."""
+def graph_section(content: Content, threshold: float, signs: Sequence[str]) -> GraphSection:
+    """The graph of a report; lines below the threshold are hidden at first, `signs` are those of the pairs' effects."""
     pairs = pairs_shown(content)
     said = [label_under_choices(pair, content.sensitivity) for pair in pairs]
     scenes = {
         shape: scene_of(
-            content.directions, pairs, threshold=threshold, shape=shape, said=said, measure=content.target.measure
+            content.directions,
+            pairs,
+            threshold=threshold,
+            shape=shape,
+            said=said,
+            signs=signs,
+            measure=content.target.measure,
         )
         for shape in _SHAPES
     }
@@ -47,7 +49,18 @@ def graph_section(content: Content, threshold: float) -> GraphSection:
 def _legend(content: Content, scene: Scene) -> str:
     """What the lines of the graph mean, the same words and marks as in plots, and what is not drawn."""
     items = [f"{mark(word)} direction {LEGEND[word]}" for word in listed(line.word for line in scene.lines)]
-    items += [f"{_NUMBER} {content.target.measure} of an edge, either way"] if scene.lines else []
+    if scene.lines:
+        signed = any(line.sign for line in scene.lines)
+        about = f"{content.target.measure} of an edge, either way"
+        items.append(f"{_number('0.97 +' if signed else '0.97')} {about}{'; + raises, − lowers' if signed else ''}")
     items += [f"{exogenous_mark()} {EXOGENOUS}"] if content.exogenous else []
     items += [text(remark) for remark in scene.remarks]
     return "".join(f"<li>{item}</li>" for item in items)
+
+
+def _number(words: str) -> str:
+    """The mark of the numbers on lines."""
+    return (
+        '<svg class="mark number" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">'
+        f'<text x="30" y="11.5" text-anchor="middle" font-size="14">{words}</text></svg>'
+    )

@@ -1,8 +1,7 @@
 """A report of more than 64 columns: what is listed in it, so that it can be read and its file stays small.
 
 A page with all pairs of a thousand columns would have half a million rows. The most probable pairs stand in the table
-and in the graph; all that are worth a number are kept beside them, as numbers only, for a file to download. Tables with
-a row for each column are folded.
+and in the graph; all that are worth a number are kept beside them, as numbers only, for a file to download.
 """
 
 from __future__ import annotations
@@ -59,8 +58,3 @@ def first_threshold(joined: Sequence[float], usual: float) -> float:
     if len(joined) <= FIRST_LINES:
         return usual
     return min(max(usual, int(100.0 * joined[FIRST_LINES] + 1.0) / 100.0), 1.0)
-
-
-def folded(table: str, words: str, content: Content) -> str:
-    """A long table that opens when its words are clicked; a short one as it is."""
-    return f"<details><summary>{words}</summary>{table}</details>" if is_many(content) and table else table

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -26,15 +27,20 @@ from dagpost.plots.marks import head_of
 from dagpost.plots.svg import STYLE
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
-from dagpost.report.citations import citation
+from dagpost.report.about import about
 from dagpost.report.content import Content, gather
+from dagpost.report.data_sentences import about_columns
 from dagpost.report.gap_section import gap_section, latent_section
 from dagpost.report.graph_section import graph_section
-from dagpost.report.many_columns import BLANKET, first_threshold, folded, is_many, pairs_for_file, pairs_shown
+from dagpost.report.many_columns import BLANKET, first_threshold, is_many, pairs_for_file, pairs_shown
+from dagpost.report.methods_paragraph import cited, methods_section
 from dagpost.report.pair_table import decided_by, effect_of, pair_table, within_of
-from dagpost.report.recipe_table import recipe_table
+from dagpost.report.recipe_table import data_folds
 from dagpost.report.regime_section import regime_section
+from dagpost.report.reproduction import reproduction_section
+from dagpost.report.rules_section import rules_section
 from dagpost.report.sensitivity_table import choices_of, sensitivity_section
+from dagpost.report.size_section import size_section, tip
 from dagpost.report.time_section import time_section
 
 _SCRIPTS = ("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js", "page.js")
@@ -78,14 +84,14 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
     """The whole page."""
     scripts = [_template(script) for script in _SCRIPTS]
     data = data_of(content)
-    graph = graph_section(content, data["threshold"])
+    graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
     mood_word, mood = words.trust_label(content)
     headline = title if title and title.strip() else words.heading(content)
     versions = [
         ("Report written", f"{written:%Y-%m-%d %H:%M} UTC"),
         ("Versions", f"dagpost {__version__}, Python {platform.python_version()}, NumPy {version('numpy')}"),
     ]
-    works = citation(content)
+    works = cited(content)
     parts = {
         "policy": _policy(scripts),
         "title": tables.text(headline),
@@ -94,9 +100,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "found": tables.text(direction_words.found(content)),
         "standing": tables.text(mood_word),
         "mood": mood,
-        "certainty": tables.text(words.certainty(content)),
-        "prior": tables.text(words.prior(content)),
-        "arrows": tables.text(direction_words.arrows(content)),
+        "about": about(content),
         "graph": graph.pictures,
         "frame": graph.frame,
         "measure": content.target.measure,
@@ -105,22 +109,22 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "regimes": regime_section(content),
         "time": time_section(content),
         # Whole sections, or nothing: signs and sizes; what the rules of the user decided.
-        "sizes": "",
-        "rules": "",
+        "sizes": size_section(content),
+        "rules": rules_section(content),
         # Parts of the section on the method: a paragraph to paste; all that is needed to compute this again.
-        "methods": "",
-        "reproduce": "",
-        "pair_note": tables.text(direction_words.about_pairs(content)),
+        "methods": methods_section(content),
+        "reproduce": reproduction_section(content),
+        "pair_note": tables.folded("What are the numbers?", tables.paragraph(direction_words.about_pairs(content))),
         "pairs": pair_table(content),
         "choices": sensitivity_section(content),
         "paths": tables.path_table(content),
+        "best": words.best(content),
         "graphs": tables.graph_table(content),
         "classes": tables.class_table(content),
         "rows": tables.text(_rows_text(content)),
-        "columns": folded(tables.column_table(content), "The variables, one by one", content)
-        + folded(recipe_table(content), "What was done with each column", content),
+        "columns": data_folds(content),
         "settings": tables.settings_table(content, versions) + tables.mixture_table(content),
-        "citation": "".join(f"<p>{tables.text(work)}</p>" for work in works.splitlines()),
+        "citation": "".join(map(tables.paragraph, works.splitlines())),
         "version": tables.text(__version__),
         "data": as_data(data),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
@@ -158,6 +162,7 @@ def _pairs(content: Content) -> list[dict[str, Any]]:
     # Compelled onward and back, by rules or the model either way, reversible.
     decided = directions.by_rules + directions.by_model
     matrices = (directions.by_data, directions.by_data.T, decided + decided.T)
+    effects, signs = _effects(content)
     return [
         {
             "from": pair.source,
@@ -169,13 +174,34 @@ def _pairs(content: Content) -> list[dict[str, Any]]:
             "parts": [_rounded(matrix[way]) for matrix in (*matrices, directions.reversible)]
             if directions.computed
             else None,
-            "within": within_of(content, pair),
-            "effect": effect_of(content, pair),
-            "choices": choices.get(frozenset(way), ""),
+            **_known(
+                within=within_of(content, pair),
+                effect=effects.get(way) or effect_of(content, pair),
+                sign=signs.get(way),
+                choices=choices.get(frozenset(way)),
+            ),
         }
         for pair in said
         for way in [(pair.source, pair.target)]
     ]
+
+
+def _known(**said: str | None) -> dict[str, str]:
+    """What there is something to say of; of many pairs there are many."""
+    return {key: words for key, words in said.items() if words}
+
+
+def _effects(content: Content) -> tuple[dict[tuple[int, int], str], Mapping[tuple[int, int], str]]:
+    """What is said of the effect between two columns, and its sign, by pairs either way."""
+    if content.sizes is None:
+        return {}, {}
+    steps = () if content.recipe is None else content.recipe.steps_
+    in_order = {step.name: step.in_order is not False for step in steps}
+    found: dict[tuple[int, int], str] = {}
+    for own in content.sizes.pairs:
+        for way in ((own.cause, own.outcome), (own.outcome, own.cause)):
+            found.setdefault(way, tip(own))
+    return found, content.sizes.signs([in_order.get(name, True) for name in content.names])
 
 
 def as_data(data: Any) -> str:
@@ -223,6 +249,10 @@ def _first_threshold(content: Content, pairs: list[dict[str, Any]]) -> float:
 
 
 def _rows_text(content: Content) -> str:
+    return " ".join([_rows(content), *about_columns(content)])
+
+
+def _rows(content: Content) -> str:
     if content.rows:
         return content.rows + "."
     if content.observations is not None:

@@ -1,10 +1,10 @@
-"""What was done with each column: a part of the report where more was done than taking levels as they are."""
+"""The variables one by one, and what was done with each column, where that is more than taking levels as they are."""
 
 from __future__ import annotations
 
 from dagpost.data.recipe_words import cells
 from dagpost.report.content import Content
-from dagpost.report.tables import name, table, text
+from dagpost.report.tables import column_table, folded, name, table, text
 
 
 def recipe_table(content: Content) -> str:
@@ -20,4 +20,11 @@ def recipe_table(content: Content) -> str:
             f"<td><bdi>{text(levels)}</bdi></td></tr>"
         )
     heads = ["Column", "What it is", "What was done", "Levels"]
-    return table(f"What was done with each column. {recipe.summary()}.", heads, rows, "recipe")
+    return table(f"{recipe.summary()}.", heads, rows, "recipe")
+
+
+def data_folds(content: Content) -> str:
+    """Both tables, folded."""
+    done = recipe_table(content)
+    variables = folded("The variables, one by one", column_table(content))
+    return variables + (folded("What was done with each column", done) if done else "")

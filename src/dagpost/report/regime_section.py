@@ -7,8 +7,8 @@ from dagpost.report.content import Content
 from dagpost.report.tables import name, number, table, text
 
 _WORDS = (
-    "A regime changed a variable if the variable comes about otherwise under it than under the reference, given its "
-    "parents. What a changed variable passes on to others is not a change of these."
+    "A regime changed a variable if, given its parents, it comes about otherwise than under the reference; what it "
+    "then passes on to others does not count."
 )
 
 

@@ -1,4 +1,4 @@
-"""The section of a report on other choices: what does not survive them, and, folded, every pair under each."""
+"""The section of a report on other choices: what survives them in a sentence, and a table of what does not."""
 
 from __future__ import annotations
 
@@ -7,34 +7,29 @@ from itertools import groupby
 from dagpost.posterior.directions import CLEAR, FOUND
 from dagpost.posterior.sensitivity import PairUnderChoices, Sensitivity
 from dagpost.report.content import Content
-from dagpost.report.tables import heat_cell, name, scrolled, table, text
+from dagpost.report.tables import folded, heat_cell, name, scrolled, text
 
-_EXPLANATION = (
-    "The score, the prior, the number of bins and the limit on parents are choices, and other people would have chosen "
-    "otherwise. Here one choice at a time is made otherwise and everything is computed again. A pair that is lost, or "
-    "found, by such a change rests on the choice as much as on the data."
-)
+_EXPLANATION = "One choice at a time was made otherwise, and everything computed again."
 _OF_DIRECTIONS = (
     f"A direction stays clear if the data compel it in at least {100 * CLEAR:g}% of the probability of being joined "
-    "under the other choice too, by graphs that are drawn under that choice."
+    "under the other choice too."
 )
+#: A table of more rows is not read.
+_MOST_ROWS = 25
 _OF_SAMPLE = "A sample of graphs does not say. The report of the model it was drawn from does."
 
 
 def sensitivity_section(content: Content) -> str:
-    """The sentence, what changes, and, folded, every pair under each choice; or why there is none."""
+    """The sentence, the table, and what was left out; or why there is none."""
     found = content.sensitivity
     if found is None:
         return f'<p class="omitted">{text(content.omitted.get("sensitivity") or _OF_SAMPLE)}</p>'
-    not_tried = "".join(f'<p class="omitted">Not tried: {text(reason)}.</p>' for reason in found.left_out)
+    reasons = "".join(f"<p>{text(reason)}.</p>" for reason in found.left_out)
+    not_tried = folded("What was not tried", reasons) if reasons else ""
     if not found.pairs() or not found.variations:
         return f"<p>{text(found.summary())}</p>{not_tried}"
-    sentence = f"<p><strong>{text(found.summary())}</strong></p>"
-    every = (
-        f"<details><summary>Every pair under each choice</summary><p>{text(_EXPLANATION)}</p>"
-        f"{_table(found)}{_directions(found)}</details>"
-    )
-    return f"{sentence}{_changing(found)}{every}{not_tried}"
+    sentence = f"<p><strong>{text(found.summary())}</strong> {text(f'{_EXPLANATION} Tried: {found.choices()}.')}</p>"
+    return f"{sentence}{_table(found)}{_directions(found)}{not_tried}"
 
 
 def choices_of(found: Sensitivity | None) -> dict[frozenset[int], str]:
@@ -50,26 +45,14 @@ def choices_of(found: Sensitivity | None) -> dict[frozenset[int], str]:
     return said
 
 
-def _changing(found: Sensitivity) -> str:
-    """The pairs that are lost or found by another choice, or whose direction is, a few words each."""
-    changing = [pair for pair in found.shown() if pair.fate in ("falls", "rises") or _is_lost(found, pair)]
+def _table(found: Sensitivity) -> str:
+    changing = found.changing()
     if not changing:
         return ""
-    heads = ["Pair", "What becomes of it", *(["And of its direction"] if found.directions() else [])]
-    rows = [f"<tr>{_words(found, pair)}</tr>" for pair in changing]
-    return table("What rests on a choice as much as on the data", heads, rows, "changing")
-
-
-def _is_lost(found: Sensitivity, pair: PairUnderChoices) -> bool:
-    own = found.direction(pair.first, pair.second)
-    return own is not None and own.word == "clear" and own.known and not own.survives
-
-
-def _table(found: Sensitivity) -> str:
-    shown, every = found.shown(), len(found.pairs())
-    caption = f"The probability that two variables are joined, either way; a pair is found from {FOUND:g} on"
-    if len(shown) < every:
-        caption += f" ({every - len(shown)} more pairs are not listed)"
+    shown = changing[:_MOST_ROWS]
+    caption = f"What changes: the probability that two variables are joined, either way (found from {FOUND:g} on)"
+    if len(shown) < len(changing):
+        caption += f"; {len(changing) - len(shown)} more pairs that change are not listed"
     groups = [
         (choice, [own.value for own in same]) for choice, same in groupby(found.variations, lambda own: own.choice)
     ]
@@ -86,15 +69,11 @@ def _table(found: Sensitivity) -> str:
 
 
 def _row(found: Sensitivity, pair: PairUnderChoices) -> str:
-    return f"<tr>{_words(found, pair)}{''.join(map(heat_cell, (pair.own, *pair.others)))}</tr>"
-
-
-def _words(found: Sensitivity, pair: PairUnderChoices) -> str:
-    """The cells of a row that are words: the pair, what becomes of it, and of its direction."""
+    cells = "".join(map(heat_cell, (pair.own, *pair.others)))
     verdict = text(f"{found.mark(pair)} {found.verdict(pair)}".strip())
     return (
-        f'<th scope="row">{name(found.names[pair.first])} — {name(found.names[pair.second])}</th>'
-        f'<td class="{pair.fate}">{verdict}</td>{_direction_cell(found, pair)}'
+        f'<tr><th scope="row">{name(found.names[pair.first])} — {name(found.names[pair.second])}</th>'
+        f'<td class="{pair.fate}">{verdict}</td>{_direction_cell(found, pair)}{cells}</tr>'
     )
 
 
@@ -111,7 +90,6 @@ def _direction_cell(found: Sensitivity, pair: PairUnderChoices) -> str:
 
 
 def _directions(found: Sensitivity) -> str:
-    """Which choices take clear directions away, and what the column of directions rests on."""
-    if not found.directions():
-        return ""
-    return f"<p>{text(f'{found.directions_lost()} {_OF_DIRECTIONS}'.strip())}</p>"
+    """Which choices take clear directions away, and when one does; nothing where none does."""
+    lost = found.directions_lost()
+    return f"<p>{text(f'{lost} {_OF_DIRECTIONS}')}</p>" if lost else ""

@@ -89,6 +89,16 @@ def scrolled(inside: str, label: str) -> str:
     return f'<div class="table-box">{frame}</div>'
 
 
+def paragraph(words: str) -> str:
+    """Text as a paragraph."""
+    return f"<p>{text(words)}</p>"
+
+
+def folded(words: str, inside: str) -> str:
+    """What opens when its words are clicked; `inside` is HTML."""
+    return f"<details><summary>{text(words)}</summary>{inside}</details>\n"
+
+
 def bar(probability: float, within: str = "", head: str = "") -> str:
     """A cell with a probability, over a bar as long as that.
 
@@ -181,15 +191,15 @@ def graph_table(content: Content) -> str:
     else:
         how = f"Their probability is their share of the weight of the graphs seen, in all {percent(graphs.covered)}."
     which = "of all graphs" if content.graphs_are_best else "of the graphs seen"
-    found = [_joints(masks) for masks in graphs.parents]
+    found, measure = [_joints(masks) for masks in graphs.parents], content.target.measure.capitalize()
     rows = (
-        f'<tr><td class="number">{place + 1}</td>{bar(float(graphs.probabilities[place]))}'
+        f"<tr>{_count(place + 1, 'Rank')}{bar(float(graphs.probabilities[place]), head=measure)}"
         f'<td class="listed">{_described(place, joints, found[0], content.names)}</td></tr>'
         for place, joints in enumerate(found)
     )
     return table(
         f"{_first(content, len(found))} {which}. {how}",
-        ["Rank", content.target.measure.capitalize(), "Edges"],
+        ["Rank", measure, "Edges"],
         rows,
         "graphs",
     )
@@ -203,26 +213,29 @@ def class_table(content: Content) -> str:
     # Bounds are known where the probability of each graph is.
     bounded = not bool(np.isnan(classes.lower[0]))
     found = [_joints(pattern) for pattern in classes.first_patterns(graphs_listed(content.names))]
-    rows = []
+    rows, measure = [], content.target.measure.capitalize()
     for place, joints in enumerate(found):
         share, certain = float(classes.probabilities[place]), ""
         if bounded:
             lower, upper = float(classes.lower[place]), float(classes.upper[place])
             # What is certain is better than an estimate outside it.
             share = min(max(share, lower), upper)
-            certain = f'<td class="number">{bounds(lower, upper, 4)}</td>'
+            certain = f'<td class="number" data-head="Certainly within">{bounds(lower, upper, 4)}</td>'
         rows.append(
-            f'<tr><td class="number">{place + 1}</td>{bar(share)}{certain}'
-            f'<td class="number">{int(classes.graphs[place]):,}</td>'
+            f"<tr>{_count(place + 1, 'Rank')}{bar(share, head=measure)}{certain}"
+            f"{_count(int(classes.graphs[place]), 'Graphs seen')}"
             f'<td class="listed">{_described(place, joints, found[0], content.names)}</td></tr>'
         )
     certainly = ["Certainly within"] if bounded else []
-    heads = ["Rank", content.target.measure.capitalize(), *certainly, "Graphs seen", "Edges"]
-    caption = (
-        f"{_first(content, len(found))} of {len(classes):,} class{'' if len(classes) == 1 else 'es'} seen. "
-        f"{about_classes(content)} {provenance_of_part(content, False)}"
-    )
-    return table(caption, heads, rows, "classes")
+    heads = ["Rank", measure, *certainly, "Graphs seen", "Edges"]
+    caption = f"{_first(content, len(found))} of {len(classes):,} class{'' if len(classes) == 1 else 'es'} seen."
+    said = f"<p>{text(f'{about_classes(content)} {provenance_of_part(content, False)}')}</p>"
+    return table(caption, heads, rows, "classes") + folded("What is a class?", said)
+
+
+def _count(number: int, head: str) -> str:
+    """A cell with a count; `head` as in `bar`."""
+    return f'<td class="number" data-head="{head}">{number:,}</td>'
 
 
 def _first(content: Content, count: int) -> str:

@@ -8,14 +8,11 @@ from dagpost.plots.time_pairs import times_of
 from dagpost.plots.time_scene import time_scene
 from dagpost.posterior.time_edges import TimeEdge, time_edges
 from dagpost.report.content import Content
-from dagpost.report.tables import name, number, table, text
+from dagpost.report.tables import folded, name, number, table, text
 
 #: Parents that are less probable than this are not listed.
 _LEAST = 0.05
-_WORDS = (
-    "Rows are series, columns are times, the present is at the right. Lines lead on in time, or join values of one "
-    "time. The same edges lead into every time: the network goes on as it is."
-)
+_WORDS = "Rows are series, columns are times, with the present at the right; the same edges lead into every time."
 
 
 def time_section(content: Content) -> str:
@@ -27,7 +24,7 @@ def time_section(content: Content) -> str:
     said = "".join(f"<li>{text(line)}</li>" for line in content.time)
     return (
         f'<section id="time">\n<h2>In time</h2>\n<p>{_WORDS}</p>\n<div class="picture light">{picture}</div>\n'
-        f"{_parents(content)}\n<ul>{said}</ul>\n</section>\n"
+        f"{_parents(content)}\n{folded('What was done with the rows', f'<ul>{said}</ul>')}</section>\n"
     )
 
 

@@ -14,10 +14,12 @@ from dagpost._tools.json_settings import from_json
 from dagpost._tools.registry import Registry
 from dagpost._tools.setting_text import conditional_on, given_columns, readable_setting
 from dagpost._tools.text import printable, shortened
+from dagpost.methods.targets import STRUCTURE
 from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import percent
 from dagpost.posterior.estimate import error_near_one_half
 from dagpost.posterior.sample import DagSample
+from dagpost.posterior.shares import GIVEN
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
 from dagpost.report.gap_facts import in_brief
@@ -87,6 +89,40 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def trusting(content: Content) -> str:
+    """How far to trust it, in one sentence, and what survives other choices in another."""
+    kept = content.sensitivity.summary() if content.sensitivity is not None else ""
+    return " ".join(filter(None, (_trusting(content), kept)))
+
+
+def _trusting(content: Content) -> str:
+    sample = content.sample
+    if not content.target.posterior:
+        return "Shares say how stable a finding is under resampling, not how probable it is."
+    if content.exact and content.trusted is False:
+        return "Probabilities of edges are exact; all else comes from chains that are not to be trusted yet."
+    if content.exact:
+        return "Probabilities of edges are exact, not estimated."
+    if content.trusted is False:
+        return "The chains behind these numbers do not agree yet: run them longer before you use them."
+    if content.gaps is not None:
+        return f"Probabilities are averages over {content.gaps.tables:,} {content.gaps.called}."
+    if sample is not None and sample.listed:
+        return f"Probabilities are those among {len(sample):,} of the most probable graphs only."
+    if sample is not None and sample.estimator == GIVEN:
+        return "Probabilities are shares of graphs that were picked."
+    graphs = "" if sample is None else f" from {counted(len(sample), 'graph')}"
+    return f"Probabilities are estimates{graphs}{_closeness(sample)}."
+
+
+def _closeness(sample: DagSample | None) -> str:
+    """How close estimates are, where that is known and can be seen."""
+    if sample is None or not math.isfinite(sample.effective_samples) or sample.effective_samples <= 0.0:
+        return ""
+    close = error_near_one_half(sample.effective_samples)
+    return f", within about ±{close:.2g} (95%)" if close >= _SEEN else ""
+
+
 def certainty(content: Content) -> str:
     """What was computed and how far to trust it."""
     if not content.target.posterior:
@@ -101,7 +137,7 @@ def _replicated(content: Content) -> str:
     sample, times, close = content.sample, "many times", ""
     if sample is not None:
         times, size = counted(len(sample), "time"), error_near_one_half(len(sample))
-        close = f" With that many graphs a share near one half is known to about ±{size:.2g} (95%)."
+        close = f" A share near one half is known to about ±{size:.2g} (95%)."
     return content.target.trust.format(times=times) + close
 
 
@@ -109,55 +145,46 @@ def _exactly(content: Content) -> str:
     bound = ""
     if not math.isnan(content.error_bound):
         relative = " of itself" if content.relative_error else ""
-        size = ", far below the digits shown" if content.error_bound < 1e-6 else ""
-        bound = f" Rounding may have moved a probability by at most {_at_most(content.error_bound, 1)}{relative}{size}."
+        bound = f" (rounding: at most {_at_most(content.error_bound, 1)}{relative})"
     text = (
-        f"The probabilities of edges are exact: they are sums over {content.target.summed_over}, not estimates from "
-        f"some of them.{bound} What remains uncertain is what the data leave uncertain, and that is what the "
-        "probabilities say: 0.7 means that graphs with this edge have 70% of the probability in all, given the data, "
-        "the prior and the score."
+        f"Probabilities of edges are exact sums over {content.target.summed_over}{bound}: 0.7 means that graphs with "
+        "the edge hold 70% of the posterior."
     )
     sample = content.sample
     if sample is None:
         return text
     if sample.listed:
-        return f"{text} Some other parts, marked so, are those {_among(sample)}."
-    text += (
-        f" Some other parts, marked as estimated, come from {counted(len(sample), 'graph')} ({sample.method})"
-        f"{_worth(sample)}, which stand for the same posterior."
-    )
+        return f"{text} Other parts, marked so, are those {_among(sample)}."
+    text += f" Parts marked as estimated come from {counted(len(sample), 'graph')} ({sample.method}){_worth(sample)}."
     return text if content.verdict is None else f"{text} About these: {printable(content.verdict)}"
 
 
 def _estimated(sample: DagSample | None, verdict: str | None) -> str:
     if sample is None:
-        return "The probabilities are estimates."
-    if sample.estimator == "given weights":
+        return "Probabilities are estimates."
+    if sample.estimator == GIVEN:
         return (
-            f"The probabilities are the weighted shares of {counted(len(sample), 'graph')} that were picked. How "
-            "far they are from those of all graphs is not known."
+            f"Probabilities are weighted shares of {counted(len(sample), 'graph')} that were picked; how far they are "
+            "from those of all graphs is not known."
         )
     if sample.listed:
-        return f"The probabilities are those {_among(sample)}."
-    text = f"The probabilities are estimates, from {counted(len(sample), 'graph')}{_worth(sample)}, and not exact. "
+        return f"Probabilities are those {_among(sample)}."
+    text = f"Probabilities are estimates from {counted(len(sample), 'graph')}{_worth(sample)}. "
     if sample.guarantee is not None:
         precision, confidence = sample.guarantee
         text += (
-            f"As many were drawn as bring any one of them within {precision:g} of the exact value with "
-            f"{100 * confidence:g}% confidence (Hoeffding's inequality). "
+            f"Each is within {precision:g} of the exact value with {100 * confidence:g}% confidence (Hoeffding's "
+            "inequality). "
         )
     elif verdict is not None:
-        text += (
-            "They come from chains that wander among the graphs; R-hat compares these chains with each other, and is "
-            f"near 1 where they agree. {printable(verdict)} "
-        )
+        text += f"R-hat compares the chains that drew them: near 1 they agree. {printable(verdict)} "
     elif math.isfinite(sample.effective_samples) and sample.effective_samples > 0.0:
         close = error_near_one_half(sample.effective_samples)
         size = f"to about ±{close:.2g} (95%)" if close >= _SEEN else "far more closely than the digits shown"
-        text += f"An edge with a probability near one half is known {size}. "
+        text += f"One near one half is known {size}. "
     covered = sample.covered
     if math.isfinite(covered):
-        text += f"The graphs that were seen have together {percent(covered)} of the whole posterior. "
+        text += f"The graphs seen hold {percent(covered)} of the posterior. "
     return text.strip()
 
 
@@ -169,11 +196,10 @@ def _among(sample: DagSample) -> str:
     text = f"among {len(sample):,} of the most probable graphs, which are not a sample"
     covered = sample.covered
     if not math.isfinite(covered):
-        return f"{text}: what the graphs that are left out would say is not known, nor how much they weigh"
+        return f"{text}; how much the others weigh is not known"
     return (
-        f"{text}: these graphs have together {percent(covered)} of the whole posterior, and what the others would say "
-        f"is not known. A probability among all graphs differs from the one shown by at most "
-        f"{_at_most(max(1.0 - covered, 0.0005), 2)}"
+        f"{text}: these hold {percent(covered)} of the posterior, so a probability among all graphs differs from the "
+        f"one shown by at most {_at_most(max(1.0 - covered, 0.0005), 2)}"
     )
 
 
@@ -197,11 +223,11 @@ def _crowded(content: Content) -> list[str]:
     if weight < _CROWDED:
         return []
     others = sum(own >= _CROWDED for own, _ in full) - 1
-    more = f", and {counted(others, 'other variable')} with one above {_CROWDED:g}" if others else ""
+    more = f", and {counted(others, 'other variable')} too" if others else ""
     bound = "at least" if content.families_exact else "about"
     return [
         f"Mind the limit of {counted(limit, 'parent')}: {printable(name)} has that many with a probability of {bound} "
-        f"{weight:.2f}{more}. Allow more parents and see what changes."
+        f"{weight:.2f}{more}. Allow more."
     ]
 
 
@@ -227,12 +253,11 @@ def prior(content: Content) -> str:
     if limit is not None and content.target.most_parents is None:
         parents = f" A variable has at most {counted(limit, 'parent')}{_beside_regimes(content)}."
     rules = _rules(settings)
-    fixed = f" The user fixed {' and '.join(rules)} beforehand (see the settings)." if rules else ""
+    fixed = f" You fixed {' and '.join(rules)} beforehand (see Rules)." if rules else ""
     given = conditional_on(content.exogenous)
     return (
-        f"{content.target.explanation} The prior: {_in_words(settings.get('prior'), PRIORS)}. How well a graph fits "
-        f"the data is measured by {_in_words(settings.get('score'), SCORES)}.{_assumed(settings)}{parents}{fixed}"
-        f"{given and f' {given}'} Other choices give other numbers."
+        f"{content.target.explanation} Prior: {_in_words(settings.get('prior'), PRIORS)}. Score: "
+        f"{_in_words(settings.get('score'), SCORES)}.{_assumed(settings)}{parents}{fixed}{given and f' {given}'}"
     )
 
 
@@ -264,13 +289,20 @@ def _in_words(description: Any, registry: Registry[Any]) -> str:
     return readable_setting(description)
 
 
+def prior_in_words(described: Any) -> str:
+    """What a prior on graphs says of itself."""
+    return _in_words(described, PRIORS)
+
+
 def provenance_of_part(content: Content, exact: bool, *, averaged: bool = False) -> str:
     """Whether a part of the report is exact, averaged over completed tables or estimated, from what, given what."""
-    words = "; ".join(filter(None, (content.target.words, given_columns(content.exogenous))))
+    # What is counted in most reports stands under the title once.
+    counted_as = "" if content.target == STRUCTURE else content.target.words
+    words = "".join(f"; {own}" for own in (counted_as, given_columns(content.exogenous)) if own)
     if exact:
-        return f"Exact; {words}."
+        return f"Exact{words}."
     if averaged and content.gaps is not None:
-        return f"Averaged over {content.gaps.tables:,} {content.gaps.called}; {words}."
+        return f"Averaged over {content.gaps.tables:,} {content.gaps.called}{words}."
     sample = content.sample
     if sample is None:
         return ""
@@ -278,8 +310,8 @@ def provenance_of_part(content: Content, exact: bool, *, averaged: bool = False)
         return f"Shares of {counted(len(sample), 'bootstrap replicate')}, not posterior probabilities."
     if sample.listed:
         covered = f", {percent(sample.covered)} of the posterior" if math.isfinite(sample.covered) else ""
-        return f"Among {len(sample):,} of the most probable graphs only{covered}; {words}."
-    return f"Estimated from {counted(len(sample), 'graph')}{_worth(sample)}; {words}."
+        return f"Among {len(sample):,} of the most probable graphs only{covered}{words}."
+    return f"Estimated from {counted(len(sample), 'graph')}{words}."
 
 
 def omitted(content: Content, part: str) -> str:

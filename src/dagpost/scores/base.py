@@ -322,6 +322,10 @@ class Score:
         """What a report calls the score, with the settings that matter."""
         return repr(self).removesuffix("()")
 
+    def in_detail(self) -> str:
+        """The score with the prior of its parameters, as a methods section of a paper names it."""
+        return self.in_words()
+
     def assumes(self) -> str:
         """What the model behind the score assumes of the data, in plain sentences; empty where its name says it."""
         return ""

@@ -69,3 +69,7 @@ class BDe(CountedScore):
     def in_words(self) -> str:
         """Its name."""
         return "BDe"
+
+    def in_detail(self) -> str:
+        """Its name with its Dirichlet priors."""
+        return f"the BDe score with Dirichlet priors of {self.pseudocount:g} imagined observations in each cell"

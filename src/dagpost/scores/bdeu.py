@@ -131,6 +131,13 @@ class BDeu(CountedScore):
         listed = f"{', '.join(first)} and {last}" if first else last
         return f"BDeu, averaged over the equivalent sample sizes {listed}"
 
+    def in_detail(self) -> str:
+        """Its name with its Dirichlet priors."""
+        words = self.in_words().removeprefix("BDeu, ")
+        if not isinstance(self.equivalent_sample_size, tuple):
+            return f"the BDeu score with Dirichlet priors ({words})"
+        return f"the BDeu score with Dirichlet priors, {words}, each weighted by its posterior probability"
+
     def _one_size(self, what: str) -> float:
         size = self.equivalent_sample_size
         if isinstance(size, float):

@@ -112,6 +112,10 @@ class BGe(Score):
         """Its name, and that it is for continuous columns."""
         return "BGe (continuous columns, Gaussian)"
 
+    def in_detail(self) -> str:
+        """Its name with its normal-Wishart prior."""
+        return f"the BGe score with a normal-Wishart prior ({gaussian_prior_in_words(self)})"
+
     def of_columns(self, columns: list[int], table: Table) -> BGe:
         """The prior that this one means for some of the columns: a Wishart matrix loses degrees with columns."""
         degrees = self.degrees_of_freedom
@@ -262,6 +266,25 @@ class BGe(Score):
                 constants[size] += math.lgamma(after - step / 2) - math.lgamma(before - step / 2)
             factors[size] = after
         return constants, factors
+
+
+def gaussian_prior_in_words(score: Any) -> str:
+    """The normal-Wishart prior of a score that has one, with its parameters.
+
+    >>> gaussian_prior_in_words(BGe())
+    "mean: each column's own, worth 1 row; scale: each column's standard deviation; degrees of freedom: columns + 2"
+    """
+    mean, scale = (
+        unless if chosen is None else "given for each column" if isinstance(chosen, tuple) else f"{chosen:g}"
+        for chosen, unless in (
+            (score.prior_mean, "each column's own"),
+            (score.prior_scale, "each column's standard deviation"),
+        )
+    )
+    weight, degrees = score.mean_weight, score.degrees_of_freedom
+    freedom = f"columns + {weight + 1.0:g}" if degrees is None else f"{degrees:g}"
+    rows = "row" if weight == 1.0 else "rows"
+    return f"mean: {mean}, worth {weight:g} {rows}; scale: {scale}; degrees of freedom: {freedom}"
 
 
 def check_gaussian_prior(score: Any) -> None:

@@ -49,6 +49,10 @@ class BIC(CountedScore):
         each = math.log(observations) / 2
         return entropy_terms([each * (arity - 1) for arity in variants], observations)
 
+    def in_detail(self) -> str:
+        """What it approximates."""
+        return "the BIC, which approximates the log marginal likelihood"
+
     def parameter_prior(self) -> DirichletPrior:
         """BIC has none: Jeffreys' prior, one half of an observation in each cell, stands in for it."""
         return DirichletPrior(0.5)

@@ -27,7 +27,7 @@ from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
 from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
 from dagpost.scores.bdeu import BDeu
-from dagpost.scores.bge import BGe, check_gaussian_prior
+from dagpost.scores.bge import BGe, check_gaussian_prior, gaussian_prior_in_words
 from dagpost.scores.columns import part_of
 from dagpost.scores.parameter_priors import (
     ConditionalGaussianPrior,
@@ -138,6 +138,14 @@ class ConditionalGaussian(Score):
     def in_words(self) -> str:
         """Its name, and what it is for."""
         return "conditional Gaussian (numbers given levels)"
+
+    def in_detail(self) -> str:
+        """Its name with the priors for levels and for numbers."""
+        return (
+            "the conditional Gaussian score with Dirichlet priors for levels (equivalent sample size "
+            f"{self.equivalent_sample_size:g}) and, for each combination of levels, a normal-Wishart prior for numbers "
+            f"({gaussian_prior_in_words(self)})"
+        )
 
     def assumes(self) -> str:
         """That numbers are normal given levels, and that no number leads to a level."""

@@ -39,6 +39,10 @@ class K2(CountedScore):
 
         return fixed_terms(1.0, variants, observations)
 
+    def in_detail(self) -> str:
+        """Its name with its Dirichlet priors."""
+        return "the K2 score with Dirichlet priors of one imagined observation in each cell"
+
     def parameter_prior(self) -> DirichletPrior:
         """A pseudocount of one in every cell."""
         return DirichletPrior(1.0)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 from dagpost._tools.checks import one_of
 from dagpost.data.table import Columns, Table
 from dagpost.scores.base import Completer
-from dagpost.scores.bge import BGe
+from dagpost.scores.bge import BGe, gaussian_prior_in_words
 
 if TYPE_CHECKING:
     from dagpost.scores.latent_images import Images
@@ -69,6 +69,13 @@ class LatentGaussian(BGe):
     def in_words(self) -> str:
         """Its name, and what it is for."""
         return "latent Gaussian (ordered levels and numbers)"
+
+    def in_detail(self) -> str:
+        """Its name with its normal-Wishart prior."""
+        return (
+            "the Gaussian score of the latent numbers behind the columns, with a normal-Wishart prior "
+            f"({gaussian_prior_in_words(self)})"
+        )
 
     def assumes(self) -> str:
         """That latent numbers are normal, with linear effects, and how numbers enter."""

@@ -1,4 +1,4 @@
-"""How probable are values of some columns, given others? Averaged over graphs and parameters, any column may be open."""
+"""How probable are values of some columns, given others? Averaged over graphs and parameters, open where not given."""
 
 from __future__ import annotations
 

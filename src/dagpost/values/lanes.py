@@ -33,9 +33,9 @@ class Lanes(NamedTuple):
     events: Flags
 
     @property
-    def count(self) -> int:
+    def width(self) -> int:
         """How many there are."""
-        return self.cells.shape[1]
+        return int(self.cells.shape[1])
 
 
 def lanes_of(

@@ -39,8 +39,9 @@ def exact_logs(
     statistics: DiscreteStatistics, prior: DirichletPrior, graphs: Masks, weights: Floats, cells: Integers, known: int,
     given: int,
 ) -> Floats:  # fmt: skip
-    """Log of the sum over graphs of weight times p(lane | graph, data): nodes in `known` have a cell, `given` count as
-    set.
+    """Log of the sum over graphs of weight times p(lane | graph, data).
+
+    Nodes in `known` have a cell, those in `given` are set from outside.
     """
     nodes, count = cells.shape
     gaps = ((1 << nodes) - 1) & ~(known | given)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +60,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """The probability of `targets`, or the distribution of the column `of`, given evidence, settings and a condition."""
+    """The probability of `targets`, or the distribution of the column `of`, given evidence and settings."""
 
     targets: Mapping[int, Cell]
     of: int | None
@@ -208,10 +208,14 @@ def columns_of(fitted: Fitted) -> Columns:
     return Columns(fitted.names, fitted.data.levels, recipe, fitted.exogenous)
 
 
-def question_of_text(columns: Columns, query: ValueQuery) -> Question:
-    """What a text asks."""
-    own = Columns(columns.names, columns.levels, columns.recipe, columns.exogenous, query.error)
+def question_of_text(columns: Columns, query: ValueQuery, given: ValueQuery | None = None) -> Question:
+    """What a text asks; the values of another are conditions too."""
+    own = replace(columns, error=query.error)
     evidence = _met(own, query.evidence)
+    if given is not None:
+        for node, cell in _met(replace(columns, error=given.error), given.target).items():
+            evidence[node] = evidence[node].meet(cell) if node in evidence else cell
+        query = replace(query, evidence=(*query.evidence, *given.target))
     do: dict[int, float] = {}
     for term in query.do:
         node = position_of(term.name, own.names)

@@ -17,7 +17,20 @@ from dagpost.methods.registry import METHODS
 from dagpost.priors import resolve_prior
 from dagpost.scores import SCORES, resolve_score
 
-COMMANDS = ("fit", "edges", "query", "sample", "best", "predict", "complete", "plot", "report", "info", "demo")
+COMMANDS = (
+    "fit",
+    "edges",
+    "query",
+    "effect",
+    "sample",
+    "best",
+    "predict",
+    "complete",
+    "plot",
+    "report",
+    "info",
+    "demo",
+)
 GROUP = (("data", "list"), ("data", "export"))
 
 
@@ -31,7 +44,8 @@ def test_help_lists_every_command_with_a_whole_sentence(run: Run) -> None:
     text = run("--help").stdout
     for command in (*COMMANDS, "data"):
         assert re.search(rf"^  {command} +\S.*[.?]$", text, re.MULTILINE), command
-    assert "..." not in text.partition("Commands:")[2]
+    assert re.findall(r"^(\w+):$", text, re.MULTILINE) == ["Options", "Begin", "Ask", "Show", "Draw"]
+    assert "..." not in text.partition("Begin:")[2]
     assert "--install-completion" in text
 
 
@@ -109,4 +123,6 @@ def test_shells_get_a_script_and_completions(tmp_path: Path) -> None:
     assert completions("dagpost", "data", "export", "cor") == ["coronary"]
     DagPosterior(score="bdeu", samples=10).fit(datasets.load("coronary")).save(tmp_path / "m")
     assert completions("dagpost", "query", "m", "Smo") == ["Smoking"]
+    assert completions("dagpost", "effect", "m", "Smoking", "Pre") == ["Pressure"]
+    assert completions("dagpost", "plot", "m", "--kind", "heat") == ["heat-map"]
     assert completions("dagpost", "predict", "m", "t.csv", "--target", "Fam") == ["Family"]

@@ -27,6 +27,7 @@ LINES: dict[str, dict[str, list[str]]] = {
     "fit": {"table": ["table.csv"], "--quiet": [], "--score": ["bdeu"], "--samples": ["20"], "--threads": ["1"]},
     "edges": {"source": ["model.dagpost"]},
     "query": {"source": ["model.dagpost"], "statements": ["A -> B"], "--threads": ["1"]},
+    "effect": {"model": ["model.dagpost"], "columns": ["A", "B"], "--draws": ["200"], "--threads": ["1"]},
     "sample": {"model": ["model.dagpost"], "--output": ["drawn"], "--number": ["20"], "--threads": ["1"]},
     "best": {"source": ["table.csv"], "--score": ["bdeu"], "--threads": ["1"]},
     "predict": {"model": ["model.dagpost"], "rows": ["table.csv"], "--threads": ["1"]},

@@ -82,7 +82,7 @@ def test_a_model_with_gaps_answers_and_predicts_from_a_file_as_before(model: Dag
             repr(each.probability("rain ~> open", given="rain -> wet")),
             each.top_families("wet").to_string(),
             each.directions().to_string(),
-            repr(each.causal_effect("rain", "wet", draws=20, seed=1)),
+            repr(each.effect("rain", "wet", draws=20, seed=1)),
             each.verdict_,
         ]
         answers.append((said, chances))

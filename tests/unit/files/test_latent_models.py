@@ -45,7 +45,7 @@ def test_a_latent_model_is_read_as_it_was_written_and_goes_on(model: DagPosterio
 
 def test_a_latent_model_survives_a_pickle(model: DagPosterior) -> None:
     # What is counted for effects stays with it.
-    model.causal_effect("age", "pressure", draws=5, seed=1)
+    model.effect("age", "pressure", draws=5, seed=1)
     found = pickle.loads(pickle.dumps(model))
     assert found.edge_probabilities_.equals(model.edge_probabilities_)
     assert same_chains(found.sample(150, seed=2), model.sample(150, seed=2))

@@ -25,7 +25,7 @@ GALLERY = Path(__file__).resolve().parents[3] / "docs" / "gallery"
 
 
 def every_plot(model: DagPosterior, chains: DagSample) -> dict[str, Any]:
-    effect = model.causal_effect("Smoking", "Pressure", draws=500, seed=1)
+    effect = model.effect("Smoking", "Pressure", draws=500, seed=1)
     other = model.sample(300, seed=1)
     return {
         "graph": lambda ax: plots.graph(model, ax=ax),
@@ -35,6 +35,8 @@ def every_plot(model: DagPosterior, chains: DagSample) -> dict[str, Any]:
         "traces": lambda ax: plots.traces(chains, ax=ax),
         "r_hat": lambda ax: plots.r_hat(chains, ax=ax),
         "effect_density": lambda ax: plots.effect_density(effect, ax=ax),
+        "effect_parts": lambda ax: plots.effect_parts(effect, ax=ax),
+        "effect_outcomes": lambda ax: plots.effect_outcomes(effect, ax=ax),
         "comparison": lambda ax: plots.comparison(model, chains, ax=ax),
         "in_time": lambda ax: plots.in_time(table(), ax=ax),
     }

@@ -15,6 +15,7 @@ import pytest
 from tests.tools.pictures import ALARM, arrows, caption, frame, legend_words, sparse
 
 from dagpost import Bootstrap, DagPosterior, DagSample, compare, datasets, plot_comparison, plots
+from dagpost.causal import Effect
 from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import LARGEST_R_HAT
 
@@ -288,15 +289,59 @@ def test_a_list_of_best_graphs_is_not_called_an_estimate(model: DagPosterior) ->
     assert words.startswith(f"Among 50 of the most probable graphs only, {100 * best.covered:.1f}% of the posterior (")
 
 
-def test_an_effect_says_what_it_assumes(model: DagPosterior) -> None:
-    words = plots.effect_density(model.causal_effect("Smoking", "Pressure", seed=1)).get_title().replace("\n", " ")
+@pytest.fixture(scope="module")
+def effect(model: DagPosterior) -> Effect:
+    return model.effect("Smoking", "Pressure", seed=1, draws=1000)
+
+
+def test_an_effect_says_what_it_assumes_and_how_probably_there_is_none(effect: Effect) -> None:
+    ax = plots.effect_density(effect)
+    words = ax.get_title().replace("\n", " ")
     assert "95% interval" in words
     assert "only if no common cause" in words
+    shares = {text.get_gid(): text.get_text() for text in ax.texts}
+    assert shares == {
+        "lowers": f"lowers: {effect.negative_probability:.3f}",
+        "raises": f"raises: {effect.positive_probability:.3f}",
+    }
+    (spike,) = (other for other in ax.figure.axes if other is not ax)
+    assert [text.get_text() for text in spike.texts] == [f"no effect at all: {effect.zero_probability:.3f}"]
+    assert spike.get_ylim() == (0.0, 1.0)
+    left, right = ax.get_xlim()
+    assert left < effect.interval()[0] <= effect.mean <= 0.0 < right
 
 
-def test_only_effects_have_a_density(model: DagPosterior) -> None:
-    with pytest.raises(InputError, match=r"drawn of a CausalEffect.*Got DagPosterior"):
-        plots.effect_density(model)
+def test_the_parts_of_an_effect_have_a_row_each(effect: Effect) -> None:
+    ax = plots.effect_parts(effect, count=2)
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        "total",
+        "direct",
+        *(f"through {part.through}" for part in effect.through[:2]),
+    ]
+    there = [text.get_text() for text in ax.texts if text.get_gid() == "there"]
+    assert there[0] == f"{1.0 - effect.zero_probability:.3f}"
+    assert f"Not shown: {len(effect.through) - 2} more." in ax.get_title().replace("\n", " ")
+    marks = sorted(float(x) for line in ax.lines for x in np.atleast_1d(line.get_xdata()) if line.get_marker() in "Do")
+    assert marks == pytest.approx(sorted(effect.parts_table()["mean"].head(4)))
+
+
+def test_the_outcome_is_drawn_under_every_value_of_the_cause(effect: Effect, model: DagPosterior) -> None:
+    ax = plots.effect_outcomes(effect)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["do(Smoking = no)", "do(Smoking = yes)"]
+    assert ax.get_xlabel() == "P(Pressure = >140)"
+    (marks,) = (line.get_xdata() for line in ax.lines)
+    assert list(marks) == [own.mean for own in effect.outcomes if own.level == ">140"]
+    both = model.effect({"Smoking": ("yes", "no"), "Family": "pos"}, "Pressure", seed=1, draws=100)
+    labels = [label.get_text() for label in plots.effect_outcomes(both).get_yticklabels()]
+    assert labels == ["do(Smoking = yes, Family = pos)", "do(Smoking = no, Family = pos)"]
+    with pytest.raises(InputError, match="set at once has no parts"):
+        plots.effect_parts(both)
+
+
+@pytest.mark.parametrize("draw", [plots.effect_density, plots.effect_parts, plots.effect_outcomes])
+def test_only_effects_are_drawn_as_effects(draw: Any, model: DagPosterior) -> None:
+    with pytest.raises(InputError, match=r"drawn of an Effect.*Got DagPosterior"):
+        draw(model)
 
 
 def test_so_little_that_nobody_misses_it_is_not_counted_in_edges() -> None:

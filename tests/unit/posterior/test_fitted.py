@@ -71,6 +71,6 @@ def test_too_many_best_graphs_are_refused_with_the_largest_number_that_fits() ->
 def test_effects_without_rows_are_refused_before_a_sample_is_drawn(tmp_path: Any) -> None:
     DagPosterior(score="bdeu", method="kbest").fit(TABLE).save(tmp_path / "model.dagpost")
     loaded = DagPosterior.load(tmp_path / "model.dagpost")
-    with pytest.raises(InputError, match=r"Causal effects need the rows .* save\(path, rows=True\)"):
-        loaded.causal_effect("Smoking", "Pressure")
+    with pytest.raises(InputError, match=r"Effects need the rows .* save\(path, rows=True\)"):
+        loaded.effect("Smoking", "Pressure")
     assert loaded.fitted_.drawn is None

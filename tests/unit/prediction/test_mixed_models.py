@@ -123,7 +123,7 @@ def test_a_model_with_gaps_averages_over_completed_tables(frame: pd.DataFrame) -
     rows = with_gaps(frame)
     assert np.isfinite(model.score_samples(rows)).all()
     assert model.predict_proba(rows, target="smokes").sum(axis=1).tolist() == pytest.approx([1.0] * 4)
-    assert 1.0 < model.causal_effect("weight", "pressure", draws=500).mean < 3.5
+    assert 1.0 < model.effect("weight", "pressure", draws=500).mean < 3.5
     assert isinstance(model.to_bayesian_network([("weight", "pressure")]), ConditionalGaussianNetwork)
 
 

@@ -120,12 +120,12 @@ def test_the_network_of_one_graph_has_means_over_completions_given_the_graph(tab
 
 def test_effects_are_mixtures_over_completed_tables(table: Table, model: DagPosterior) -> None:
     treatment, outcome = table.names[0], table.names[2]
-    effect = model.causal_effect(treatment, outcome, draws=2_000, seed=1)
+    effect = model.effect(treatment, outcome, draws=2_000, seed=1)
     every = completions(table)
     logs = log_evidences(every)
     shares = np.exp(logs - np.logaddexp.reduce(logs))
     settings = {"score": "bdeu", "seed": 1, "samples": 300}
-    found = [DagPosterior(**settings).fit(each).causal_effect(treatment, outcome, draws=2) for each in every]
+    found = [DagPosterior(**settings).fit(each).effect(treatment, outcome, draws=2) for each in every]
     assert effect.mean == pytest.approx(float(shares @ [own.mean for own in found]), abs=0.02)
     assert effect.zero_probability == pytest.approx(float(shares @ [own.zero_probability for own in found]), abs=0.05)
     assert len(effect.samples) == 2_000
@@ -138,8 +138,8 @@ def test_a_saved_model_predicts_the_same(table: Table, model: DagPosterior, tmp_
     model.save(tmp_path / "m")
     loaded = DagPosterior.load(tmp_path / "m")
     np.testing.assert_array_equal(loaded.score_samples(table), expected)
-    first = model.causal_effect(table.names[0], table.names[1], draws=300, seed=2)
-    again = loaded.causal_effect(table.names[0], table.names[1], draws=300, seed=2)
+    first = model.effect(table.names[0], table.names[1], draws=300, seed=2)
+    again = loaded.effect(table.names[0], table.names[1], draws=300, seed=2)
     np.testing.assert_array_equal(again.samples, first.samples)
 
 

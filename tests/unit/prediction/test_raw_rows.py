@@ -172,11 +172,11 @@ def test_densities_take_raw_numbers() -> None:
 
 
 def test_effects_take_numbers_for_the_bins_that_they_fall_into() -> None:
-    named = model().causal_effect("systolic", "diagnosis", do=(">=140", "<120"), outcome_level="yes", seed=1)
-    by_number = model().causal_effect("systolic", "diagnosis", do=(151, "112.5"), outcome_level="yes", seed=1)
+    named = model().effect("systolic", "diagnosis", do=(">=140", "<120"), outcome_level="yes", seed=1)
+    by_number = model().effect("systolic", "diagnosis", do=(151, "112.5"), outcome_level="yes", seed=1)
     assert by_number.do == named.do == (">=140", "<120")
     np.testing.assert_array_equal(by_number.samples, named.samples)
     with pytest.raises(InputError, match=r"Got 150 and 145, which are both '>=140'"):
-        model().causal_effect("systolic", "diagnosis", do=(150, 145))
+        model().effect("systolic", "diagnosis", do=(150, 145))
     with pytest.raises(InputError, match=r"'systolic' has no level 'high'"):
-        model().causal_effect("systolic", "diagnosis", do=("high", "low"))
+        model().effect("systolic", "diagnosis", do=("high", "low"))

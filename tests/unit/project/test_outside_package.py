@@ -40,7 +40,7 @@ assert OneByOne.blocks > 0 and model.exact_
 assert np.allclose(model.edge_probabilities_, threads.edge_probabilities_, rtol=0, atol=1e-9)
 rows = table.to_pandas().drop(columns="counts").head(3)
 assert np.allclose(model.score_samples(rows), threads.score_samples(rows), rtol=0, atol=0.05)
-assert model.causal_effect("Smoking", "Pressure", seed=1, draws=500).zero_probability < 1.0
+assert model.effect("Smoking", "Pressure", seed=1, draws=500).zero_probability < 1.0
 
 chain = DagPosterior(method=ToyChain(chains=2), **{"score": "bdeu", **settings}).fit(table)
 sample = chain.sample(200, seed=1)

@@ -16,9 +16,9 @@ from dagpost import DagPosterior, InputError, LatentGaussian, cross_validate, lo
 from dagpost.cli import app
 from dagpost.errors import ResourceError
 from dagpost.methods.augmentation import Augmentation
-from dagpost.report.citations import citation
 from dagpost.report.content import gather
 from dagpost.report.gap_facts import gap_facts
+from dagpost.report.methods_paragraph import cited as citation
 
 pytestmark = pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
 

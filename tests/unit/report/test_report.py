@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 import os
 import re
@@ -81,7 +80,7 @@ def test_pair_table_has_the_numbers_and_words_of_the_model(coronary: DagPosterio
         assert sum(map(number, row[5:])) == pytest.approx(number(row[3]), abs=4e-4)
     falling = [number(row[3]) for row in rows]
     assert falling == sorted(falling, reverse=True)
-    assert "“reversible” one whose direction is not; no hidden common causes are assumed." in page.sections["pairs"]
+    assert "“reversible”: the data cannot tell it." in page.sections["pairs"]
 
 
 def test_json_has_the_numbers_of_the_model(coronary: DagPosterior, page: Page) -> None:
@@ -109,7 +108,7 @@ def test_path_matrix_is_that_of_the_model_and_says_it_is_exact(coronary: DagPost
     for name, *cells in rows:
         for other, cell in zip(coronary.names_, cells, strict=True):
             assert cell == ("" if other == name else f"{matrix.loc[name, other]:.2f}")
-    assert "directly or through others. Exact; each graph counted once" in page.sections["paths"]
+    assert "directly or through others. Exact." in page.sections["paths"]
 
 
 def test_best_graph_is_listed_first_with_its_probability(coronary: DagPosterior, page: Page) -> None:
@@ -132,11 +131,11 @@ def test_a_class_is_never_shown_outside_its_certain_bounds(page: Page) -> None:
 
 def test_wording_of_an_exact_model(page: Page) -> None:
     words = page.sections["trust"]
-    assert "The probabilities of edges are exact" in words
-    assert "Rounding may have moved a probability by at most" in words
+    assert "Probabilities of edges are exact" in words
+    assert "(rounding: at most" in words
     assert "Each graph is counted once" in words
-    assert "still say nothing of cause and effect" in words
-    assert "the same in every graph that fits the data equally well" in words
+    assert "Arrows are causes only if no common cause of two variables is left out" in words
+    assert "every graph that fits equally well has it" in words
     assert "R-hat" not in words
 
 
@@ -213,7 +212,7 @@ def test_names_of_levels_and_of_constraints_are_escaped(tmp_path: Path) -> None:
     assert level in page.sections["data"]
     assert "A<u> → B<u>" in page.sections["method"]
     assert not {"u", "i"} & {tag for tag, _ in page.tags}
-    assert "The user fixed required edges and tiers beforehand" in page.sections["trust"]
+    assert "You fixed required edges and tiers beforehand" in page.sections["trust"]
 
 
 # Files
@@ -315,18 +314,16 @@ def test_words_and_marks_are_those_of_every_picture(tmp_path: Path) -> None:
 
 def test_first_sentence_counts_what_the_data_compel_and_what_rules_decide(tmp_path: Path, page: Page) -> None:
     words = written(every_word(), tmp_path).words
-    assert "7 of 66 pairs of variables are joined with a probability of at least 0.5." in words
-    assert "The data compel the direction of 3 of these (in at least 90% of the probability of being joined), " in words
-    assert "lean to one for 1, and leave it open for 1. For 1 it is decided by your rules, which is not a f" in words
-    assert "No hidden common causes are assumed, and “compelled” means that the direction is the same" in words
-    assert "decided by your rules" not in page.words
+    assert "7 of 66 pairs of variables are joined with a probability of at least 0.5, above all " in words
+    assert "The data make the direction clear for 3 of them, lean to one for 1, and leave it open for 1." in words
+    assert "For 1 your rules decide it. For 1 it follows from the model." in words
+    assert "your rules decide" not in page.words
 
 
 def test_a_class_in_which_all_is_reversible_has_no_clear_direction(tmp_path: Path) -> None:
     page = written(one_class(), tmp_path)
     assert "16 of 136 pairs of variables are joined" in page.words
-    assert "The data compel the direction of none of these" in page.words
-    assert "and leave it open for 16." in page.words
+    assert "The data make the direction clear for none of them and leave it open for 16." in page.words
     assert {pair["word"] for pair in page.numbers["pairs"]} == {"open"}
     assert {row[4] for row in page.tables["pairs"][1:]} == {"open: the data cannot tell"}
 

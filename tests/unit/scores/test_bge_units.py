@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagpost import BGe, DagPosterior, Table, local_scores
-from dagpost.causal import causal_effect
+from dagpost.causal import effect
 
 SIZES = st.lists(st.integers(-8, 8), min_size=4, max_size=4)
 
@@ -106,7 +106,7 @@ def test_effects_and_networks_follow_the_units() -> None:
     tables = [table_of(data) for data in (linear(), linear() * units)]
     models = [DagPosterior("bge", samples=500, seed=3).fit(table) for table in tables]
     graphs = models[0].sample(500, seed=3)
-    effects = [causal_effect(graphs, table, "bge", "a", "b", seed=2) for table in tables]
+    effects = [effect(graphs, table, "bge", "a", "b", seed=2) for table in tables]
     assert effects[1].mean == pytest.approx(effects[0].mean * units[1] / units[0], rel=1e-9)
     networks = [model.to_bayesian_network([("a", "b"), ("d", "b")]) for model in models]
     slopes = [np.asarray(network.coefficients[1]) for network in networks]

@@ -14,7 +14,7 @@ import pytest
 
 from dagpost import DagPosterior, DirichletPrior, Score, as_table, datasets
 from dagpost._tools.json_settings import from_json, to_json
-from dagpost.causal import causal_effect
+from dagpost.causal import effect
 from dagpost.errors import InputError
 from dagpost.prediction import log_predictive, sufficient_statistics
 from dagpost.prediction.network import bayesian_network
@@ -84,7 +84,7 @@ def test_a_score_with_a_prior_predicts_and_has_networks_and_effects() -> None:
         statistics = sufficient_statistics(table, sample.parents, score)
         into.append(log_predictive(sample, statistics, score, table))
         into.extend(bayesian_network(sample.parents[0], statistics, score).tables)
-        into.append(causal_effect(sample, table, score, "Smoking", "Pressure", draws=100, seed=1).samples)
+        into.append(effect(sample, table, score, "Smoking", "Pressure", draws=100, seed=1).samples)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -66,6 +66,16 @@ Report.makeCopied = (block) => {
   block.after(button, told);
 };
 
+// What is folded is opened while the page is printed.
+Report.openForPaper = () => {
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = Array.from(document.querySelectorAll("main details:not([open])"));
+    for (const fold of opened) fold.open = true;
+  });
+  window.addEventListener("afterprint", () => { for (const fold of opened) fold.open = false; });
+};
+
 Report.start = () => {
   // The page tells these in its own words.
   document.querySelectorAll("svg.graph g > title").forEach((title) => title.remove());
@@ -81,6 +91,7 @@ Report.start = () => {
   document.querySelectorAll(".paste").forEach(Report.makeCopied);
   const save = Report.find("save-pairs");
   if (save) save.addEventListener("click", Report.savePairs);
+  Report.openForPaper();
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     if (Report.panelOf !== null) Report.closePanel(true);

@@ -18,6 +18,14 @@ Report.openPanel = (title, parts) => {
   Report.hideTip();
 };
 
+// On a narrow screen the panel is a sheet at the bottom: what was chosen moves above it.
+Report.keepAbove = (chosen) => {
+  const panel = Report.find("panel");
+  if (!chosen || getComputedStyle(panel).position !== "fixed") return;
+  const under = chosen.getBoundingClientRect().bottom + 12 - panel.getBoundingClientRect().top;
+  if (under > 0) window.scrollBy(0, under);
+};
+
 Report.closePanel = (focus) => {
   Report.find("panel").hidden = true;
   Report.find("about").classList.remove("covered");
@@ -43,6 +51,7 @@ Report.openVariable = (place) => {
   Report.panelOf = { variable: place };
   Report.find("variable").value = data.names[place];
   Report.choose(place);
+  Report.keepAbove(Report.boxes(Report.picture()).find((box) => Report.nodeOf(box) === place));
 };
 
 Report.openPair = (place) => {
@@ -74,6 +83,7 @@ Report.openPair = (place) => {
   Report.openPanel([Report.way(pair.from, pair.to, "", pair.head ? " → " : " — ")], [...parts, ends]);
   Report.panelOf = { pair: place };
   Report.choose(null, place);
+  Report.keepAbove(Report.lines(Report.picture()).find((line) => Number(line.dataset.pair) === place));
 };
 
 // Two variables with a mark between them.

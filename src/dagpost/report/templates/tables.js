@@ -48,10 +48,14 @@ Report.makeSortable = (table) => {
 Report.shadeEdges = (frame) => {
   const look = () => {
     frame.parentElement.classList.toggle("more-left", frame.scrollLeft > 1);
+    frame.parentElement.classList.toggle("more-below", frame.scrollTop + frame.clientHeight < frame.scrollHeight - 1);
     frame.parentElement.classList.toggle("more-right", frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 1);
   };
   frame.addEventListener("scroll", look, { passive: true });
-  new ResizeObserver(look).observe(frame);
+  // Its own size changes with the window, that of the table when rows are hidden.
+  const watched = new ResizeObserver(look);
+  watched.observe(frame);
+  watched.observe(frame.firstElementChild);
 };
 
 // All pairs that are worth a number, as a file: those of the table with what is said of them, then the others.

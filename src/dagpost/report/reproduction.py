@@ -1,0 +1,347 @@
+"""Everything that it takes to compute a result again: Python code, a command, the recipe, and the data's digest.
+
+What no file keeps, such as a function of the user's, is named in a comment in its place.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
+from typing import Any, NamedTuple
+
+from dagpost._tools.json_settings import from_json, to_json
+from dagpost._tools.registry import Registry
+from dagpost._tools.text import printable
+from dagpost.data.recipe import Recipe
+from dagpost.data.recipe_file import toml_of
+from dagpost.data.regimes import Regimes
+from dagpost.methods.registry import METHODS
+from dagpost.priors.registry import PRIORS
+from dagpost.report.content import Content
+from dagpost.report.tables import folded, text
+from dagpost.scores.registry import SCORES
+
+#: What stands for the user's files.
+TABLE, MODEL, RECIPE = "table.csv", "model.dagpost", "recipe.toml"
+_REGISTRIES: Mapping[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
+_USUAL = {"modularity": "structure", "max_parents": 5, "samples": 30_000, "seed": None, "missing": None}
+_OF_RECIPE = (
+    *("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen", "exogenous", "order", "unordered"),
+)
+
+
+class Asked(NamedTuple):
+    """The settings of a fit as they were asked for, in the order in which code names them.
+
+    `choices` are the score, the prior and the method as JSON holds them; `by_hand` says of each that no file keeps what
+    it is. `recipe` has what was asked of it, `decided` is the text of a file with all that it decided, where that is
+    needed to do the same again.
+    """
+
+    choices: Mapping[str, Any]
+    by_hand: Mapping[str, str]
+    plain: Mapping[str, Any]
+    rules: Mapping[str, Any]
+    recipe: Mapping[str, Any]
+    decided: str | None
+    regimes: Mapping[str, Any] | None
+    beside: Mapping[str, str]
+    time: Mapping[str, Any] | None
+
+
+def asked_of(content: Content) -> Asked | None:
+    """What was asked for; None where a sample was picked by hand or does not say what it was drawn from."""
+    settings = content.asked
+    if not settings or settings.get("score") is None:
+        return None
+    choices, by_hand = {}, {}
+    for key, registry in _REGISTRIES.items():
+        described = settings.get(key)
+        if isinstance(described, Mapping) and not registry.knows(described):
+            by_hand[key] = printable(described.get("kind"))
+        elif isinstance(described, str) and key != "method":
+            by_hand[key] = printable(described)
+        elif described is not None:
+            choices[key] = described
+    recipe = content.recipe
+    given = settings.get("recipe")
+    decided = None if recipe is None or not (given and given.get("steps")) else toml_of(recipe.to_json())
+    return Asked(
+        choices,
+        by_hand,
+        {key: settings[key] for key, usual in _USUAL.items() if settings.get(key, usual) != usual},
+        _rules(content, settings),
+        {} if recipe is None or decided else _recipe_settings(recipe, settings.get("missing")),
+        decided,
+        settings.get("regimes"),
+        settings.get("beside") or {},
+        None if content.unrolling is None else _unrolling(content.unrolling),
+    )
+
+
+def _rules(content: Content, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Edges, tiers and exogenous columns, less those that come with time, regimes or a recipe."""
+    own = {key: settings[key] for key in ("required", "forbidden", "tiers") if settings.get(key)}
+    implied: set[str] = set() if content.unrolling is None else {*content.unrolling.exogenous}
+    if content.recipe is not None:
+        implied |= {indicator.name for step in content.recipe.steps_ for indicator in step.indicators}
+        implied |= {*map(str, content.recipe.exogenous)}
+    left = [name for name in settings.get("exogenous", ()) if name not in implied]
+    return own | ({"exogenous": left} if left else {})
+
+
+def _recipe_settings(recipe: Recipe, missing: str | None) -> dict[str, Any]:
+    """What was asked of a recipe, less what the model says itself."""
+    usual = Recipe()
+    described = {key: recipe.to_json()[key] for key in _OF_RECIPE}
+    return {
+        key: value
+        for key, value in described.items()
+        if value not in (None, [], getattr(usual, key)) and not (key == "missing" and value == missing)
+    }
+
+
+def _unrolling(record: Any) -> dict[str, Any]:
+    """What was asked of `unroll`."""
+    asked = {"time": record.time, "subject": record.subject, "lags": record.lags, "step": record.step}
+    asked |= {"static": list(record.static) or None, "wide": record.wide or None}
+    asked |= {"contemporaneous": None if record.contemporaneous else False}
+    return {key: value for key, value in asked.items() if value is not None}
+
+
+# In Python
+
+
+def python_code(content: Content) -> str | None:
+    """The program that computes the same again."""
+    asked = asked_of(content)
+    if asked is None:
+        return None
+    imports, arguments = {"DagPosterior"}, []
+    for key in _REGISTRIES:
+        if key in asked.by_hand:
+            if not _from_scores(content, key):
+                arguments.append(f"{key}=...,  # {asked.by_hand[key]}: no file keeps it, put it in its place")
+            continue
+        described = asked.choices.get(key)
+        if isinstance(described, Mapping):
+            kind, given = _settings_changed(described, _REGISTRIES[key])
+            if (key, kind) == ("prior", "UniformPrior"):
+                continue
+            imports.add(kind)
+            arguments.append(f"{key}={kind}({_named(given)}),")
+        elif described not in (None, "auto"):
+            arguments.append(f"{key}={described!r},")
+    arguments += [f"{key}={value!r}," for key, value in (*asked.plain.items(), *_as_python(asked.rules).items())]
+    if asked.regimes is not None:
+        imports.add("Regimes")
+        usual = vars(Regimes("column"))
+        changed = {key: value for key, value in asked.regimes.items() if key == "column" or value != usual[key]}
+        arguments.append(f"regimes=Regimes({_named(changed)}),")
+    if asked.decided is not None:
+        arguments.append(f"recipe={RECIPE!r},")
+    elif asked.recipe:
+        imports.add("Recipe")
+        arguments.append(f"recipe=Recipe({_named(asked.recipe)}),")
+    lines = ["model = DagPosterior(", *(f"    {argument}" for argument in arguments), ")"] if arguments else []
+    lines = lines or ["model = DagPosterior()"]
+    source, more = repr(TABLE), "".join(f", {what}={name!r}" for what, name in asked.beside.items())
+    if asked.time is not None:
+        imports.add("unroll")
+        time = {**asked.time, **({"wide": "{series}_{time}"} if asked.time.get("wide") else {})}
+        source = f"unroll({source}, {_named(time)})"
+    fit = f"model.fit({source}{more}){_uncounted(content, asked)}"
+    if content.observations is None:
+        fit = "model.fit_scores(scores)  # the local scores, as read_jkl or local_scores gives them"
+    return "\n".join([f"from dagpost import {', '.join(sorted(imports))}", "", *lines, fit, *_end(content)])
+
+
+def _from_scores(content: Content, key: str) -> bool:
+    return key == "score" and content.observations is None
+
+
+def _uncounted(content: Content, asked: Asked) -> str:
+    """A remark where rows stand for several observations and no column is known that says for how many."""
+    recipe = content.recipe
+    if recipe is None or content.observations is None or "counts" in asked.beside:
+        return ""
+    rows = recipe.rows_ - recipe.dropped_rows_
+    return f"  # {rows:,} rows with counts: name their column, counts=..." if 0 < rows < content.observations else ""
+
+
+def _end(content: Content) -> list[str]:
+    """The sample that the report is of, and whether the data are the same."""
+    check = [f"assert model.fitted_.data.fingerprint == {content.fingerprint!r}"] if content.fingerprint else []
+    sample = content.sample
+    if content.of_sample and sample is not None:
+        seed = sample.provenance.get("seed")
+        drawn = f"model.best({len(sample)})" if sample.listed else f"model.sample({len(sample)}, seed={seed})"
+        return [*check, f"graphs = {drawn}", 'graphs.report("report.html")']
+    return [*check, 'model.report("report.html")']
+
+
+def _settings_changed(described: Mapping[str, Any], registry: Registry[Any]) -> tuple[str, dict[str, Any]]:
+    """The class of a choice and its settings that are not the usual ones."""
+    chosen = from_json(dict(described), registry)
+    usual = {own.name: own.default if own.default is not MISSING else MISSING for own in fields(chosen)}
+    own = to_json(chosen)
+    if not isinstance(own, Mapping):
+        return type(chosen).__name__, {}
+    given = {key: value for key, value in own.items() if key not in ("kind", "package")}
+    return str(own["kind"]), {key: value for key, value in given.items() if value != usual.get(key, MISSING)}
+
+
+def _named(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={value!r}" for key, value in settings.items())
+
+
+def _as_python(rules: Mapping[str, Any]) -> dict[str, Any]:
+    """Edges as pairs."""
+    return {
+        key: [tuple(edge) for edge in value] if key in ("required", "forbidden") else value
+        for key, value in rules.items()
+    }
+
+
+# In a terminal
+
+
+def command(content: Content) -> str | None:
+    """The command that fits the same model; None where a command cannot say it."""
+    asked = asked_of(content)
+    if asked is None or asked.by_hand or content.observations is None:
+        return None
+    words = ["dagpost", "fit", TABLE, "-o", MODEL]
+    for key in _REGISTRIES:
+        described = asked.choices.get(key)
+        if described is None or described == "auto":
+            continue
+        own = _word(described, _REGISTRIES[key]) if isinstance(described, Mapping) else str(described)
+        if own is None:
+            return None
+        words += [] if (key, own) == ("prior", "uniform") else [f"--{key}", own]
+    for key, value in asked.plain.items():
+        words += [f"--{key.replace('_', '-')}", str(value)]
+    written = _written_rules(asked)
+    recipe = _written_recipe(asked)
+    if written is None or recipe is None:
+        return None
+    words += [*written, *recipe]
+    for key, value in (asked.regimes or {}).items():
+        words += [] if value is None else [f"--{'regimes' if key == 'column' else key.replace('_', '-')}", str(value)]
+    for key, value in (asked.time or {}).items():
+        words += _written_time(key, value)
+    for what, name in asked.beside.items():
+        words += [f"--{what}", name]
+    return shlex.join(words)
+
+
+def _word(described: Mapping[str, Any], registry: Registry[Any]) -> str | None:
+    """A choice as an option takes it: `name`, or `name:setting=value,...`; None where values are not so written."""
+    kind, given = _settings_changed(described, registry)
+    chosen = registry.of_class(kind, "dagpost")
+    if chosen is None:
+        return None
+    if registry is PRIORS:
+        own = given.get("probability")
+        if not given:
+            return str(chosen.name)
+        return f"{chosen.name}:{own!r}" if len(given) == 1 and isinstance(own, float) else None
+    settings = [f"{key}={_value(value)}" for key, value in given.items()]
+    if any("None" in own or "," in own.partition("=")[2] for own in settings):
+        return None
+    return f"{chosen.name}:{','.join(settings)}" if settings else str(chosen.name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ">".join(map(_value, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _written_rules(asked: Asked) -> list[str] | None:
+    words: list[str] = []
+    for key in ("required", "forbidden"):
+        for parent, child in asked.rules.get(key, ()):
+            words += [f"--{key}", f"{_in_quotes(parent)} -> {_in_quotes(child)}"]
+    for tier in asked.rules.get("tiers", ()):
+        words += ["--tier", _joined(tier)]
+    exogenous = [*asked.rules.get("exogenous", ()), *asked.recipe.get("exogenous", ())]
+    if exogenous:
+        words += ["--exogenous", _joined(exogenous)]
+    # What would be read otherwise than it was meant.
+    names = [*(name for tier in asked.rules.get("tiers", ()) for name in tier), *exogenous]
+    edges = [name for key in ("required", "forbidden") for edge in asked.rules.get(key, ()) for name in edge]
+    return None if any("*" in name or '"' in name or name != name.strip() for name in (*names, *edges)) else words
+
+
+def _written_recipe(asked: Asked) -> list[str] | None:
+    if asked.decided is not None:
+        return ["--recipe", RECIPE]
+    words: list[str] = []
+    for key, value in asked.recipe.items():
+        if key in ("columns", "drop", "keep", "unordered"):
+            words += [f"--{key}", _joined(value)]
+        elif key == "cut":
+            for name, own in value.items():
+                points = own if isinstance(own, list) else [own]
+                rule = len(points) == 2 and isinstance(points[1], str)
+                words += ["--cut", f"{name}={f'{points[0]}:{points[1]}' if rule else ','.join(map(str, points))}"]
+        elif key == "order":
+            for name, levels in value.items():
+                words += ["--order", f"{_in_quotes(name)}={'<'.join(map(_in_quotes_too, map(str, levels)))}"]
+        elif key in ("bins", "missing"):
+            words += [f"--{key}", str(value)]
+        elif key == "strategy":
+            words += ["--discretise", str(value)]
+        elif key != "exogenous":
+            return None
+    return words
+
+
+def _written_time(key: str, value: Any) -> list[str]:
+    if key == "contemporaneous":
+        return ["--no-contemporaneous"]
+    if key == "wide":
+        return ["--wide", "{series}_{time}"]
+    return [f"--{key}", _joined(value) if isinstance(value, list) else str(value)]
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Names as one value; one with a comma in quotes."""
+    return ",".join(f'"{name}"' if "," in name else name for name in names)
+
+
+def _in_quotes(name: str) -> str:
+    return name if name.replace("_", "").replace(" ", "").isalnum() else f'"{name}"'
+
+
+def _in_quotes_too(level: str) -> str:
+    return f'"{level}"' if "<" in level else level
+
+
+# On the page
+
+
+def reproduction_section(content: Content) -> str:
+    """The blocks to copy, each with what it is."""
+    code, line, asked = python_code(content), command(content), asked_of(content)
+    if code is None:
+        return ""
+    blocks = [_block(f"In Python, with your data in {TABLE}:", code)]
+    if line is not None:
+        then = "" if not content.of_sample else " (then dagpost sample and dagpost report)"
+        blocks.append(_block(f"In a terminal{then}:", line))
+    if asked is not None and asked.decided is not None:
+        blocks.append(_block(f"The recipe, as {RECIPE}:", asked.decided))
+    return folded("Compute it again: code and command", "".join(blocks))
+
+
+def _block(caption: str, code: str) -> str:
+    return f'<p>{text(caption)}</p>\n<pre class="code paste">{_kept(code)}</pre>\n'
+
+
+def _kept(code: str) -> str:
+    """Code as HTML, line by line: control characters of names are shown, ends of lines are not."""
+    return "\n".join(map(text, code.split("\n")))

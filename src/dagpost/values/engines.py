@@ -1,0 +1,268 @@
+"""Draws of graph and parameters that answer a question, for each kind of table: one function a parameter prior."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats, Masks
+from dagpost.errors import InputError
+from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.latent_numbers import images_of
+from dagpost.prediction.background import background_of
+from dagpost.prediction.mixed_statistics import compressed
+from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, NormalWishartPrior
+from dagpost.values.averaged import Averaged, Weighted, chosen_graphs, cut_graphs, relevant
+from dagpost.values.draws import Drawn, NumberLimits, joined_draws, level_draws, number_draws
+from dagpost.values.lanes import Lanes, lanes_of
+from dagpost.values.latent import Behind, gaussian_moments, joined_graphs
+from dagpost.values.levels import drawn_logs, exact_logs
+from dagpost.values.mixed import drawn_moments
+from dagpost.values.normals import Limits
+from dagpost.values.question import Cell, Columns, Question, refuse_open_numbers
+
+#: Networks, each with one lane of levels, whose numbers are worked on at a time.
+_TOGETHER = 2**14
+#: Networks with all of their lanes that are drawn in all, and graphs that are drawn at least.
+_MOST, _FEWEST = 2**20, 200
+#: Draws where columns are images of latent numbers.
+_LATENT = 1000
+
+
+class Asked:
+    """A question about a fitted model, with what all of its graphs share."""
+
+    def __init__(self, fitted: Fitted, columns: Columns, question: Question, averaged: Averaged) -> None:
+        self.fitted, self.columns, self.question, self.averaged = fitted, columns, question, averaged
+        self.outside = sum(1 << columns.names.index(name) for name in columns.exogenous)
+        self.given = self.outside | sum(1 << node for node in question.do)
+        self.images = images_of(fitted)
+        self.asked = sum(1 << node for node in {*question.nodes, *question.evidence}) & ~self.given
+
+    def is_number(self, node: int) -> bool:
+        """Whether a column is one of numbers."""
+        return self.columns.levels[node] is None
+
+    @property
+    def numbers_matter(self) -> bool:
+        """Whether a column of numbers is asked about or given."""
+        return any(self.is_number(node) for node in (*self.question.nodes, *self.question.evidence))
+
+    def mattering(self, graphs: Masks) -> int:
+        """The columns that matter in some of the graphs."""
+        return int(np.bitwise_or.reduce(relevant(cut_graphs(graphs, self.given), self.asked), initial=np.uint64(0)))
+
+    @cached_property
+    def _mattering_outside(self) -> int:
+        """The exogenous columns that matter in some graph."""
+        parts = self.averaged.parts if self.outside else []
+        return reduce(or_, (self.mattering(part.graphs) for part in parts), 0) & self.outside
+
+    def lanes(self, also: Sequence[int] = ()) -> Lanes:
+        """Every way to fill the columns of levels."""
+        return lanes_of(self.question, self.columns, background_of(self.fitted), also, self._mattering_outside)
+
+    def fixed_numbers(self, mattering: int, as_number: Callable[[int, Cell], Any] | None = None) -> dict[int, Any]:
+        """The columns of numbers that are set or exogenous, with their values; those that matter must have one.
+
+        Where levels are numbers too, `as_number` says which.
+        """
+        numbers = [node for node in range(len(self.columns.names)) if as_number is not None or self.is_number(node)]
+        fixed, lacking = {}, []
+        for node in numbers:
+            cell = self.question.evidence.get(node)
+            if node in self.question.do:
+                value = self.question.do[node]
+                cell = Cell(None, value, value) if self.is_number(node) else Cell((int(value),))
+            elif not self.outside >> node & 1:
+                continue
+            if cell is not None and (cell.is_point or len(cell.codes or ()) == 1):
+                fixed[node] = cell.lower if as_number is None else as_number(node, cell)
+            elif mattering >> node & 1:
+                lacking.append(node)
+            else:
+                fixed[node] = 0.0
+        refuse_open_numbers(self.columns, lacking)
+        return fixed
+
+    def plain_number(self, node: int, cell: Cell) -> float:
+        """A number, or a level that is one."""
+        return cell.lower if cell.codes is None else float((self.columns.levels[node] or ())[cell.codes[0]])
+
+    def number_order(self, outside: Mapping[int, float]) -> tuple[list[int], list[int], list[int]]:
+        """Columns of numbers: points, intervals of the evidence, and targets that are not among these."""
+        evidence = {
+            node: cell
+            for node, cell in self.question.evidence.items()
+            if self.is_number(node) and node not in outside and node not in self.question.do
+        }
+        points = [node for node, cell in evidence.items() if cell.is_point]
+        intervals = [node for node, cell in evidence.items() if not cell.is_point]
+        if self.question.of is not None and self.question.of in evidence:
+            raise InputError(
+                f"The distribution of {self.columns.names[self.question.of]!r} is asked for, and it is among the "
+                "conditions. Leave it out there."
+            )
+        targets = [node for node in self.question.nodes if self.is_number(node) and node not in evidence]
+        return points, intervals, targets
+
+    def limits(
+        self, order: tuple[list[int], list[int], list[int]], scale: Callable[[int, float], float] = lambda _, x: x,
+        between: Sequence[Limits] = (),
+    ) -> NumberLimits:  # fmt: skip
+        """What is said of these columns, `between` standing after the points."""
+        points, intervals, targets = order
+
+        def of(node: int, cell: Cell) -> Limits:
+            low, high = (end if math.isinf(end) else scale(node, end) for end in (cell.lower, cell.upper))
+            return Limits(np.array(low), np.array(high), cell.is_point)
+
+        evidence, wanted = self.question.evidence, self.question.targets
+        at = [of(node, evidence[node]) for node in points]
+        given = [of(node, evidence[node]) for node in intervals]
+        if self.question.of is not None and self.is_number(self.question.of):
+            return NumberLimits([*at, *between, *given], None)
+        met = [of(node, evidence[node].meet(wanted[node])) if node in wanted else own
+               for node, own in zip(intervals, given, strict=True)]  # fmt: skip
+        more = [of(node, wanted[node]) for node in targets]
+        return NumberLimits([*at, *between, *given], [*at, *between, *met, *more])
+
+
+def exact_shares(asked: Asked) -> Floats | None:
+    """The probabilities of the events, averaged over graphs with the parameters integrated out; None: not possible."""
+    from scipy.special import logsumexp
+
+    if asked.numbers_matter or any(isinstance(part.prior, NormalWishartPrior) for part in asked.averaged.parts):
+        return None
+    lanes = asked.lanes()
+    total = np.full(lanes.width, -np.inf)
+    for part in asked.averaged.parts:
+        statistics, prior, graphs, keep = _of_levels(part)
+        own = exact_logs(
+            statistics, prior, graphs, part.weights, lanes.cells[keep], _kept(lanes.known, keep),
+            _kept(asked.given, keep),
+        )  # fmt: skip
+        total = np.logaddexp(total, own)
+    total = total + lanes.log_shares
+    shares: Floats = np.exp(total - logsumexp(total)) @ lanes.events.T
+    return shares
+
+
+def _of_levels(part: Weighted) -> tuple[Any, DirichletPrior, Masks, np.ndarray]:
+    """The columns of levels by themselves: numbers lead to none of them."""
+    if isinstance(part.prior, DirichletPrior):
+        return part.statistics, part.prior, part.graphs, np.arange(part.graphs.shape[1])
+    assert isinstance(part.prior, ConditionalGaussianPrior)
+    keep = part.statistics.level_columns  # type: ignore[union-attr]
+    graphs = np.ascontiguousarray(compressed(part.graphs[:, keep], keep))
+    return part.statistics.discrete, part.prior.dirichlet, graphs, keep  # type: ignore[union-attr]
+
+
+def _kept(mask: int, keep: np.ndarray) -> int:
+    return int(compressed(np.array([mask], dtype=np.uint64), keep)[0])
+
+
+def drawn_answers(asked: Asked, draws: int, generator: np.random.Generator) -> Drawn:
+    """Draws of graph and parameters, each with its answer."""
+    pieces = []
+    for part in asked.averaged.parts:
+        share = float(part.weights.sum())
+        found = _KINDS[type(part.prior)](asked, part, draws, generator)
+        pieces.append(found.weighted(math.log(share / len(found.log_weights))))
+    return joined_draws(pieces)
+
+
+def _level_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
+    lanes = asked.lanes()
+    statistics, prior, graphs, keep = _of_levels(part._replace(graphs=chosen_graphs(part, draws, generator)))
+    logs = drawn_logs(
+        statistics, prior, graphs, lanes.cells[keep], _kept(lanes.known, keep), _kept(asked.given, keep), generator
+    )
+    return level_draws(logs + lanes.log_shares, lanes.events)
+
+
+def _mixed_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
+    if not asked.numbers_matter:
+        return _level_kind(asked, part, draws, generator)
+    chosen = chosen_graphs(part, draws, generator)
+    lanes = asked.lanes(_interface(asked, chosen))
+    if lanes.width * len(chosen) > _MOST:
+        chosen = chosen_graphs(part, max(_MOST // lanes.width, _FEWEST), generator)
+    fixed = asked.fixed_numbers(asked.mattering(chosen))
+    order = asked.number_order(fixed)
+    limits = asked.limits(order)
+    wanted = [*order[0], *order[1], *order[2]]
+    pieces = []
+    step = max(_TOGETHER // lanes.width, 1)
+    for start in range(0, len(chosen), step):
+        own = part._replace(graphs=chosen[start : start + step])
+        statistics, prior, graphs, keep = _of_levels(own)
+        logs = np.zeros((len(graphs), lanes.width))
+        if len(keep):
+            given = _kept(asked.given, keep)
+            known = _kept(lanes.known, keep)
+            logs = drawn_logs(statistics, prior, graphs, lanes.cells[keep], known, given, generator)
+        moments = drawn_moments(part.statistics, part.prior, own.graphs, lanes.cells, fixed, wanted, generator)  # type: ignore[arg-type]
+        pieces.append(number_draws(logs + lanes.log_shares, *moments, limits, lanes.events))
+    return joined_draws(pieces)
+
+
+def _interface(asked: Asked, graphs: Masks) -> list[int]:
+    """The columns of levels that lead to numbers that matter."""
+    cut = cut_graphs(graphs, asked.given)
+    counts = relevant(cut, asked.asked)
+    found = np.uint64(0)
+    for node in range(graphs.shape[1]):
+        if asked.is_number(node):
+            found |= np.bitwise_or.reduce(
+                cut[counts >> np.uint64(node) & np.uint64(1) == 1, node], initial=np.uint64(0)
+            )
+    return [node for node in range(graphs.shape[1]) if int(found) >> node & 1 and not asked.is_number(node)]
+
+
+def _gaussian_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
+    if asked.images is not None:
+        return _latent_kind(asked, part, draws, generator)
+    graphs = chosen_graphs(part, draws, generator)
+    fixed = asked.fixed_numbers(asked.mattering(graphs), asked.plain_number)
+    order = asked.number_order(fixed)
+    means, covariances = gaussian_moments(part, graphs, fixed, [*order[0], *order[1], *order[2]], generator)
+    one = np.zeros((len(graphs), 1)), np.ones((1, 1), dtype=np.bool_)
+    return number_draws(one[0], means[:, np.newaxis], covariances[:, np.newaxis], asked.limits(order), one[1])
+
+
+def _latent_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
+    """Columns are images of latent numbers: levels are intervals of them."""
+    assert asked.images is not None
+    graphs = joined_graphs(chosen_graphs(part, min(draws, _LATENT), generator), asked.outside)
+    behind = Behind(asked.images, part.part, asked.columns, generator)
+    fixed = asked.fixed_numbers(asked.mattering(graphs), behind.value)
+    order = asked.number_order(fixed)
+    lanes = asked.lanes()
+    levels = [
+        node for node in range(len(asked.columns.names))
+        if lanes.known >> node & 1 and not asked.is_number(node) and node not in fixed
+    ]  # fmt: skip
+    wanted = [*order[0], *levels, *order[1], *order[2]]
+    means, covariances = gaussian_moments(part, graphs, fixed, wanted, generator)
+    spread = np.broadcast_to(means[:, np.newaxis], (len(graphs), lanes.width, len(wanted)))
+    square = np.broadcast_to(covariances[:, np.newaxis], (*spread.shape, len(wanted)))
+    ends = [behind.ends(node, len(graphs), lanes.cells[node]) for node in levels]
+    limits = asked.limits(order, behind.latent, ends)
+    found = number_draws(np.zeros((len(graphs), lanes.width)), spread, square, limits, lanes.events)
+    of = asked.question.of
+    return found if found.components is None or of is None else found._replace(
+        components=behind.images_of(of, found.components)
+    )  # fmt: skip
+
+
+_KINDS: Mapping[type[Any], Callable[[Asked, Weighted, int, np.random.Generator], Drawn]] = {
+    DirichletPrior: _level_kind,
+    NormalWishartPrior: _gaussian_kind,
+    ConditionalGaussianPrior: _mixed_kind,
+}

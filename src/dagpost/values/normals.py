@@ -1,0 +1,89 @@
+"""The probability that normal numbers lie at points and between limits, and what that says of one more number.
+
+With `C` the Cholesky factor of the covariance, each number is normal given those before it: points come first, then
+intervals, within which numbers are drawn before the next is looked at (GHK: Geweke 1991, Hajivassiliou & McFadden 1998,
+Keane 1994). With one interval, the last, nothing is drawn and the result is exact; beyond that the draws are points of
+a lattice, the same for all. Time: a Cholesky factor for each network, and a normal probability for each interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost.prediction.latent_rows import between, within
+
+#: Draws of numbers within their intervals, for each network.
+_PARTICLES = 64
+#: Fractional parts of square roots of primes: multiples of them fill the unit cube evenly.
+_STEPS = np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0, 23.0, 29.0, 31.0, 37.0]) % 1.0
+
+
+class Limits(NamedTuple):
+    """Between which numbers one lies, in each network or in all alike; a point where both are the same."""
+
+    lower: Floats
+    upper: Floats
+    is_point: bool = False
+
+
+class Walked(NamedTuple):
+    """Log probability (networks, draws); mean (networks, draws) and deviation (networks) of the number that is left."""
+
+    logs: Floats
+    mean: Floats
+    spread: Floats
+
+    def log_total(self) -> Floats:
+        """Log of the average over draws."""
+        return log_mean(self.logs)
+
+
+def log_mean(logs: Floats) -> Floats:
+    """Log of the mean over the last axis."""
+    from scipy.special import logsumexp
+
+    found: Floats = logsumexp(logs, axis=-1) - math.log(logs.shape[-1])
+    return found
+
+
+def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits]) -> Walked:
+    """Walk over the first numbers, points before intervals; where one number is left, say how it is distributed."""
+    count, numbers = mean.shape
+    intervals = sum(not own.is_point for own in limits)
+    drawn = intervals - 1 if len(limits) == numbers else intervals
+    particles = _PARTICLES if drawn > 0 else 1
+    uniforms = (np.arange(1, particles + 1) * np.resize(_STEPS, max(numbers, 1))[:, np.newaxis]) % 1.0
+    uniforms[: 1 if drawn == 1 else 0] = (np.arange(particles) + 0.5) / particles
+    factor: Floats = np.linalg.cholesky(covariance) if numbers else np.zeros((count, 0, 0))
+    noise = np.zeros((count, numbers, particles))
+    logs = np.zeros((count, particles))
+    seen = 0
+    for place, own in enumerate(limits):
+        spread: Any = factor[:, place, place][:, np.newaxis]
+        centre = _centre(mean, factor, noise, place)
+        lower = np.broadcast_to(own.lower, count)[:, np.newaxis]
+        upper = np.broadcast_to(own.upper, count)[:, np.newaxis]
+        if own.is_point:
+            noise[:, place] = (lower - centre) / spread
+            logs -= 0.5 * noise[:, place] ** 2 + np.log(spread) + 0.5 * math.log(2.0 * math.pi)
+            continue
+        ends = np.stack([np.broadcast_to(lower, centre.shape), np.broadcast_to(upper, centre.shape)])
+        start, share = between(ends, centre, spread)
+        with np.errstate(divide="ignore"):
+            logs += np.log(np.where(upper > lower, share, 0.0))
+        if seen < drawn:
+            noise[:, place] = within(ends, centre, spread, start, share, uniforms[seen])
+        seen += 1
+    if len(limits) == numbers:
+        return Walked(logs, np.zeros_like(logs), np.ones(count))
+    return Walked(logs, _centre(mean, factor, noise, len(limits)), factor[:, len(limits), len(limits)])
+
+
+def _centre(mean: Floats, factor: Floats, noise: Floats, place: int) -> Floats:
+    centre: Floats = mean[:, place][:, np.newaxis] + np.einsum("bj,bjp->bp", factor[:, place, :place], noise[:, :place])
+    return centre

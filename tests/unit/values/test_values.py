@@ -1,0 +1,263 @@
+"""Questions about values under every score: against other code of the package, and against closed forms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import betaincinv
+from tests.tools.gapped import fitted_to
+from tests.tools.latent_models import latent_model
+
+from dagpost import BDeu, DagPosterior, InputError, Recipe
+from dagpost.values.answers import mixture_quantiles
+
+
+def _levels(rows: int = 60, seed: int = 1) -> pd.DataFrame:
+    generator = np.random.default_rng(seed)
+    smoking = generator.choice(["no", "yes"], rows)
+    work = generator.choice(["light", "hard"], rows)
+    pressure = np.where(generator.random(rows) < 0.3 + 0.4 * (smoking == "yes"), ">140", "<140")
+    stage = generator.integers(1, 4, rows)
+    return pd.DataFrame({"Smoking": smoking, "M. Work": work, "Pressure": pressure, "Stage": stage})
+
+
+def _clinic(rows: int = 120) -> pd.DataFrame:
+    generator = np.random.default_rng(5)
+    smoking, sex = generator.choice(["no", "yes"], rows), generator.choice(["f", "m"], rows)
+    bmi = 25 + 2 * (smoking == "yes") + 3 * generator.normal(size=rows)
+    systolic = 100 + bmi + 5 * (sex == "m") + 8 * generator.normal(size=rows)
+    return pd.DataFrame({"smoking": smoking, "sex": sex, "bmi": bmi, "systolic": systolic})
+
+
+@pytest.fixture(scope="module")
+def levels() -> DagPosterior:
+    return DagPosterior("bdeu", seed=1, samples=500).fit(_levels())
+
+
+@pytest.fixture(scope="module")
+def clinic() -> DagPosterior:
+    return DagPosterior("conditional-gaussian", seed=1, samples=500).fit(_clinic())
+
+
+def _row(model: DagPosterior, **values: Any) -> pd.DataFrame:
+    return pd.DataFrame({name: [values.get(name)] for name in model.names_})
+
+
+def test_an_interval_is_that_of_the_beta_distribution_where_there_are_no_edges() -> None:
+    frame = _levels()[["Smoking", "Pressure"]]
+    model = DagPosterior("bdeu", forbidden=["Smoking -> Pressure", "Pressure -> Smoking"], seed=3).fit(frame)
+    found = model.probability('Pressure = ">140"')
+    hits, rows = int((frame["Pressure"] == ">140").sum()), len(frame)
+    ends = betaincinv(hits + 0.5, rows - hits + 0.5, [0.025, 0.975])
+    assert float(found) == pytest.approx((hits + 0.5) / (rows + 1.0), abs=1e-12)
+    # Quantiles of 4,000 draws: about 0.003 off, five times that is allowed (false alarms below one in 10^5).
+    assert [found.lower, found.upper] == pytest.approx(ends.tolist(), abs=0.015)
+    assert found.rule == "exact"
+
+
+@pytest.mark.parametrize("score", [BDeu(2.0), BDeu("average")])
+def test_six_columns_agree_with_the_prediction_of_a_row_with_gaps(score: Any) -> None:
+    frame = _levels().assign(other=_levels(seed=2)["Smoking"], more=_levels(seed=3)["Pressure"])
+    model = DagPosterior(score, seed=1, samples=200).fit(frame)
+    expected = model.predict_proba(_row(model, Smoking="yes", Stage=2), target="Pressure")
+    found = model.value("Pressure", {"Smoking": "yes", "Stage": 2}, draws=50)
+    assert found.levels == ("<140", ">140")
+    assert [*map(float, found.probabilities)] == pytest.approx(expected.to_numpy()[0].tolist(), abs=1e-9)
+    assert "exact in each graph" in repr(found)
+
+
+def test_tables_with_gaps_agree_with_the_prediction_of_a_row_with_gaps() -> None:
+    frame = _levels(30).drop(columns="Stage").astype(object)
+    frame.loc[[1, 5], "Smoking"] = None
+    model = fitted_to(frame, samples=50)
+    expected = model.predict_proba(_row(model, Smoking="yes"), target="Pressure").to_numpy()[0, 1]
+    assert float(model.probability('P(Pressure = ">140" | Smoking = yes)')) == pytest.approx(expected, abs=1e-9)
+
+
+def test_numbers_match_students_distribution_of_two_columns() -> None:
+    generator = np.random.default_rng(2)
+    x = generator.normal(20.0, 3.0, 40)
+    frame = pd.DataFrame({"x": x, "y": 2.0 * x + generator.normal(0.0, 6.0, 40)})
+    model = DagPosterior("bge", seed=4).fit(frame)
+    expected = model.predict_number(pd.DataFrame({"x": [24.0], "y": [None]}), target="y", confidence=0.9).iloc[0]
+    found = model.value("y", {"x": 24.0}, confidence=0.9)
+    assert found.mean is not None
+    # The error of 4,000 draws is about 0.02; a new value's limits are as sure.
+    assert float(found.mean) == pytest.approx(expected["mean"], abs=0.15)
+    assert [found.sd, found.median] == pytest.approx(expected[["sd", "median"]].tolist(), abs=0.2)
+    assert [found.lower, found.upper] == pytest.approx(expected[["lower", "upper"]].tolist(), abs=0.3)
+    assert found.mean.lower < float(found.mean) < found.mean.upper
+
+
+def test_levels_and_numbers_agree_with_predictions_of_whole_rows(clinic: DagPosterior) -> None:
+    whole = _row(clinic, sex="m", bmi=30.0, systolic=140.0)
+    expected = clinic.predict_proba(whole, target="smoking")["yes"].iloc[0]
+    found = clinic.probability("P(smoking = yes | sex = m, bmi = 30, systolic = 140)")
+    assert float(found) == pytest.approx(expected, abs=0.02)
+    number = clinic.predict_number(_row(clinic, sex="m", bmi=30.0), target="systolic").iloc[0]
+    mean = clinic.probability("E(systolic | sex = m, bmi = 30)")
+    assert float(mean) == pytest.approx(number["mean"], abs=0.3)
+    assert mean.as_dict()["predictive"] == pytest.approx(number[["lower", "upper"]].tolist(), abs=1.0)  # type: ignore[union-attr]
+
+
+def test_levels_that_are_open_are_summed_over(clinic: DagPosterior) -> None:
+    shares = [float(clinic.probability(f"P(sex = {sex} | smoking = yes)")) for sex in "fm"]
+    means = [float(clinic.probability(f"E(systolic | smoking = yes, sex = {sex})")) for sex in "fm"]
+    assert sum(shares) == pytest.approx(1.0, abs=1e-9)
+    average = float(np.dot(shares, means))
+    assert float(clinic.probability("E(systolic | smoking = yes)")) == pytest.approx(average, abs=0.5)
+
+
+def test_limits_of_numbers_are_probabilities(clinic: DagPosterior) -> None:
+    below, inside, above = clinic.probability(["systolic < 120", "120 < systolic < 135", "systolic > 135"])
+    assert below + inside + above == pytest.approx(1.0, abs=1e-9)
+    # Within one draw, what is asked given a limit is a ratio.
+    both, given = clinic.probability(["P(systolic > 135 & bmi > 26)", "bmi > 26"])
+    assert float(clinic.probability("P(systolic > 135 | bmi > 26)")) == pytest.approx(both / given, abs=0.01)
+
+
+def test_setting_a_column_says_nothing_of_its_causes() -> None:
+    frame = _clinic()
+    model = DagPosterior("bge", seed=1, required=["bmi -> systolic"]).fit(frame[["bmi", "systolic"]])
+    seen, done, alone = model.probability(["E(bmi | systolic = 150)", "E(bmi | do(systolic = 150))", "E(bmi)"])
+    assert float(done) == pytest.approx(float(alone), abs=0.1)
+    assert float(seen) > float(alone) + 1.0
+
+
+@pytest.mark.filterwarnings("ignore:Do not trust")
+def test_latent_numbers_answer_too() -> None:
+    model = latent_model()
+    no, yes = model.value("smoking", {"pressure": 135.0}, draws=200).probabilities
+    assert float(yes) + float(no) == pytest.approx(1.0)
+    expected = model.predict_proba(_row(model, pressure=135.0), target="smoking")["yes"].iloc[0]
+    assert float(yes) == pytest.approx(expected, abs=0.03)
+    number = model.predict_number(_row(model, smoking="yes", pain=3), target="pressure").iloc[0]
+    found = model.value("pressure", {"smoking": "yes", "pain": 3}, draws=200)
+    assert [found.median, found.sd] == pytest.approx(number[["median", "sd"]].tolist(), abs=1.0)
+    assert found.lower < found.median < found.upper
+    done = model.value("pressure", do={"smoking": "yes"}, where="smoking ~> pressure", draws=200)
+    assert 115.0 < done.median < 135.0
+
+
+def test_a_model_without_rows_says_the_same(levels: DagPosterior, tmp_path: Path) -> None:
+    levels.save(tmp_path / "model.dagpost")
+    text = 'P(Pressure = ">140" | Smoking = "yes", Smoking -> Pressure)'
+    again = DagPosterior.load(tmp_path / "model.dagpost").probability(text)
+    assert again.as_dict() == levels.probability(text).as_dict()
+
+
+def test_a_condition_may_stand_outside(levels: DagPosterior) -> None:
+    inside = levels.probability('P(Pressure = ">140" | Smoking = yes)')
+    assert float(levels.probability('Pressure = ">140"', given="Smoking = yes")) == float(inside)
+    graph = levels.probability('P(Pressure = ">140" | Smoking = yes, Smoking -> Pressure)')
+    assert float(levels.probability('P(Pressure = ">140" | Smoking = yes)', given="Smoking -> Pressure")) == float(
+        graph
+    )
+    with pytest.raises(InputError, match="Leave the condition out"):
+        levels.probability("Smoking -> Pressure", given="Smoking = yes")
+
+
+def test_levels_that_are_numbers_are_compared(levels: DagPosterior) -> None:
+    low, high = levels.probability(["Stage <= 1", "Stage > 1"])
+    assert low + high == pytest.approx(1.0, abs=1e-9)
+    assert float(low) == pytest.approx(float(levels.probability("Stage = 1")), abs=1e-12)
+    assert float(levels.probability("Stage != 1.0")) == pytest.approx(float(high), abs=1e-12)
+
+
+def test_a_number_stands_for_its_bin_and_limits_lie_on_cuts() -> None:
+    recipe = Recipe(cut={"systolic": [130.0, 140.0]})
+    model = DagPosterior("bdeu", seed=1, recipe=recipe).fit(_clinic()[["smoking", "systolic"]])
+    middle, high = model.probability(["systolic = 135", "systolic >= 140"])
+    low = model.probability("systolic < 130")
+    assert low + middle + high == pytest.approx(1.0, abs=1e-9)
+    with pytest.raises(InputError, match=r"cut at 130, 140.*Recipe\(cut="):
+        model.probability("systolic > 137")
+    with pytest.raises(InputError, match="Write >= 140"):
+        model.probability("systolic > 140")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "place"),
+    [
+        ('P(Pressure = ">140" | Smoking = yess)', "has no level 'yess'. Did you mean 'yes'", "yess"),
+        ("P(Smoking > yes)", "are in no order", "yes"),
+        ("P(Stage > yes)", "are numbers", "yes"),
+        ("P(Smoking = yes | Stage = 9)", "There are: '1', '2', '3'", "9"),
+        ("P(Smoking = yes | Stage < 2, Stage > 2)", "exclude each other", "Stage"),
+        ("E(Smoking)", "these have no mean", "Smoking"),
+        ("P(Smoking = yes & Smoking -> Stage)", "behind the bar", "Smoking -> "),
+        ("P(Smoking = yes | !(Stage = 1))", "Stage != x", "Stage"),
+        ("P(Smoking = yes | do(Stage > 1))", "set to one value", "Stage"),
+        ("P(Smoking = yes | do(Stage = 1), do(Stage = 2))", "set twice", "Stage = 2"),
+    ],
+)
+def test_errors_show_the_place_and_the_remedy(levels: DagPosterior, text: str, message: str, place: str) -> None:
+    with pytest.raises(InputError) as caught:
+        levels.probability(text)
+    said, shown, caret = str(caught.value).split("\n")
+    assert message in said
+    assert shown.strip() == text
+    assert text[caret.index("^") - 2 :].startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"target": "Pressure", "do": {"Pressure": "<140"}}, "nothing to ask"),
+        ({"target": "Pressure", "given": {"Smoking": "yes"}, "do": {"Smoking": "no"}}, "set and observed"),
+        ({"target": "Pressure", "given": "Smoking"}, "by name"),
+        ({"target": "Pressure", "given": {"Smokin": "yes"}}, "Did you mean 'Smoking'"),
+        ({"target": 3}, "name of a column"),
+        ({"target": "Pressure", "where": "Smoking = yes"}, "only statements about the graph"),
+        ({"target": "Pressure", "where": "Pressure -> Smoking & Smoking -> Pressure"}, "holds in none"),
+        ({"target": "Pressure", "given": {"Smoking": [["yes"]]}}, "A value is a level or a number"),
+    ],
+)
+def test_wrong_arguments_are_refused(levels: DagPosterior, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        levels.value(**arguments)
+
+
+def test_exogenous_numbers_that_matter_must_be_given() -> None:
+    frame = _clinic()[["bmi", "systolic"]]
+    model = DagPosterior("bge", seed=1, exogenous=["bmi"], required=["bmi -> systolic"]).fit(frame)
+    with pytest.raises(InputError, match=r"depends on 'bmi'.*as a condition"):
+        model.probability("E(systolic)")
+    with pytest.raises(InputError, match="exogenous"):
+        model.probability("E(bmi)")
+    low, high = model.probability(["E(systolic | bmi = 20)", "E(systolic | bmi = 30)"])
+    assert float(high) > float(low) + 3.0
+
+
+def test_names_and_levels_may_have_any_characters() -> None:
+    name, level = 'a "b" | c = <script>', "x, y & 'z'\\ = \x1b[31m"
+    frame = pd.DataFrame({name: [level, "other"] * 15, "plain": ["u", "v", "v"] * 10})
+    model = DagPosterior("bdeu", seed=1).fit(frame)
+    written = name.replace('"', r"\"")
+    escaped = level.replace("\\", "\\\\").replace("'", "\\'")
+    found = model.probability(f"P(\"{written}\" = '{escaped}' | plain = u)")
+    assert 0.3 < float(found) < 0.7
+    shown = model.value(name, {"plain": "u"})
+    assert "\x1b" not in repr(shown) + shown._repr_html_()
+    assert "<script>" not in shown._repr_html_()
+    assert json.loads(json.dumps(shown.summary()))["levels"][1]["level"] in (level, "other")
+
+
+def test_a_distribution_is_a_table(clinic: DagPosterior) -> None:
+    frame = clinic.value("systolic", {"smoking": "yes", "bmi": (25, None)}, draws=200).to_frame()
+    assert frame.columns.tolist() == ["mean", "mean_lower", "mean_upper", "sd", "median", "lower", "upper"]
+    levels = clinic.value("smoking", {"sex": ["f", "m"]}, draws=200).to_frame()
+    assert levels.index.tolist() == ["no", "yes"]
+    assert levels["probability"].sum() == pytest.approx(1.0, abs=1e-9)
+
+
+def test_quantiles_of_a_mixture() -> None:
+    one = np.ones(1)
+    assert mixture_quantiles(one, 3 * one, 2 * one, [0.5, 0.975]) == pytest.approx([3.0, 3.0 + 2 * 1.959964], abs=1e-6)
+    points = np.arange(5.0)
+    assert mixture_quantiles(np.full(5, 0.2), points, np.zeros(5), [0.5, 0.95]) == [2.0, 4.0]
