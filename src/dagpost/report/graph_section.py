@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dagpost.plots.box_layout import Shape
 from dagpost.plots.marks import EXOGENOUS, LEGEND, exogenous_mark, listed, mark
-from dagpost.plots.scene import Scene, Shape, scene_of
+from dagpost.plots.scene import Scene, scene_of
 from dagpost.plots.svg import svg_of
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report.content import Content
