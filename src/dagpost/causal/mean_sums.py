@@ -111,7 +111,7 @@ def answer_means(
             begin(factors)
             of_mediator = -1
             for stage in range(STAGES):
-                members, kept, seen, target = relevant & ~fixed & ~level_mediator, none, np.int64(-1), asked.outcome
+                members, kept, seen, target = relevant & ~fixed & ~level_mediator, none, -1, asked.outcome
                 scope, needed, together = split & ~fixed, used, False
                 if stage == 0:
                     if not (level_mediator & relevant) and not (mediator & used):
@@ -253,7 +253,7 @@ def _mean_at(
     if own.starts[graph, node] < 0:
         write_regression(own, graph, node, combination, regression, coefficients, 0)
         values, start = coefficients, 0
-    mean = values[start]
+    mean: float = values[start]
     for column in range(own.number_parents.shape[1]):
         if own.number_parents[graph, node] >> np.uint64(column) & one:
             start += 1

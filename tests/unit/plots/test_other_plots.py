@@ -289,10 +289,6 @@ def test_a_list_of_best_graphs_is_not_called_an_estimate(model: DagPosterior) ->
     assert words.startswith(f"Among 50 of the most probable graphs only, {100 * best.covered:.1f}% of the posterior (")
 
 
-<<<<<<< HEAD
-def test_an_effect_says_what_it_assumes(model: DagPosterior) -> None:
-    words = plots.effect_density(model.effect("Smoking", "Pressure", seed=1)).get_title().replace("\n", " ")
-=======
 @pytest.fixture(scope="module")
 def effect(model: DagPosterior) -> Effect:
     return model.effect("Smoking", "Pressure", seed=1, draws=1000)
@@ -301,7 +297,6 @@ def effect(model: DagPosterior) -> Effect:
 def test_an_effect_says_what_it_assumes_and_how_probably_there_is_none(effect: Effect) -> None:
     ax = plots.effect_density(effect)
     words = ax.get_title().replace("\n", " ")
->>>>>>> commands
     assert "95% interval" in words
     assert "only if no common cause" in words
     shares = {text.get_gid(): text.get_text() for text in ax.texts}
@@ -316,11 +311,6 @@ def test_an_effect_says_what_it_assumes_and_how_probably_there_is_none(effect: E
     assert left < effect.interval()[0] <= effect.mean <= 0.0 < right
 
 
-<<<<<<< HEAD
-def test_only_effects_have_a_density(model: DagPosterior) -> None:
-    with pytest.raises(InputError, match=r"drawn of an Effect.*Got DagPosterior"):
-        plots.effect_density(model)
-=======
 def test_the_parts_of_an_effect_have_a_row_each(effect: Effect) -> None:
     ax = plots.effect_parts(effect, count=2)
     assert [label.get_text() for label in ax.get_yticklabels()] == [
@@ -352,7 +342,6 @@ def test_the_outcome_is_drawn_under_every_value_of_the_cause(effect: Effect, mod
 def test_only_effects_are_drawn_as_effects(draw: Any, model: DagPosterior) -> None:
     with pytest.raises(InputError, match=r"drawn of an Effect.*Got DagPosterior"):
         draw(model)
->>>>>>> commands
 
 
 def test_so_little_that_nobody_misses_it_is_not_counted_in_edges() -> None:
