@@ -29,6 +29,11 @@ from dagpost.scores import ParameterPrior, Score, parameter_prior_of, resolve_sc
 
 def graphs_of_fitted(fitted: Fitted) -> Graphs:
     """The graphs of a model with what was counted for their parameters: all there are, or those of its own sample."""
+    # A report asks about many pairs.
+    return fitted.once("graphs of effects", lambda: _graphs_of_fitted(fitted))
+
+
+def _graphs_of_fitted(fitted: Fitted) -> Graphs:
     refuse_wide(len(fitted.names), "Effects are computed")
     resolve_score(fitted.score)
     if not has_rows(fitted):

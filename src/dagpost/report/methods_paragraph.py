@@ -22,7 +22,7 @@ from dagpost.posterior.directions import CLEAR
 from dagpost.report import citations
 from dagpost.report.content import Content
 from dagpost.report.data_sentences import about_columns, about_gaps, about_table
-from dagpost.report.tables import text
+from dagpost.report.tables import folded, paragraph
 from dagpost.report.words import counted, prior_in_words
 from dagpost.scores.registry import SCORES
 
@@ -67,10 +67,8 @@ def methods_paragraph(content: Content) -> Paragraph:
 
 def methods_section(content: Content) -> str:
     """The paragraph as a part of the page."""
-    return (
-        "<h3>A methods paragraph to paste</h3>\n"
-        f'<div class="paste"><p>{text(methods_paragraph(content).words)}</p></div>\n'
-    )
+    words = paragraph(methods_paragraph(content).words)
+    return folded("A methods paragraph to paste", f'<div class="paste">{words}</div>')
 
 
 def cited(content: Content) -> str:

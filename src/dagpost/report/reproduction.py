@@ -19,7 +19,7 @@ from dagpost.data.regimes import Regimes
 from dagpost.methods.registry import METHODS
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
-from dagpost.report.tables import text
+from dagpost.report.tables import folded, text
 from dagpost.scores.registry import SCORES
 
 #: What stands for the user's files.
@@ -335,11 +335,11 @@ def reproduction_section(content: Content) -> str:
         blocks.append(_block(f"In a terminal{then}:", line))
     if asked is not None and asked.decided is not None:
         blocks.append(_block(f"The recipe, as {RECIPE}:", asked.decided))
-    return f"<h3>Compute it again</h3>\n{''.join(blocks)}"
+    return folded("Compute it again: code and command", "".join(blocks))
 
 
 def _block(caption: str, code: str) -> str:
-    return f'<p>{text(caption)}</p>\n<div class="paste"><pre class="code">{_kept(code)}</pre></div>\n'
+    return f'<p>{text(caption)}</p>\n<pre class="code paste">{_kept(code)}</pre>\n'
 
 
 def _kept(code: str) -> str:

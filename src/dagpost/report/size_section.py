@@ -18,6 +18,8 @@ _ASSUMED = (
     "out; where the data leave a direction open, both ways count."
 )
 
+_DOUBT = "Not to be trusted yet: these effects come from chains that do not agree."
+
 
 def size_section(content: Content) -> str:
     """The section; where nothing was computed, the reason, and nothing at all for a sample."""
@@ -28,8 +30,9 @@ def size_section(content: Content) -> str:
     if not sizes.pairs:
         inside = left_out
     else:
+        doubt = paragraph(_DOUBT) if content.trusted is False else ""
         told = "".join(f"<li>{text(sentence(own))}</li>" for own in sizes.pairs[:_TOLD])
-        inside = f"<ul>{told}</ul>\n{paragraph(_ASSUMED)}\n{_table(content)}{_assumptions(content)}{left_out}"
+        inside = f"{doubt}<ul>{told}</ul>\n{paragraph(_ASSUMED)}\n{_table(content)}{_assumptions(content)}{left_out}"
     return f'<section id="sizes">\n<h2>Signs and sizes</h2>\n{inside}</section>\n'
 
 
@@ -39,7 +42,7 @@ def sentence(own: PairEffect) -> str:
     # Names are written as they are.
     begun = f"O{deed[1:]}" if own.effect.values[0] is None else f"Setting {_set(own)}"
     zero = own.effect.zero_probability
-    none = f"; in {_percent(zero)} of the probability there is no effect" if zero >= _WORTH else ""
+    none = f"; with a probability of {_percent(zero)} there is no effect" if zero >= _WORTH else ""
     return f"{begun} {verb} {own.effect.measured} by {_amount(own)} ({_range(own)}){none}."
 
 
@@ -91,23 +94,33 @@ def _percent(share: float) -> str:
 
 def _table(content: Content) -> str:
     assert content.sizes is not None
-    rows = []
-    for own in content.sizes.pairs:
-        direct = own.direct
-        part = "" if direct is None else f"{_signed(own, direct[0])}<small>{_signed_range(own, direct[1:])}</small>"
-        what = "one unit more" if own.effect.values[0] is None else _levels(own)
-        rows.append(
-            f"<tr><td>{name(content.names[own.cause])} → {name(content.names[own.outcome])}</td>"
-            f"<td>{text(what)}</td><td>{text(own.effect.measured)}</td>"
-            f'<td class="number">{_signed(own, own.size)}<small>{_signed_range(own, own.interval)}</small></td>'
-            f'<td class="number">{part}</td>{bar(own.effect.zero_probability)}</tr>'
-        )
+    pairs = content.sizes.pairs
+    # Where all columns are numbers, every row is about one unit and a mean.
+    levels = any(own.in_points or own.effect.values[0] is not None for own in pairs)
+    through = any(own.through for own in pairs)
+    rows = (f"<tr>{''.join(_cells(content, own, levels=levels, through=through))}</tr>" for own in pairs)
+    what = "probabilities in points of a hundred" if levels else "of one unit more, on the mean of the other"
     caption = (
-        "Change of the outcome where there is an effect, with its 95% interval; probabilities in points of a hundred. "
-        "Direct: the part along the edge itself, where it is there"
+        f"Effects where there are any, with 95% intervals; {what}. Direct: along the edge itself, where it is there"
     )
-    heads = ["Effect", "Change", "Of", "Total", "Direct", "No effect at all"]
-    return table(caption, heads, rows, "sizes")
+    heads = ["Effect", *(["Set", "Changes"] if levels else []), "Total", "Direct", *(["Through"] if through else [])]
+    return table(caption, [*heads, "No effect at all"], rows, "sizes")
+
+
+def _cells(content: Content, own: PairEffect, *, levels: bool, through: bool) -> list[str]:
+    direct = own.direct
+    part = "" if direct is None else f"{_signed(own, direct[0])}<small>{_signed_range(own, direct[1:])}</small>"
+    cells = [f"<td>{name(content.names[own.cause])} → {name(content.names[own.outcome])}</td>"]
+    if levels:
+        what = "one unit more" if own.effect.values[0] is None else _levels(own)
+        cells += [f"<td>{text(what)}</td>", f"<td>{text(own.effect.measured)}</td>"]
+    cells += [
+        f'<td class="number">{_signed(own, own.size)}<small>{_signed_range(own, own.interval)}</small></td>',
+        f'<td class="number">{part}</td>',
+    ]
+    if through:
+        cells.append(f"<td>{'<br>'.join(f'{name(way)} {_signed(own, change)}' for way, change in own.through)}</td>")
+    return [*cells, bar(own.effect.zero_probability)]
 
 
 def _signed(own: PairEffect, change: float) -> str:

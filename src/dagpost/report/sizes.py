@@ -27,6 +27,8 @@ _LIKELY = 0.2
 #: How probable a sign must be, given that there is an effect, to be called one.
 CLEAR_SIGN = 0.95
 _CONFIDENCE = 0.95
+#: Which share of an effect passes through a column that is named, and how many are.
+_MUCH, _NAMED = 0.2, 2
 
 
 class PairEffect(NamedTuple):
@@ -38,7 +40,8 @@ class PairEffect(NamedTuple):
 
     @property
     def _moving(self) -> Floats:
-        return self.effect.samples[self.effect.samples != 0.0]
+        moving: Floats = self.effect.samples[self.effect.samples != 0.0]
+        return moving
 
     @property
     def there(self) -> float:
@@ -57,7 +60,7 @@ class PairEffect(NamedTuple):
 
     @property
     def sign(self) -> str:
-        """ "+" or "-" where it is clear, given that there is an effect; else "?"."""
+        """Plus or minus where it is clear, given that there is an effect; else a question mark."""
         share = float((self._moving > 0.0).mean())
         return "+" if share >= CLEAR_SIGN else "-" if share <= 1.0 - CLEAR_SIGN else "?"
 
@@ -69,6 +72,13 @@ class PairEffect(NamedTuple):
             return None
         own = part.samples[part.samples != 0.0]
         return None if len(own) == 0 else (part.mean / part.probability, *interval_of(own, _CONFIDENCE))
+
+    @property
+    def through(self) -> list[tuple[str, float]]:
+        """The columns that much of it passes through, with that part of it, where there is an effect."""
+        parts = [(part.through, part.mean / self.there) for part in self.effect.through if part.through is not None]
+        much = [own for own in parts if abs(own[1]) >= _MUCH * abs(self.size)]
+        return sorted(much, key=lambda own: -abs(own[1]))[:_NAMED]
 
     @property
     def in_points(self) -> bool:

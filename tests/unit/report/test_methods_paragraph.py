@@ -168,7 +168,7 @@ GRID: dict[str, tuple[Callable[[], Any], list[str], list[str]]] = {
     ),
     "set": (
         lambda: DagPosterior(score="bdeu", samples=50, seed=1).fit(
-            clinic()[LEVELS].assign(who=["sex", None] * 30), interventions="who"
+            clinic()[LEVELS].assign(who=["sex", ""] * 30), interventions="who"
         ),
         ["set from outside", "Cooper & Yoo 1999"],
         [],
