@@ -207,7 +207,9 @@ def _estimate(
     rule: str,
     worth: float,
 ) -> ValueEstimate:
+    known = {*question.evidence, *question.do}
+    open_columns = tuple(name for name in fitted.exogenous if fitted.names.index(name) not in known)
     return ValueEstimate(
         value, *interval, confidence, rule, averaged.looked_at, worth, str(fitted.target),
-        exogenous=fitted.exogenous, statement=question.words,
+        exogenous=open_columns, statement=question.words,
     )  # fmt: skip
