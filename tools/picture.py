@@ -27,8 +27,8 @@ def cohort() -> tuple[DagPosterior, float]:
     table = datasets.load("cohort")
     tiers = {name: int(name.rpartition("_")[2]) for name in table.names if name[-1].isdigit()}
     tiers |= dict.fromkeys(("parents_education_7", "parents_smoke_7", "crowding_7", "damp_home_7"), 0)
-    settings = {"score": BDeu(5), "max_parents": 3, "seed": 1}
-    return DagPosterior(tiers=tiers, exogenous=["sex", "birth_year"], **settings).fit(table), 0.5
+    model = DagPosterior(BDeu(5), tiers=tiers, exogenous=["sex", "birth_year"], max_parents=3, seed=1)
+    return model.fit(table), 0.5
 
 
 PICTURES = {"coronary.svg": coronary, "cohort.svg": cohort}
