@@ -79,7 +79,7 @@ class Line:
     @property
     def shown(self) -> str:
         """What is written on the line: its number and, where it is known, its sign."""
-        return f"{self.number} ({self.sign.replace('-', '−')})" if self.sign else self.number
+        return f"{self.number} {self.sign.replace('-', '−')}" if self.sign else self.number
 
 
 @dataclass(frozen=True)
