@@ -69,8 +69,6 @@ def _caption(content: Content, pairs: Sequence[PairDirection]) -> str:
     small = " and ".join(dict.fromkeys(map(interval_words, kinds)))
     if small:
         caption += f". Small figures: {small}"
-    if content.effects:
-        caption += ". Effects: of one standard deviation more of the first, in those of the second, given the edge"
     return caption
 
 
@@ -103,7 +101,7 @@ def _row(content: Content, pair: PairDirection) -> str:
         f'<td class="sign">{_mark(pair.word)}</td>',
         f"<td>{name(names[pair.target])}</td>",
         bar(pair.joined, within_of(content, pair)),
-        f'<td class="said">{label_under_choices(pair, content.sensitivity)}{_small_effect(content, pair)}</td>',
+        f'<td class="said">{label_under_choices(pair, content.sensitivity)}</td>',
     ]
     if content.directions.computed:
         directions = content.directions
@@ -122,15 +120,17 @@ def within_of(content: Content, pair: PairDirection) -> str:
 
 
 def effect_of(content: Content, pair: PairDirection) -> str:
-    """The direct effect given the edge, with its sign; nothing where edges have none."""
+    """The direct effect given the edge, in standard deviations; nothing where edges have none."""
     ways = ((pair.source, pair.target), (pair.target, pair.source))
     own = next((content.effects[way] for way in ways if way in content.effects), None)
-    return "" if own is None else f"effect {own.mean:+.2f} ({own.lower:.2f} to {own.upper:.2f})"
+    return "" if own is None else f"direct effect {own.mean:+.2f} ({own.lower:.2f} to {own.upper:.2f}) deviations"
 
 
-def _small_effect(content: Content, pair: PairDirection) -> str:
-    own = effect_of(content, pair)
-    return own and f"<br><small>{own}</small>"
+def sign_of(content: Content, pair: PairDirection) -> str:
+    """The sign of the direct effect where it is clear; else nothing."""
+    ways = ((pair.source, pair.target), (pair.target, pair.source))
+    own = next((content.effects[way].sign for way in ways if way in content.effects), "")
+    return own if own in ("+", "-") else ""
 
 
 def _compelled(content: Content, way: tuple[int, int], head: str) -> str:
