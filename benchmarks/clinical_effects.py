@@ -4,7 +4,7 @@
 
 The table is that of tests/tools/clinical.py: identifiers, dates, gaps, levels and numbers, made by a network whose
 effects are known. It is written to a CSV file and fitted with nothing set, and again with what any clinician knows: age
-and sex come before habits, and those before measurements (`--tiers`). `dagpost effect` answers; printed is each answer
+and sex come before habits, and those before measurements (`--tier`). `dagpost effect` answers; printed is each answer
 with its 95% interval beside the truth.
 """
 
@@ -33,11 +33,9 @@ def dagpost(*arguments: str) -> str:
 
 def answer(model: Path, true: TrueEffect) -> dict[str, Any]:
     """The effect that the command line gives, as JSON."""
-    compared = () if true.do is None else ("--do", *map(str, true.do))
-    level = () if true.outcome_level is None else ("--outcome-level", true.outcome_level)
-    result: dict[str, Any] = json.loads(
-        dagpost("effect", str(model), true.cause, true.outcome, *compared, *level, "--json")
-    )
+    first, second = map(str, true.do)
+    asked = ("effect", str(model), true.cause, true.outcome, "--do", first, "--rather-than", second, "--json")
+    result: dict[str, Any] = json.loads(dagpost(*asked))
     return result
 
 
@@ -56,9 +54,8 @@ def show(model: Path) -> None:
         for label, truth, part, there in parts:
             lower, upper = part["interval"]
             holds = "yes" if lower <= truth <= upper else "NO"
-            print(
-                f"    {label:<42}{truth:>7.2f}{part['mean']:>8.2f}{f'{lower:.2f} to {upper:.2f}':>18}{there:>7.2f}  {holds}"
-            )
+            between = f"{lower:.2f} to {upper:.2f}"
+            print(f"    {label:<42}{truth:>7.2f}{part['mean']:>8.2f}{between:>18}{there:>7.2f}  {holds}")
 
 
 def main() -> None:
@@ -70,7 +67,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         table, model = Path(folder) / "clinic.csv", Path(folder) / "clinic.dagpost"
         clinical_frame(options.rows).to_csv(table, index=False)
-        for title, rules in (("nothing set", ()), (f"tiers {TIERS}", ("--tiers", TIERS))):
+        tiers = [part for tier in TIERS for part in ("--tier", ",".join(tier))]
+        for title, rules in (("nothing set", []), (f"{' '.join(tiers)}", tiers)):
             print(f"\n{title}")
             dagpost("fit", str(table), "-o", str(model), "--seed", "1", *rules)
             show(model)

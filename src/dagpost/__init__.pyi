@@ -104,3 +104,5 @@ from dagpost.scores import NormalWishartPrior as NormalWishartPrior
 from dagpost.scores import Score as Score
 from dagpost.scores.local_scores import LocalScores as LocalScores
 from dagpost.scores.local_scores import local_scores as local_scores
+from dagpost.values import ValueDistribution as ValueDistribution
+from dagpost.values import ValueEstimate as ValueEstimate

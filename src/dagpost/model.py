@@ -24,7 +24,7 @@ from dagpost.data.survey_weights import refuse_other_arguments
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting
 from dagpost.methods.base import Method
-from dagpost.posterior import completed_tables, fitting, lists
+from dagpost.posterior import completed_tables, fitting, lists, time_edges
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
 from dagpost.posterior.sample import DagSample, Statement
@@ -247,9 +247,9 @@ class DagPosterior(Estimator):
     ) -> Estimate | list[Estimate]:
         """How probable a statement about the graph, or about values, is: exact where it can be, else from a sample.
 
-        A statement is text (``"Smoking ~> Pressure & !(Smoking -> Family)"``, ``"P(A -> B | B ~> C)"``), a feature
-        object, or any function of a networkx graph; `given` restricts to the graphs in which another one holds. Of
-        values it is text: ``'P(Pressure = ">140" | Smoking = "yes")'``, ``"E(weight | age > 50)"``.
+        A statement is text (``"Smoking ~> Pressure"``, ``"P(A -> B | B ~> C)"``), a feature object, or any function of
+        a networkx graph; `given` restricts to graphs in which another one holds. Of values it is text, such as
+        ``'P(Pressure = ">140" | Smoking = "yes")'`` or ``"E(weight | age > 50)"``.
         """
         from dagpost.values.asking import answers_to
 
@@ -259,14 +259,13 @@ class DagPosterior(Estimator):
         self, target: str, given: Mapping[str, Any] | None = None, *, do: Mapping[str, Any] | None = None,
         where: Statement | None = None, draws: int = 4_000, confidence: float = 0.95, seed: int | None = None,
     ) -> ValueDistribution:  # fmt: skip
-        """How a column is distributed, given values of others: probabilities of levels, or mean and limits of numbers.
+        """How a column is distributed, averaged over graphs: probabilities of levels, or mean and limits of numbers.
 
-        `given` has levels and numbers by column (a list: one of these levels; a tuple: limits of a number), `do` those
+        `given` has the values of other columns (a list: one of these levels; a tuple: limits of a number), `do` those
         that are set, `where` a statement about the graph. Columns that are not named are averaged over.
         """
         from dagpost.values.answers import value_distribution
 
-        seed = self.seed if seed is None else seed
         return value_distribution(self._fitted(), target, given, do, where, confidence, draws, seed)
 
     def expectation(
@@ -287,16 +286,14 @@ class DagPosterior(Estimator):
 
         Columns: `from`, `to`, `lag` (how many steps ago the parent was; missing: static), `probability`, `edge`.
         """
-        from dagpost.posterior.time_edges import lagged_edges
-
         fitted = self._fitted()
-        return lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not fitted.settings.get("apart"))
+        return time_edges.lagged_edges(
+            fitted.names, fitted.results.edges, contemporaneous=not fitted.settings.get("apart")
+        )
 
     def series_edges(self) -> pd.DataFrame:
         """How probably one series (row) is a parent of another at any lag; on the diagonal, of its own future."""
-        from dagpost.posterior.time_edges import series_edges
-
-        return series_edges(self._fitted().names, self.probability)
+        return time_edges.series_edges(self._fitted().names, self.probability)
 
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Which way each pair points, and who says so: the data, rules, the model, or nobody. One row a pair.
@@ -422,17 +419,9 @@ class DagPosterior(Estimator):
         return network_of(self._fitted(), graph)
 
     def effect(
-        self,
-        cause: Any,
-        outcome: str,
-        *,
-        do: Any = None,
-        outcome_level: object = None,
-        given: Statement | None = None,
-        draws: int = 10_000,
-        confidence: float = 0.95,
-        seed: int | None = None,
-    ) -> Effect:
+        self, cause: Any, outcome: str, *, do: Any = None, outcome_level: object = None,
+        given: Statement | None = None, draws: int = 10_000, confidence: float = 0.95, seed: int | None = None,
+    ) -> Effect:  # fmt: skip
         """What setting one column does to another: the posterior of the total effect, its parts and what is assumed.
 
         `do=(value, other)` says what is compared; `cause` may name several columns, each with its two values:
@@ -448,8 +437,7 @@ class DagPosterior(Estimator):
         """The total effect of every column on every other, one row each: mean, interval, signs, and the direct part."""
         from dagpost.causal.all_effects import effects_of_fitted
 
-        seed = self.seed if seed is None else seed
-        return effects_of_fitted(self._fitted(), draws, confidence, seed)
+        return effects_of_fitted(self._fitted(), draws, confidence, self.seed if seed is None else seed)
 
     def direct_effects(self, confidence: float = 0.95) -> pd.DataFrame:
         """The coefficient of each edge given that it is there, in standard deviations (latent ones), with its sign."""
@@ -466,10 +454,9 @@ class DagPosterior(Estimator):
     def save(self, path: str | os.PathLike[str], *, rows: bool = False) -> None:
         """Write the fitted model to one file; an older one is replaced whole.
 
-        The file holds what is needed to ask, sample and predict; the rows only if `rows` says so: causal effects, and
-        parameters of graphs beyond the model's own sample, need them. **A model with gaps always stores its rows**,
-        with the cells that it completed. With more than 20 variables its own sample is in the file only if it was
-        needed before: predict, or call `own_sample()`, once.
+        The file holds what is needed to ask, sample and predict; the rows only if `rows` says so: parameters of graphs
+        beyond the model's own sample need them. **A model with gaps always stores its rows**, and completed cells. With
+        more than 20 variables its own sample is in the file only if it was needed before: call `own_sample()` once.
         """
         from dagpost.files.model_file import save_model
 

@@ -86,7 +86,8 @@ def test_names_boxes_and_numbers_do_not_overlap(seen: Seen, width: int) -> None:
     seen.resize(width, 844)
     labels = seen.page.evaluate(LABELS)
     seen.resize(1200, 900)
-    assert sum(what != "box" for *_, what in labels) == 8
+    # A number that would cover something is left out.
+    assert sum(what != "box" for *_, what in labels) >= 6
     for place, (left, top, right, bottom, what) in enumerate(labels):
         for x1, y1, x2, y2, other in labels[:place]:
             assert right <= x1 or x2 <= left or bottom <= y1 or y2 <= top, (what, other)
@@ -129,10 +130,11 @@ def test_pointing_at_a_line_shows_its_words_and_clicking_its_numbers(seen: Seen,
     way = model.names_.index(start), model.names_.index(end)
     pair = said.pair(*way)
     head = f"{start} {'—' if pair.word == 'open' else '→'} {end}"
-    assert page.locator("#tip").inner_text().split("\n") == [
-        f"{head}: joined {pair.joined:.3f}",
-        f"direction {pair.label}",
-    ]
+    told, *effect = page.locator("#tip").inner_text().split("\n")[0::2]
+    assert told == f"{head}: joined {pair.joined:.3f}"
+    assert page.locator("#tip").inner_text().split("\n")[1] == f"direction {pair.label}"
+    # A sentence on its sign and size, where there is one.
+    assert effect == page.evaluate("(place) => [Report.data.pairs[place].effect].filter(Boolean)", place)
     page.mouse.click(*seen.line_of(place))
     panel = page.locator("#panel")
     assert panel.locator("h3").inner_text() == head
@@ -161,11 +163,15 @@ def test_the_graph_is_zoomed_and_dragged_and_the_wheel_alone_scrolls_the_page(se
     page.mouse.wheel(0, -300)
     page.keyboard.up("Control")
     page.wait_for_function("Report.zoomed > 1.5")
-    # What was pointed at stays where it is.
-    now = page.evaluate("(name) => Report.data.names.indexOf(name)", "Smoking")
-    box = page.evaluate(f"Report.picture().querySelector('.node[data-node=\"{now}\"] rect').getBoundingClientRect()")
-    assert box["x"] <= x <= box["x"] + box["width"]
-    assert box["y"] <= y <= box["y"] + box["height"]
+    page.evaluate("Report.zoom(3)")
+    # What is pointed at stays where it is.
+    under = """(() => {
+        const [own, box] = [Report.picture(), Report.find("graph")].map((each) => each.getBoundingClientRect());
+        return (box.top + 80 - own.top) / own.height;
+    })()"""
+    share = page.evaluate(under)
+    page.evaluate("Report.zoom(1.3, { x: 200, y: Report.find('graph').getBoundingClientRect().top + 80 })")
+    assert page.evaluate(under) == pytest.approx(share, abs=0.005)
     before = page.evaluate(f"[{frame}.scrollLeft, {frame}.scrollTop]")
     page.mouse.down()
     page.mouse.move(x + 40, y + 30, steps=3)

@@ -99,9 +99,8 @@ def test_clear_open_and_decided_pairs_are_told_and_drawn_as_such(study: Seen) ->
     assert rows["left", "right"][1] == "open: the data cannot tell"
     assert rows["early", "late"][1] == "decided by your rules"
     found = study.page.locator(".found").inner_text()
-    assert "The data compel the direction of 2 of these" in found
-    assert "leave it open for 1. For 1 it is decided by your rules, which is not a finding." in found
-    assert "No hidden common causes are assumed" in found
+    assert "The data make the direction clear for 2 of them" in found
+    assert "leave it open for 1. For 1 your rules decide it." in found
     assert study.trouble == []
 
 
@@ -161,8 +160,8 @@ def test_nothing_is_clear_in_a_class_of_17_graphs(browser: Any, tmp_path: Path) 
         assert len(lines) == 16
         assert set(lines.values()) == {("open", LOOKS["open"])}
         assert {said for _, said in rows_of(seen).values()} == {"open: the data cannot tell"}
-        assert "The data compel the direction of none of these" in seen.page.locator(".found").inner_text()
-        assert "clear" not in seen.page.locator("body").inner_text().lower()
+        assert "The data make the direction clear for none of them" in seen.page.locator(".found").inner_text()
+        assert "clear: compelled" not in seen.page.locator("body").text_content().lower()
         assert seen.trouble == []
 
 

@@ -83,7 +83,9 @@ def _known(
     network: MixedNetwork, own: Assignment, levels: Mapping[int, int], numbers: Mapping[int, Affine]
 ) -> dict[int, Affine]:
     """The numbers that are set, and those that are exogenous."""
-    means = {column: (network.exogenous_mean(column, own, levels), {}) for column in network.exogenous}
+    means: dict[int, Affine] = {
+        column: (network.exogenous_mean(column, own, levels), {}) for column in network.exogenous
+    }
     return {**means, **numbers}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +14,13 @@ from hypothesis import strategies as st
 from tests.naive import level_effects, mixed_effects
 from tests.naive.conditional_gaussian import Cloud, prior_of
 from tests.naive.level_effects import columns_to_ask
+from tests.property.test_prediction import sample_of
 
-from dagpost.causal import mixed
+from dagpost.causal import effect, mixed
 from dagpost.causal.level_tables import level_tables
 from dagpost.causal.regression_tables import regression_tables
 from dagpost.data.table import Table
+from dagpost.errors import DagpostWarning
 from dagpost.families.masks import members_of
 from dagpost.prediction.background import count_background
 from dagpost.prediction.statistics import sufficient_statistics
@@ -35,7 +38,8 @@ class Case:
         self.kinds = "".join(np.array(list(kinds))[generator.permutation(nodes)])
         self.numbers = tuple(node for node, kind in enumerate(self.kinds) if kind == "n")
         self.arities = tuple(1 if kind == "n" else int(generator.integers(2, 4)) for kind in self.kinds)
-        columns, levels = [], []
+        columns: list[np.ndarray] = []
+        levels: list[tuple[str, ...] | None] = []
         for arity, kind in zip(self.arities, self.kinds, strict=True):
             if kind == "n":
                 columns.append(generator.normal(generator.normal(0, 3), 2, rows))
@@ -67,12 +71,12 @@ class Case:
         parents = tuple(tuple(members_of(int(mask))) for mask in self.graphs[graph])
         known = {}
         for node, own in enumerate(parents):
-            of_levels = [parent for parent in own if parent not in self.numbers]
+            discrete = [parent for parent in own if parent not in self.numbers]
             of_numbers = [parent for parent in own if parent in self.numbers]
-            for levels in product(*(range(self.arities[parent]) for parent in of_levels)):
+            for levels in product(*(range(self.arities[parent]) for parent in discrete)):
                 if node in self.exogenous:
                     continue
-                world = dict(zip(of_levels, map(float, levels), strict=True))
+                world = dict(zip(discrete, map(float, levels), strict=True))
                 if node not in self.numbers:
                     known[node, levels] = mechanisms.outcome(node, world)[graph]
                     continue
@@ -84,7 +88,7 @@ class Case:
                 }
                 known[node, levels] = constant, slopes
 
-        def at(node: int, levels: tuple[int, ...]) -> object:
+        def at(node: int, levels: tuple[int, ...]) -> Any:
             return known[node, tuple(levels[parent] for parent in parents[node] if parent not in self.numbers)]
 
         exogenous_levels = tuple(column for column in self.exogenous if column not in self.numbers)
@@ -102,15 +106,15 @@ class Case:
 
         ignored = (*self.numbers, *exogenous_levels)
         among = tuple(() if node in self.numbers else own for node, own in enumerate(parents))
-        levels = level_effects.Network(
+        of_levels = level_effects.Network(
             self.arities,
             among,
-            lambda node, own: 1.0 if node in ignored else float(at(node, own)[own[node]]),  # type: ignore[index]
+            lambda node, own: 1.0 if node in ignored else float(at(node, own)[own[node]]),
             exogenous_levels,
             shares,
         )
         exogenous = tuple(column for column in self.exogenous if column in self.numbers)
-        return mixed_effects.MixedNetwork(levels, parents, self.numbers, at, exogenous, exogenous_mean)  # type: ignore[arg-type]
+        return mixed_effects.MixedNetwork(of_levels, parents, self.numbers, at, exogenous, exogenous_mean)
 
 
 cases = st.builds(
@@ -177,27 +181,27 @@ def _compare(
     others = [node for node in range(len(case.arities)) if node != y]
     pairs = [(1.0, 0.0)] if x not in case.numbers else [(1.0, 0.0), (-2.5, 4.0)]
     for world in ({}, {x: 1.0}, {x: 0.0, z: 1.0}):
-        _same(case, mechanisms.outcome(y, world)[graph], _outcome(case, network, y, world))
+        _same(mechanisms.outcome(y, world)[graph], _outcome(case, network, y, world))
     for values in pairs:
         codes = int(values[0]), int(values[1])
         found = mechanisms.direct(x, y, values)[graph]
         if y in case.numbers:
-            _same(case, found, [mixed_effects.direct(network, x, y, values)])
+            _same(found, [mixed_effects.direct(network, x, y, values)])
         else:
             wanted = level_effects.direct(network.levels, x, y, codes) if x not in case.numbers else 0.0
-            _same(case, found, wanted)
+            _same(found, wanted)
         for mediator in others:
             if mediator != x:
                 found = mechanisms.through(x, y, mediator, values)[graph]
                 if y in case.numbers:
-                    _same(case, found, [mixed_effects.through(network, x, y, mediator, values)])
+                    _same(found, [mixed_effects.through(network, x, y, mediator, values)])
                 elif x in case.numbers or mediator in case.numbers:
                     assert not found.any()
                 else:
-                    _same(case, found, level_effects.through(network.levels, x, y, mediator, codes))
+                    _same(found, level_effects.through(network.levels, x, y, mediator, codes))
 
 
-def _outcome(case: Case, network: mixed_effects.MixedNetwork, y: int, world: dict[int, float]) -> object:
+def _outcome(case: Case, network: mixed_effects.MixedNetwork, y: int, world: dict[int, float]) -> Any:
     if y in case.numbers:
         return [mixed_effects.outcome(network, y, world)]
     return level_effects.outcome(
@@ -205,7 +209,50 @@ def _outcome(case: Case, network: mixed_effects.MixedNetwork, y: int, world: dic
     )
 
 
-def _same(case: Case, found: object, wanted: object) -> None:
+def _same(found: Any, wanted: Any) -> None:
     """Equal, relative to the largest numbers on the way: slopes of the prior may be of any size."""
     scale = 1.0 + float(np.abs(np.asarray(wanted)).max())
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * scale)  # type: ignore[arg-type]
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * scale)
+
+
+def smoking(rows: int, seed: int = 1) -> Table:
+    """Sex leads to all others, smoking to weight and pressure, weight to pressure by 2 or, in men, by 3."""
+    generator = np.random.default_rng(seed)
+    sex = generator.integers(0, 2, rows)
+    smokes = (generator.random(rows) < np.where(sex == 1, 0.7, 0.3)).astype(np.int64)
+    weight = 70 + 10 * sex - 4 * smokes + generator.normal(size=rows)
+    pressure = 120 + (2 + sex) * (weight - 75) + 5 * smokes + 3 * generator.normal(size=rows)
+    columns = sex.astype(np.uint8), smokes.astype(np.uint8), weight, pressure
+    return Table(("sex", "smokes", "weight", "pressure"), columns, (("f", "m"), ("no", "yes"), None, None))
+
+
+TRUE = np.array([[0, 1, 3, 7]], dtype=np.uint8)
+
+
+def test_effects_through_levels_and_numbers_are_those_of_the_network() -> None:
+    table = smoking(4000)
+    sample = sample_of(table.names, TRUE, np.ones(1))
+    asked: dict[str, Any] = {"draws": 500, "seed": 1}
+    slope = effect(sample, table, "conditional-gaussian", "weight", "pressure", **asked)
+    # Half of the rows are of men.
+    assert slope.mean == pytest.approx(2.5, abs=0.1)
+    assert slope.samples.std() < 0.1
+    total = effect(sample, table, "conditional-gaussian", "smokes", "pressure", **asked)
+    # 5 directly, and 4 less of weight.
+    assert total.mean == pytest.approx(5 - 4 * 2.5, abs=0.5)
+    assert total.interval()[0] < 5 - 4 * 2.5 < total.interval()[1]
+    assert total.direct is not None
+    assert total.direct.mean == pytest.approx(5, abs=0.7)
+    assert {part.through: round(part.mean) for part in total.through} == {"weight": -10}
+    sex = effect(sample, table, "conditional-gaussian", "sex", "smokes", **asked)
+    assert sex.mean == pytest.approx(0.4, abs=0.04)
+
+
+def test_numbers_have_no_effect_on_levels_and_a_notice_says_why() -> None:
+    table = smoking(50)
+    sample = sample_of(table.names, TRUE, np.ones(1))
+    with pytest.warns(DagpostWarning, match="statement of the model"):
+        found = effect(sample, table, "conditional-gaussian", "weight", "smokes", draws=10)
+    assert found.zero_probability == 1.0
+    assert found.mean == 0.0
+    assert not found.samples.any()

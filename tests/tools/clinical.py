@@ -6,6 +6,9 @@ drives both pressures, the systolic drives the diastolic one, and age and systol
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
 import numpy as np
 import pandas as pd
 
@@ -18,6 +21,32 @@ TRUE_EDGES = (
 )
 LEFT_OUT = ("patient_id", "visit_date")
 USED = ("age", "sex", "smoking", "BMI", "systolic", "diastolic", "diagnosis")
+
+
+#: What any clinician knows: age and sex come first, then habits, then what is measured, then what is made of it.
+TIERS = (("age", "sex"), ("smoking",), ("BMI",), ("systolic", "diastolic"), ("diagnosis",))
+
+
+class TrueEffect(NamedTuple):
+    """What setting a column to the first of two values rather than to the second does in that network."""
+
+    cause: str
+    outcome: str
+    do: tuple[Any, Any]
+    total: float
+    direct: float
+    #: Parts through other columns.
+    through: Mapping[str, float]
+
+
+TRUE_EFFECTS = (
+    TrueEffect("smoking", "systolic", ("current", "never"), 6.0, 6.0, {"BMI": 0.0}),
+    TrueEffect("BMI", "systolic", (30.0, 25.0), 1.3 * 5, 1.3 * 5, {}),
+    TrueEffect("age", "systolic", (60.0, 50.0), 5.5 + 0.6 * 1.3, 5.5, {"BMI": 0.6 * 1.3}),
+    TrueEffect("age", "BMI", (60.0, 50.0), 0.6, 0.6, {}),
+    TrueEffect("sex", "systolic", ("m", "f"), 1.2 * 1.3, 0.0, {"BMI": 1.2 * 1.3}),
+    TrueEffect("smoking", "diastolic", ("current", "never"), 0.45 * 6, 0.0, {"systolic": 0.45 * 6}),
+)
 
 
 def clinical_frame(rows: int = 900, seed: int = 15, gaps: float = 0.07) -> pd.DataFrame:

@@ -90,7 +90,13 @@ class MixedMechanisms:
             return self._of_levels.direct(int(self._place[cause]), int(self._place[outcome]), values)
         rows = np.flatnonzero(self.graphs[:, outcome] >> np.uint64(cause) & np.uint64(1))
         asked = self._asked(outcome, {cause: values[1]}, cause)
-        return self._change(asked, rows, "seen_by_outcome", values)
+        first, second = (
+            asked._replace(levels=asked.levels._replace(seen_by_outcome=int(value)))
+            if self._is_level(cause)
+            else asked._replace(seen_by_outcome=float(value))
+            for value in values
+        )
+        return self._change(first, second, rows)
 
     def through(self, cause: int, outcome: int, mediator: int, values: tuple[float, float]) -> Floats:
         """The change that passes through the mediator."""
@@ -101,7 +107,13 @@ class MixedMechanisms:
             return self._of_levels.through(own[0], own[1], own[2], values)
         rows = np.flatnonzero(on_the_way(self.above, cause, outcome, mediator))
         asked = self._asked(outcome, {cause: values[0]}, cause, mediator)
-        return self._change(asked, rows, "seen_by_mediator", values)
+        first, second = (
+            asked._replace(levels=asked.levels._replace(seen_by_mediator=int(value)))
+            if self._is_level(cause)
+            else asked._replace(seen_by_mediator=float(value))
+            for value in values
+        )
+        return self._change(first, second, rows)
 
     def _is_level(self, column: int) -> bool:
         return bool(np.isin(column, self._columns.levels))
@@ -125,17 +137,10 @@ class MixedMechanisms:
         of_numbers = {name: -1 if of_level else place for name, (place, of_level) in own.items()}
         return AskedMean(of_levels, int(self._place[outcome]), numbers, **of_numbers)
 
-    def _change(self, asked: AskedMean, rows: Integers, seen: str, values: tuple[float, float]) -> Floats:
-        """The difference between what follows if the first, or the second value of the cause is seen somewhere."""
+    def _change(self, first: AskedMean, second: AskedMean, rows: Integers) -> Floats:
+        """The difference between the answers to two questions in some graphs, 0 in others."""
         result = np.zeros((len(self.graphs), 1))
-        found = []
-        for value in values:
-            if asked.cause >= 0:
-                found.append(self._answer(asked._replace(**{seen: float(value)}), rows))
-            else:
-                levels = asked.levels._replace(**{seen: int(value)})
-                found.append(self._answer(asked._replace(levels=levels), rows))
-        result[rows] = found[0] - found[1]
+        result[rows] = self._answer(first, rows) - self._answer(second, rows)
         return result
 
     def _answer(self, asked: AskedMean, rows: Integers) -> Floats:

@@ -5,6 +5,8 @@ The command line, the report and the demo say the same.
 
 from __future__ import annotations
 
+import math
+
 from dagpost._tools.text import printable, shortened
 from dagpost.causal.results import Effect, EffectPart, interval_of
 
@@ -77,7 +79,9 @@ def _from_to(effect: Effect) -> str:
     means = {own.do: own.mean for own in effect.outcomes if own.level == effect.outcome_level}
     if not all(pair is not None for pair in effect.values) or not all(side in means for side in sides):
         return ""
-    return f", from {means[sides[1]]:.3g} to {means[sides[0]]:.3g}"
+    # As many decimals as the change needs to be seen.
+    decimals = max(0, 1 - math.floor(math.log10(abs(effect.mean)))) if effect.mean else 2
+    return f", from {means[sides[1]]:.{decimals}f} to {means[sides[0]]:.{decimals}f}"
 
 
 def sign_sentence(effect: Effect) -> str:

@@ -92,7 +92,7 @@ class _Commands(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(_COMMANDS)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """List the commands under what they are for."""
         width = max(map(len, _COMMANDS))
         for heading, names in _SECTIONS.items():

@@ -230,7 +230,7 @@ def _print_outcomes(found: Effect) -> None:
 
 def _measured(value: float, level: bool) -> str:
     """A probability with four digits, a mean with five that matter."""
-    return f"{value:.4f}" if level else f"{value:.5g}"
+    return f"{value:.4f}" if level else f"{value:#.5g}"
 
 
 def _value(value: object) -> str:

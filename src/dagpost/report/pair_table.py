@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from dagpost.plots.marks import mark
+from dagpost.plots.marks import LOOKS, listed, mark
 from dagpost.plots.sources import interval_words
-from dagpost.posterior.directions import LEAST_SHOWN, Directions, PairDirection
+from dagpost.posterior.directions import LEAST_SHOWN, Directions, PairDirection, Word
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report.content import Content
 from dagpost.report.many_columns import MOST_PAIRS, is_many, pairs_for_file, pairs_shown
@@ -27,8 +27,26 @@ def pair_table(content: Content) -> str:
     slight = sum(pair.joined < _SLIGHT for pair in pairs)
     note = f'<p class="on-paper">{slight} of them, below {_SLIGHT:g}, are left out on paper.</p>' if slight else ""
     rows = (_row(content, pair) for pair in pairs)
+    marks = _marks(pairs)
     save = _button(len(pairs) + len(pairs_for_file(content, pairs) or ())) if is_many(content) else ""
-    return table(_caption(content, pairs), _heads(content), rows, "pairs sortable") + note + save
+    return marks + table(_caption(content, pairs), _heads(content), rows, "pairs sortable") + note + save
+
+
+def _marks(pairs: Sequence[PairDirection]) -> str:
+    """The marks of the rows, drawn once: each row refers to its own."""
+    drawn = "".join(
+        f'<g id="mark-{word}">{mark(word).partition(">")[2].removesuffix("</svg>")}</g>'
+        for word in listed(pair.word for pair in pairs)
+    )
+    return f'<svg class="unseen" aria-hidden="true"><defs>{drawn}</defs></svg>'
+
+
+def _mark(word: Word) -> str:
+    strength = LOOKS[word].strength(1.0)
+    return (
+        f'<svg class="mark {word}" viewBox="0 0 60 14" opacity="{strength:g}" aria-hidden="true">'
+        f'<use href="#mark-{word}"/></svg>'
+    )
 
 
 def _button(number: int) -> str:
@@ -80,7 +98,7 @@ def _row(content: Content, pair: PairDirection) -> str:
     row = '<tr class="slight">' if pair.joined < _SLIGHT else "<tr>"
     cells = [
         f"<td>{name(names[pair.source])}</td>",
-        f'<td class="sign">{mark(pair.word)}</td>',
+        f'<td class="sign">{_mark(pair.word)}</td>',
         f"<td>{name(names[pair.target])}</td>",
         bar(pair.joined, within_of(content, pair)),
         f'<td class="said">{label_under_choices(pair, content.sensitivity)}</td>',

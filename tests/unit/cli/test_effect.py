@@ -54,7 +54,7 @@ def test_an_effect_is_said_in_words_with_its_parts_and_what_it_assumes(run: Run,
     assert f"{found.mean:+.3g}" in rows["total"]
     assert f"{found.direct.mean:+.3g}" in rows["direct"] if found.direct else False
     assert rows["through weight"].split()[2] == f"{found.through[0].mean:+.3g}"
-    assert rows["12"].split()[1] == f"{found.outcomes[0].mean:.5g}"
+    assert rows["12"].split()[1] == f"{found.outcomes[0].mean:#.5g}"
     assert "Assumed:" in lines
     assert all(f"- {sentence}" in lines for sentence in found.assumptions)
     assert any("No common cause" in sentence for sentence in found.assumptions)
