@@ -127,6 +127,12 @@ def drawn_truth(world: World, rng: np.random.Generator) -> PlainTruth | LatentWo
     return shown(network, table, world.arities, world.image, rng)
 
 
+def fitted(world: World, table: Table, seed: int) -> DagPosterior:
+    """The model that is asked."""
+    samples = {"samples": 2_000} if world.image else {}
+    return DagPosterior(world.score, max_parents=3, seed=seed, threads=1, progress=False, **samples).fit(table)
+
+
 def outcome(world: World, number: int) -> Found:
     """Draw a world and a table, fit it, and look where the truth stands."""
     rng = np.random.default_rng([SEED, number, *world.arities])
@@ -139,15 +145,7 @@ def outcome(world: World, number: int) -> Found:
     )
     level = None if not world.arities[y] else world.arities[y] - 1
     code = level or 0
-    model = DagPosterior(
-        world.score,
-        max_parents=3,
-        seed=number,
-        threads=1,
-        progress=False,
-        **({"samples": 2_000} if world.image else {}),
-    )
-    model.fit(truth.table)
+    model = fitted(world, truth.table, number)
     found = Found()
 
     def ask(given: str | None = None) -> Any:

@@ -13,7 +13,6 @@ from itertools import product
 import numpy as np
 from tests.naive import prediction as naive_prediction
 from tests.naive import scores as naive_scores
-from tests.naive.causal import has_path, rows_of
 
 from dagpost.data.table import Table
 
@@ -117,73 +116,3 @@ def log_predictive_of_observed(
     logs = [naive_prediction.log_predictive(family, dags, weights, completed) for completed in product(*choices)]
     largest = max(logs)
     return largest + math.log(math.fsum(math.exp(log - largest) for log in logs)) + math.log(step)
-
-
-# Effects
-
-
-def posterior_of(
-    table: Table, treatment: int, levels: dict[int, int], prior: Prior
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Mean, matrix and number of the rows with these levels in which nothing but the treatment was set."""
-    alike = [
-        row
-        for row, times in rows_of(table, treatment)
-        if all(int(table.columns[node][row]) == code for node, code in levels.items())
-        for _ in range(times)
-    ]
-    numbers = numeric(table)
-    nodes = len(numbers)
-    matrix = prior.weight * (prior.degrees - nodes - 1) / (prior.weight + 1) * np.diag(prior.deviations**2)
-    if not alike:
-        return prior.mean, matrix, 0
-    data = part(table, numbers).values()[alike]
-    mean, count = data.mean(axis=0), len(alike)
-    for row in data:
-        matrix = matrix + np.outer(row - mean, row - mean)
-    distance = prior.mean - mean
-    matrix = matrix + count * prior.weight / (count + prior.weight) * np.outer(distance, distance)
-    return (prior.weight * prior.mean + count * mean) / (count + prior.weight), matrix, count
-
-
-def weights_of(table: Table, treatment: int, adjust: Sequence[int], size: float) -> dict[tuple[int, ...], float]:
-    """The mean probability of every combination of levels that is adjusted for."""
-    everything = list(product(*(range(table.arities[node]) for node in adjust)))
-    shares = {}
-    for codes in everything:
-        here = dict(zip(adjust, codes, strict=True))
-        seen = sum(
-            times
-            for row, times in rows_of(table, treatment)
-            if all(int(table.columns[node][row]) == code for node, code in here.items())
-        )
-        shares[codes] = size / len(everything) + seen
-    total = math.fsum(shares.values())
-    return {codes: share / total for codes, share in shares.items()}
-
-
-def mean_of_number(table: Table, graph: Sequence[int], x: int, level: int, y: int, prior: Prior) -> float:
-    """The mean of E[y | do(x = level)] of a column of numbers, for one of levels that leads to it."""
-    adjust = naive_prediction.members(int(graph[x]))
-    place = numeric(table).index(y)
-    total = 0.0
-    for codes, share in weights_of(table, x, adjust, prior.size).items():
-        here = dict(zip(adjust, codes, strict=True))
-        total += share * posterior_of(table, x, {**here, x: level}, prior)[0][place]
-    return total
-
-
-def mean_slope(table: Table, graph: Sequence[int], x: int, y: int, prior: Prior) -> float:
-    """The mean change of E[y | do(x)] with one unit of x, for columns of numbers."""
-    if not has_path(graph, x, y):
-        return 0.0
-    numbers = numeric(table)
-    parents = naive_prediction.members(int(graph[x]))
-    adjust = [node for node in parents if node not in numbers]
-    explaining = [numbers.index(x), *(numbers.index(node) for node in parents if node in numbers)]
-    total = 0.0
-    for codes, share in weights_of(table, x, adjust, prior.size).items():
-        _, matrix, _ = posterior_of(table, x, dict(zip(adjust, codes, strict=True)), prior)
-        slopes = np.linalg.solve(matrix[np.ix_(explaining, explaining)], matrix[explaining, numbers.index(y)])
-        total += share * float(slopes[0])
-    return total

@@ -58,11 +58,11 @@ class Look:
 
 
 LOOKS: dict[Word, Look] = {
-    "clear": Look("filled", (), (0.7, 2.1), (0.35, 1.0), "line"),
-    "leaning": Look("angle", (), (0.6, 1.5), (0.3, 0.85), "line"),
+    "clear": Look("filled", (), (0.6, 2.2), (0.3, 1.0), "line"),
+    "leaning": Look("angle", (), (0.5, 1.6), (0.25, 0.9), "line"),
     "rules": Look("hollow", (), (0.6, 1.5), (0.35, 0.95), "given"),
     "model": Look("hollow", (3.6, 2.0), (0.6, 1.1), (0.35, 0.95), "given"),
-    "open": Look(None, (), (0.5, 1.3), (0.3, 0.8), "open"),
+    "open": Look(None, (), (0.3, 1.5), (0.2, 0.85), "open"),
     "unknown": Look(None, (0.9, 2.2), (0.6, 1.2), (0.35, 0.8), "open"),
 }
 #: The colours of pictures that are not part of a page, which has its own.

@@ -31,20 +31,20 @@ _BOX, _NUMBER, _LINE = 50.0, 30.0, 1.0
 def number_places(
     frames: Sequence[Frame],
     lines: Sequence[Routed],
-    sizes: Sequence[tuple[float, float] | None],
+    sizes: Sequence[Sequence[tuple[float, float]]],
     order: Sequence[int],
     *,
     every: bool = False,
-) -> list[Point | None]:
-    """The middle of each number; None where a line has none, or there is no room.
+) -> list[tuple[Point, int] | None]:
+    """The middle of each number, and in which size it stands there; None where a line has none, or there is no room.
 
-    `sizes` has width and height of the numbers, None for a line without one; `order` is that in which they are placed.
+    `sizes` has widths and heights of each number, in the order in which they are tried; `order` is that of the lines.
 
     >>> from dagpost.plots.routing import Routed
     >>> boxes = [Frame(0.0, 0.0, 20.0, 8.0), Frame(0.0, 100.0, 20.0, 8.0)]
     >>> line = Routed(((0.0, 8.0), (0.0, 36.0), (0.0, 64.0), (0.0, 92.0)), None)
-    >>> number_places(boxes, [line], [(20.0, 10.0)], [0])
-    [(0.0, 50.0)]
+    >>> number_places(boxes, [line], [[(20.0, 10.0)]], [0])
+    [((0.0, 50.0), 0)]
     """
     if not lines:
         return []
@@ -58,21 +58,20 @@ def number_places(
             solid.append(((left + right) / 2, (top + bottom) / 2, (right - left) / 2, (bottom - top) / 2))
     blocks = np.array(solid, dtype=np.float64).reshape(-1, 4)
     taken: list[tuple[float, float, float, float]] = []
-    places: list[Point | None] = [None] * len(lines)
+    places: list[tuple[Point, int] | None] = [None] * len(lines)
     for number in order:
-        size = sizes[number]
-        if size is None:
-            continue
-        half = np.array(size) / 2.0
-        candidates = _candidates(traces[number], half)
-        covered = np.zeros(len(candidates))
-        cover(candidates, half, points, owner, number, blocks, np.array(taken).reshape(-1, 4), covered)
-        best = int(np.argmin(covered))
-        if covered[best] > 0.0 and not every:
-            continue
-        x, y = map(float, candidates[best])
-        places[number] = (x, y)
-        taken.append((x, y, float(half[0]) + 1.0, float(half[1]) + 1.0))
+        for which, size in enumerate(sizes[number]):
+            half = np.array(size) / 2.0
+            candidates = _candidates(traces[number], half)
+            covered = np.zeros(len(candidates))
+            cover(candidates, half, points, owner, number, blocks, np.array(taken).reshape(-1, 4), covered)
+            best = int(np.argmin(covered))
+            last = which == len(sizes[number]) - 1
+            if covered[best] == 0.0 or (every and last):
+                x, y = map(float, candidates[best])
+                places[number] = ((x, y), which)
+                taken.append((x, y, float(half[0]) + 1.0, float(half[1]) + 1.0))
+                break
     return places
 
 

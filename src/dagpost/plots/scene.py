@@ -34,6 +34,8 @@ THRESHOLD = 0.1
 _MOST_LINES = 400
 #: Lines and boxes that a scene of very many columns has at most.
 _MOST_PAIRS, _MOST_NODES = 150, 100
+#: How far boxes move apart step by step, if there are at most so many, until all numbers have a place.
+_STRETCHES, _STRETCHED = (1.0, 1.12, 1.12, 1.12), 16
 _MARGIN = 8.0
 #: Size of the numbers on lines, in sizes of the letters.
 _NUMBER = 0.82
@@ -79,7 +81,7 @@ class Line:
     @property
     def shown(self) -> str:
         """What is written on the line: its number and, where it is known, its sign."""
-        return f"{self.number} ({self.sign.replace('-', '−')})" if self.sign else self.number
+        return f"{self.number} {self.sign.replace('-', '−')}" if self.sign else self.number
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,9 @@ def scene_of(
     given = directions.pairs(max(threshold, 1e-9)) if pairs is None else list(pairs)
     ends = [(pair.source, pair.target) for pair in given]
     part = readable_part(directions.joined, ends, threshold, most_pairs=_MOST_PAIRS, most_nodes=_MOST_NODES)
+    if any(pair.joined < threshold for pair in given):
+        # What is shown changes with the threshold: the page says it.
+        part = part._replace(remarks=[], missing={})
     kept = set(part.pairs)
     falling = sorted(range(len(given)), key=lambda place: (-given[place].joined, place))
     reached = sum(given[place].joined >= threshold and ends[place] in kept for place in falling)
@@ -184,11 +189,17 @@ def scene_of(
         for node, label, (x, y), side in zip(part.nodes, labels, centres, sides, strict=True)
     ]
     told = [_told(directions, given[place], said[place] if said is not None else given[place].label) for place in drawn]
-    lines = lines_between(
-        boxes, inside, threshold, size, told=told,
-        signs=[signs[place] if signs is not None else "" for place in drawn],
-        least=[ends[place] in least or ends[place][::-1] in least for place in drawn], numbers=numbers,
-    )  # fmt: skip
+    stretches = _STRETCHES if layout == "layered" and len(boxes) <= _STRETCHED and numbers is None else _STRETCHES[:1]
+    for stretch in stretches:
+        # Boxes move apart until every number finds a place.
+        boxes = [_moved_apart(box, stretch, shape) for box in boxes]
+        lines = lines_between(
+            boxes, inside, threshold, size, told=told,
+            signs=[signs[place] if signs is not None else "" for place in drawn],
+            least=[ends[place] in least or ends[place][::-1] in least for place in drawn], numbers=numbers,
+        )  # fmt: skip
+        if all(line.hidden or line.number_at is not None for line in lines):
+            break
     numbered = [
         replace(line, pair=place, source=given[place].source, target=given[place].target)
         for place, line in zip(drawn, lines, strict=True)
@@ -238,24 +249,31 @@ def with_numbers(
     if numbers is False:
         return list(lines)
     height = _NUMBER * size
-    sizes = [(text_width(line.shown, height) + 3.0, 1.15 * height) for line in lines]
+    # Without its sign where there is no room for both.
+    sizes = [
+        [(text_width(text, height) + 3.0, 1.15 * height) for text in dict.fromkeys((line.shown, line.number))]
+        for line in lines
+    ]
     order = sorted(range(len(lines)), key=lambda number: (lines[number].hidden, -lines[number].joined, number))
     shown = [number for number in order if not lines[number].hidden]
     later = [number for number in order if lines[number].hidden]
-    places: list[Point | None] = [None] * len(lines)
+    placed = list(lines)
     for part, among in ((shown, shown), (later, order)):
         where = {number: place for place, number in enumerate(among)}
         own = set(part)
-        placed = number_places(
+        places = number_places(
             frames,
             [found[number] for number in among],
-            [sizes[number] if number in own else None for number in among],
+            [sizes[number] if number in own else [] for number in among],
             [where[number] for number in part],
             every=bool(numbers),
         )
         for number in part:
-            places[number] = placed[where[number]]
-    return [replace(line, number_at=place) for line, place in zip(lines, places, strict=True)]
+            place = places[where[number]]
+            if place is not None:
+                line = lines[number]
+                placed[number] = replace(line, number_at=place[0], sign=line.sign if place[1] == 0 else "")
+    return placed
 
 
 def framed(scene: Scene) -> Scene:
@@ -296,6 +314,11 @@ def framed(scene: Scene) -> Scene:
         lines=tuple(lines),
         heads=tuple((text, moved(place)) for text, place in scene.heads),
     )
+
+
+def _moved_apart(box: Box, stretch: float, shape: Shape) -> Box:
+    """A box farther from the others; a phone is not wider."""
+    return replace(box, x=box.x * (stretch if shape == "wide" else 1.0), y=box.y * stretch)
 
 
 def _lines_for(count: int) -> int:

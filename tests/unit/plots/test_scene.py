@@ -185,7 +185,7 @@ def test_signs_stand_with_the_numbers() -> None:
     known = directions(random_edges(3, 2, 1))
     pairs = known.pairs(0.1)
     scene = scene_of(known, pairs, signs=["+", "-"], said=["one", "two"])
-    assert [line.shown[-3:] for line in scene.lines] == ["(+)", "(−)"]
+    assert [line.shown[-1:] for line in scene.lines] == ["+", "−"]
     assert [line.said.rpartition(" ")[2] for line in scene.lines] == ["one", "two"]
 
 
