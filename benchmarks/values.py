@@ -12,6 +12,7 @@ graphs. Answers are compared where both have one.
 from __future__ import annotations
 
 import argparse
+import importlib
 import resource
 from typing import Any
 
@@ -58,7 +59,7 @@ def cpu_seconds() -> float:
 def with_pyagrum(model: DagPosterior, compared: int) -> None:
     """The first question, graph by graph."""
     try:
-        import pyagrum as gum
+        gum: Any = importlib.import_module("pyagrum")
     except ImportError:
         print("pyAgrum is not installed: not compared.")
         return
@@ -101,8 +102,8 @@ def with_pyagrum(model: DagPosterior, compared: int) -> None:
     cells = np.zeros((COLUMNS, len(model.fitted_.data.levels[19] or ())), dtype=np.int64)
     cells[10], cells[19] = 1, np.arange(cells.shape[1])
     known = sum(1 << node for node in (3, 10, 19))
-    own = part.sample.parents[graphs[chosen]].astype(np.uint64)
-    logs = exact_logs(statistics, prior, own, weights[chosen], cells, known, 0)  # type: ignore[arg-type]
+    compared_graphs = part.sample.parents[graphs[chosen]].astype(np.uint64)
+    logs = exact_logs(statistics, prior, compared_graphs, weights[chosen], cells, known, 0)  # type: ignore[arg-type]
     print(f"ours {np.exp(logs[0] - np.logaddexp.reduce(logs)):.12f}.")
 
 

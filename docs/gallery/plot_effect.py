@@ -15,9 +15,9 @@ effect = model.effect("Smoking", "Pressure", draws=5_000, seed=1)
 plots.effect_density(effect)
 
 # %%
-# Through what does it go? The whole effect, the part along the edge itself, and the part through each other variable; the
-# numbers at the right say how probably there is such a way. Parts overlap where one path passes several variables, so
-# they need not add up.
+# Through what does it go? The whole effect, the part along the edge itself, and the part through each other variable;
+# the numbers at the right say how probably there is such a way. Parts overlap where one path passes several variables,
+# so they need not add up.
 
 plots.effect_parts(effect)
 

@@ -95,7 +95,7 @@ def test_clear_open_and_decided_pairs_are_told_and_drawn_as_such(study: Seen) ->
     for pair, word in STUDY.items():
         assert lines[pair] == (word, LOOKS[word]), pair
         assert rows[pair][0] == word
-    assert rows["one", "effect"][1].startswith("clear: compelled by the data in ")
+    assert rows["one", "effect"][1].startswith("clear: the data compel it (")
     assert rows["left", "right"][1] == "open: the data cannot tell"
     assert rows["early", "late"][1] == "decided by your rules"
     found = study.page.locator(".found").inner_text()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,13 @@ from dagpost import BDeu, DagPosterior
 from dagpost.data import as_table
 from dagpost.features import evaluate, parse
 from dagpost.posterior.all_graphs import all_graphs
+from dagpost.prediction import predicting_prior, sufficient_statistics
+from dagpost.prediction.parameter_draws import drawn_networks
+from dagpost.values.averaged import averaged_graphs
+from dagpost.values.engines import Asked, drawn_answers, exact_shares
+from dagpost.values.latent import gaussian_moments
 from dagpost.values.normals import Limits, walked
+from dagpost.values.question import columns_of, question_of_arguments
 
 _LETTERS = "abc"
 
@@ -29,7 +37,7 @@ def _model(seed: int, columns: int, **options: object) -> tuple[DagPosterior, pd
     for child in range(1, columns):
         codes[child] = np.where(generator.random(25) < 0.5, codes[child - 1] % arities[child], codes[child])
     frame = pd.DataFrame({f"v{node}": np.array(list(_LETTERS))[own] for node, own in enumerate(codes)})
-    return DagPosterior(BDeu(2.0), max_parents=3, seed=seed, samples=20, **options).fit(frame), frame  # type: ignore[arg-type]
+    return DagPosterior(BDeu(2.0), max_parents=3, seed=seed, samples=20, **options).fit(frame), frame
 
 
 def cache_family(family: naive_prediction.Family) -> naive_prediction.Family:
@@ -83,7 +91,7 @@ def test_probabilities_match_enumeration_of_the_joint_distribution(
     text = f"P({' & '.join(map(term, target))}{' | ' if conditions else ''}{', '.join(conditions)})"
     found = model.probability(text)
     family, dags, weights = _twin(model, frame, where)
-    expected = naive.probability(family, dags, weights, [len(own) for own in levels], target, evidence, do)  # type: ignore[arg-type]
+    expected = naive.probability(family, dags, weights, [len(own) for own in levels], target, evidence, do)
     assert float(found) == pytest.approx(expected, abs=1e-9)
     assert found.lower <= found.upper
     assert found.rule == ("exact" if columns < 6 else "exact in each graph")
@@ -95,15 +103,15 @@ def test_exogenous_columns_are_averaged_over_as_the_table_has_them(seed: int) ->
     model, frame = _model(seed, 4, exogenous=["v0", "v1"])
     family, dags, weights = _twin(model, frame)
     levels = model.fitted_.data.levels
-    shares = frame.groupby(["v0", "v1"]).size() / len(frame)
+    shares = (frame.groupby(["v0", "v1"]).size() / len(frame)).reset_index().to_numpy().tolist()
     code = [{level: place for place, level in enumerate(own)} for own in levels]
-    background = [({0: code[0][a], 1: code[1][b]}, share) for (a, b), share in shares.items()]
+    background = [({0: code[0][a], 1: code[1][b]}, share) for a, b, share in shares]
     arities = [len(own) for own in levels]
-    asked = naive.probability(family, dags, weights, arities, {3: [0]}, {2: [1]}, {}, background)  # type: ignore[arg-type]
+    asked = naive.probability(family, dags, weights, arities, {3: [0]}, {2: [1]}, {}, background)
     assert float(model.probability(f"P(v3 = {levels[3][0]} | v2 = {levels[2][1]})")) == pytest.approx(asked, abs=1e-9)
     first = levels[0][0]
     known = [({0: 0, 1: own[1]}, share) for own, share in background if own[0] == 0]
-    given_first = naive.probability(family, dags, weights, arities, {3: [0]}, {2: [1]}, {}, known)  # type: ignore[arg-type]
+    given_first = naive.probability(family, dags, weights, arities, {3: [0]}, {2: [1]}, {}, known)
     found = model.value("v3", {"v2": levels[2][1], "v0": first})
     assert float(found.probabilities[0]) == pytest.approx(given_first, abs=1e-9)
 
@@ -136,3 +144,47 @@ def test_probabilities_of_several_limits_match_the_bivariate_normal_distribution
     found = walked(mean[np.newaxis], covariance[np.newaxis], limits).log_total()[0]
     exact = multivariate_normal(mean, covariance).cdf([0.5, 0.1])
     assert math.exp(found) == pytest.approx(exact, abs=2e-4)
+
+
+def test_drawn_parameters_of_many_rows_say_what_their_means_say() -> None:
+    frame = _model(3, 6)[1].assign(counts=10**4)
+    model = DagPosterior(BDeu(2.0), max_parents=1, seed=1, samples=10).fit(frame, counts="counts")
+    fitted = model.fitted_
+    columns = columns_of(fitted)
+    for given_values in ({"v1": "a"}, {"v0": "b", "v4": "a"}, {}):
+        question = question_of_arguments(columns, "v3", given_values, {"v2": "a"}, None)
+        found = averaged_graphs(fitted, None)
+        one = found.parts[0]._replace(graphs=found.parts[0].graphs[:1], weights=np.ones(1))
+        asked = Asked(fitted, columns, question, found._replace(parts=[one]))
+        drawn = drawn_answers(asked, 3, np.random.default_rng(1))
+        assert drawn.shares is not None
+        # Every configuration has 10,000 rows or more, so that drawn probabilities are off by 0.005 at most.
+        np.testing.assert_allclose(drawn.shares, np.tile(exact_shares(asked), (len(drawn.shares), 1)), atol=0.03)  # type: ignore[arg-type]
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=8)
+def test_moments_of_drawn_networks_match_their_recursion(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    table = as_table(pd.DataFrame(generator.normal(size=(12, 4)), columns=list("abcd")))
+    order = generator.permutation(4)
+    masks = np.zeros((1, 4), dtype=np.uint64)
+    for place, node in enumerate(order):
+        masks[0, node] = sum(1 << int(other) for other in order[:place] if generator.random() < 0.6)
+    statistics, prior = sufficient_statistics(table, masks, "bge"), predicting_prior("bge")
+    fixed = {int(generator.integers(4)): 1.5}
+    part: Any = SimpleNamespace(statistics=statistics, prior=prior)
+    means, covariances = gaussian_moments(part, masks, fixed, range(4), np.random.default_rng(seed))
+    network = drawn_networks(statistics, prior, masks, np.random.default_rng(seed))  # type: ignore[arg-type]
+    mean, ways = np.zeros(4), np.zeros((4, 4))
+    for node in order:
+        if node in fixed:
+            mean[node] = fixed[node]
+            continue
+        mean[node], ways[node, node] = network.intercepts[0, node], network.spreads[0, node]
+        for parent, slope in zip(network.parents[0, node], network.coefficients[0, node], strict=True):
+            if parent >= 0:
+                mean[node] += slope * mean[parent]
+                ways[node] += slope * ways[parent]
+    np.testing.assert_allclose(means[0], mean, atol=1e-9)
+    np.testing.assert_allclose(covariances[0], ways @ ways.T, atol=1e-9)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dagpost import DagSample
 from dagpost.methods.targets import STRUCTURE
-from dagpost.plots.arrows import EdgeArrow
+from dagpost.plots.canvas import SceneLine
 
 mpl.use("Agg")
 
@@ -147,8 +147,9 @@ def nodes(ax: Any) -> list[Any]:
     return [text for text in ax.texts if text.get_gid() == "node"]
 
 
-def arrows(ax: Any) -> list[EdgeArrow]:
-    return [artist for artist in ax.get_children() if isinstance(artist, EdgeArrow)]
+def arrows(ax: Any) -> list[SceneLine]:
+    """The lines of the graph, without those of its legend."""
+    return [patch for patch in ax.patches if patch.get_gid() == "line" and patch.line is not None]
 
 
 def caption(ax: Any) -> str:
@@ -159,23 +160,21 @@ def boxes_of(ax: Any) -> list[Any]:
     """The boxes of the nodes as they are drawn, in pixels."""
     figure = ax.figure
     figure.canvas.draw()
-    renderer = figure.canvas.get_renderer()
-    return [text.get_bbox_patch().get_window_extent(renderer) for text in nodes(ax)]
+    return [patch.get_window_extent() for patch in ax.patches if patch.get_gid() == "box"]
 
 
 def assert_apart_and_inside(ax: Any) -> None:
+    """Boxes do not overlap, are inside the figure, and hold their names."""
     boxes, whole = boxes_of(ax), ax.figure.bbox
     for one, two in combinations(boxes, 2):
         assert not one.overlaps(two)
-    for box in boxes:
-        assert whole.x0 <= box.x0
-        assert box.x1 <= whole.x1
-        assert whole.y0 <= box.y0
-        assert box.y1 <= whole.y1
+    for box, text in zip(boxes, nodes(ax), strict=True):
+        label = text.get_window_extent()
+        assert whole.x0 - 1 <= box.x0 < label.x0
+        assert label.x1 < box.x1 <= whole.x1 + 1
+        assert whole.y0 - 1 <= box.y0 <= label.y0 + 1
+        assert label.y1 - 1 <= box.y1 <= whole.y1 + 1
 
 
 def legend_words(ax: Any) -> list[str]:
-    from matplotlib.legend import Legend
-
-    legends = [artist for artist in ax.get_children() if isinstance(artist, Legend)]
-    return [text.get_text() for box in legends for text in (box.get_title(), *box.get_texts())]
+    return [text.get_text() for text in ax.texts if text.get_gid() == "legend"]

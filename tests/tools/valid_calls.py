@@ -269,6 +269,8 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "plots.traces": (plots.traces, {"source": made.chains}),
         "plots.r_hat": (plots.r_hat, {"source": made.chains}),
         "plots.effect_density": (plots.effect_density, {"effect": made.effect}),
+        "plots.effect_outcomes": (plots.effect_outcomes, {"effect": made.effect}),
+        "plots.effect_parts": (plots.effect_parts, {"effect": made.effect}),
         "plots.comparison": (plots.comparison, {"first": made.model, "second": made.sample}),
         "Table": (lambda **fields: replace(made.table, **fields), _fields(made.table)),
         "Table.with_counts": (made.table.with_counts, {"counts": np.ones(24, dtype=np.int64)}),

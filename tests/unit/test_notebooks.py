@@ -11,7 +11,7 @@ import pytest
 from tests.tools.pictures import every_word
 
 from dagpost import DagPosterior, datasets, long_table
-from dagpost.plots.small_graph import small_graph
+from dagpost.plots.notebook import small_picture
 from dagpost.posterior.directions import not_computed
 
 NASTY = ["<script>alert(1)</script>", 'a "quoted" & odd', "Ω" * 40]
@@ -69,18 +69,20 @@ def test_a_sample_of_chains_says_whether_to_trust_it() -> None:
     assert "Trust it" in chained.sample(4000, seed=1)._repr_html_()
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 25, 64])
+@pytest.mark.parametrize("count", [1, 2, 3, 25])
 def test_the_picture_is_well_formed_and_stays_inside_its_frame(count: int) -> None:
     names = [f"{NASTY[number % 3]}{number}" for number in range(count)]
-    edges = np.random.default_rng(count).random((count, count))
+    edges = np.random.default_rng(count).random((count, count)) ** 4
     np.fill_diagonal(edges, 0.0)
-    picture = ElementTree.fromstring(small_graph(not_computed(tuple(names), edges)))
+    picture = ElementTree.fromstring(small_picture(not_computed(tuple(names), edges)))
     across, down = (float(number) for number in picture.attrib["viewBox"].split()[2:])
-    circles = [node for node in picture if node.tag.endswith("circle")]
-    assert len(circles) == count
-    for circle in circles:
-        assert 0 < float(circle.attrib["cx"]) < across
-        assert 0 < float(circle.attrib["cy"]) < down
+    boxes = [part for part in picture.iter() if part.attrib.get("class", "").startswith("node")]
+    assert len(boxes) == count
+    for box in boxes:
+        frame = next(part for part in box if part.tag.endswith("rect"))
+        x, y, wide, high = (float(frame.attrib[side]) for side in ("x", "y", "width", "height"))
+        assert 0 < x < x + wide < across
+        assert 0 < y < y + high < down
 
 
 def test_results_go_to_polars_and_back(model: DagPosterior) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import seed_number, whole_number
 from dagpost.causal.averages import expected_outcomes, expected_parts, shared_out, weighted
@@ -33,6 +34,8 @@ from dagpost.posterior.lists import relation_table
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Beside coefficients: masks, ancestors, orders, intercepts, and outcomes of some worlds.
+_NUMBERS_A_NODE = 10
 #: Completed tables that are averaged over.
 _MOST_PARTS = 50
 _COLUMNS = (
@@ -48,6 +51,9 @@ def effects_of_fitted(fitted: Fitted, draws: int, confidence: float, seed: int |
     count = int(whole_number(draws, "draws"))
     generator = np.random.default_rng(seed_number(seed))
     graphs = _thinned(graphs_of_fitted(fitted))
+    numbers = len(fitted.names) * (fitted.workspace.max_parents + _NUMBERS_A_NODE)
+    what, remedy = f"Drawing {count:,} graphs with their parameters", "Ask for fewer draws."
+    memory.require(8 * count * numbers, what, remedy)
     paths = None if graphs.exact else np.clip(relation_table(fitted, "~>").to_numpy(), 0.0, 1.0)
     chosen = list(_chosen(graphs, count, generator))
     questions = [own for pair in _pairs(graphs) if (own := _question(graphs, *pair)) is not None]
@@ -159,10 +165,7 @@ def _row(graphs: Graphs, chosen: list[_Chosen], asked: Question, path: float | N
 
 def _exact_means(graphs: Graphs, question: Question) -> _Means:
     """Of all graphs there are."""
-    groups = []
-    for part in graphs.parts:
-        own = alike(part, question)
-        groups.append(type(own)(*(field[own.reached] for field in own)))
+    groups = [alike(part, question).with_path() for part in graphs.parts]
     share = min(sum(float(own.weights.sum()) for own in groups), 1.0)
     expected = expected_outcomes(graphs, groups, question).reached
     question = decided(question, expected, graphs.columns.names)

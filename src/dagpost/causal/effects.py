@@ -30,7 +30,7 @@ from dagpost.errors import InputError, warn
 from dagpost.features import Feature, Query, evaluate, path, resolve
 from dagpost.posterior.averaged_answers import averaged_answers
 from dagpost.posterior.directions import Directions, directions_of_sample, quick_directions
-from dagpost.posterior.estimate import Estimate, check_confidence
+from dagpost.posterior.estimate import RULED_OUT, Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.probabilities import probabilities
 from dagpost.posterior.sample import DagSample, Statement
@@ -95,7 +95,7 @@ def effect(
     >>> sample = DagPosterior("bdeu").fit(table).sample(5_000, seed=1)
     >>> found = effect(sample, table, "bdeu", "Smoking", "Pressure", seed=1)
     >>> round(found.mean, 2), round(found.zero_probability, 2)
-    (-0.04, 0.48)
+    (-0.03, 0.48)
 
     References
     ----------
@@ -136,7 +136,8 @@ def effect_of_fitted(
     path_probability = None
     if question.single and not graphs.exact:
         (x,), y = question.changed, question.outcome
-        path_probability = _known(fitted, Query(path(fitted.names[x], fitted.names[y]), condition), confidence)
+        there = resolve(path(fitted.names[x], fitted.names[y]), fitted.names, None, fitted.exogenous).feature
+        path_probability = _known(fitted, Query(there, condition), confidence)
     found = effect_in(graphs, question, draws, confidence, seed, path_probability, lambda: quick_directions(fitted))
     return found if condition is None else found.under(Condition(str(condition), share, exact=exact))
 
@@ -224,7 +225,7 @@ def effect_in(
         observations=graphs.observations,
         modularity=graphs.target,
         exact=graphs.exact,
-        zero_exact=graphs.exact or (path_probability is not None and path_probability.rule == "exact"),
+        zero_exact=graphs.exact or (path_probability is not None and path_probability.rule in ("exact", RULED_OUT)),
         note=question.note,
         exogenous=graphs.columns.exogenous,
         standardised=drawn.standardised,

@@ -45,7 +45,8 @@ class LinearMechanisms:
 
     def outcome(self, outcome: int, world: World) -> Floats:
         """The mean of the outcome when some columns are set."""
-        return self.means(world)[outcome][:, np.newaxis]
+        means: Floats = self.means(world)[outcome]
+        return means[:, np.newaxis]
 
     def direct(self, cause: int, outcome: int, values: tuple[float, float]) -> Floats:
         """The coefficient of the edge, times the change of the cause."""

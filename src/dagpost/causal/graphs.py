@@ -14,9 +14,10 @@ import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost.causal.columns import Columns
 from dagpost.causal.kinds import Kind
 from dagpost.causal.mechanisms import Mechanisms
-from dagpost.causal.question import Columns, Question
+from dagpost.causal.question import Question
 from dagpost.families.masks import distinct_rows
 from dagpost.features import ancestors
 from dagpost.prediction.background import Background
@@ -78,6 +79,11 @@ class Alike(NamedTuple):
     reached: Flags
     joined: Flags
     between: Flags
+
+    def with_path(self) -> Alike:
+        """Those in which a path leads to the outcome."""
+        own = self.reached
+        return Alike(self.rows[own], self.weights[own], self.reached[own], self.joined[own], self.between[own])
 
 
 def alike(part: Weighted, question: Question) -> Alike:

@@ -183,7 +183,7 @@ class LatentMechanisms:
         given[cause] = 1.0
         zeros = np.zeros_like(self.networks.intercepts)
         # Coefficients are drawn from continuous distributions: none is zero, nor is any sum over paths.
-        changed = means_of(self.networks, self._orders, zeros, given) != 0.0
+        changed: Flags = means_of(self.networks, self._orders, zeros, given) != 0.0
         changed[:, cause] = False
         return changed
 
@@ -209,7 +209,8 @@ class LatentMechanisms:
             return chances[:, :, 0]
         points = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
         latent = means[:, np.newaxis] + spreads[:, np.newaxis] * points
-        return self._images.number_image(outcome).of(latent).mean(axis=1, keepdims=True)
+        numbers: Floats = self._images.number_image(outcome).of(latent).mean(axis=1, keepdims=True)
+        return numbers
 
     def _level_borders(self, column: int) -> Floats:
         """The cut points below and above each level, (levels, 2), drawn once for the table."""

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.causal.combinations import Combinations, tell_apart
 from dagpost.causal.discrete import (
     STAGES,
@@ -144,7 +144,7 @@ def answer_means(
     return len(rows)
 
 
-@inlined
+@inline_no_refcount
 def numbers_behind(own: RegressionTables, graph: int, wanted: np.uint64, fixed: np.uint64) -> np.uint64:
     """Some columns of numbers and their ancestors among numbers, where columns that are fixed have none."""
     one, found, todo = np.uint64(1), np.uint64(0), wanted
@@ -159,7 +159,7 @@ def numbers_behind(own: RegressionTables, graph: int, wanted: np.uint64, fixed: 
     return found
 
 
-@inlined
+@inline_no_refcount
 def levels_of_numbers(own: RegressionTables, graph: int, numbers: np.uint64) -> np.uint64:
     """The discrete parents of some columns of numbers."""
     found = np.uint64(0)
@@ -169,7 +169,7 @@ def levels_of_numbers(own: RegressionTables, graph: int, numbers: np.uint64) -> 
     return found
 
 
-@inlined
+@inline_no_refcount
 def write_means(
     own: RegressionTables,
     arities: Integers,
@@ -225,7 +225,7 @@ def write_means(
     return True
 
 
-@inlined
+@inline_no_refcount
 def _mean_at(
     own: RegressionTables,
     graph: int,
@@ -249,16 +249,19 @@ def _mean_at(
     for column in range(own.number_parents.shape[1]):
         if own.number_parents[graph, node] >> np.uint64(column) & one:
             width += 1
-    values, start = own.tables, own.starts[graph, node] + combination * width
-    if own.starts[graph, node] < 0:
+    start = own.starts[graph, node]
+    if start < 0:
         write_regression(own, graph, node, combination, regression, coefficients, 0)
-        values, start = coefficients, 0
-    mean: float = values[start]
+    else:
+        for place in range(width):
+            coefficients[place] = own.tables[start + combination * width + place]
+    place, mean = 0, coefficients[0]
     for column in range(own.number_parents.shape[1]):
         if own.number_parents[graph, node] >> np.uint64(column) & one:
-            start += 1
+            place += 1
             value = means[column]
             if sees and column == asked.cause and not np.isnan(asked.seen_by_outcome):
                 value = asked.seen_by_outcome
-            mean += values[start] * value
-    return mean
+            mean += coefficients[place] * value
+    found: float = mean
+    return found

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.causal.keyed_draws import log_gamma, normal, restart
 from dagpost.families.masks import distinct_rows
 from dagpost.prediction.gaussian import factorise
@@ -159,7 +159,7 @@ def _fill(own: RegressionTables, filled: NDArray[np.bool_]) -> None:
                 write_regression(own, graph, node, combination, regression, own.tables, start + combination * width)
 
 
-@inlined
+@inline_no_refcount
 def write_regression(
     own: RegressionTables,
     graph: int,

@@ -110,6 +110,7 @@ def lengths_along(points: Floats) -> Floats:
 def bends_of(points: Floats) -> float:
     """How far a line turns in all, in radians."""
     steps = np.diff(points, axis=0)
+    steps = steps[np.hypot(*steps.T) > 1e-6]
     angles = np.unwrap(np.arctan2(steps[:, 1], steps[:, 0]))
     return float(np.abs(np.diff(angles)).sum())
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dagpost.plots.effect_outcomes_plot import effect_outcomes
-from dagpost.plots.effect_parts_plot import effect_parts
+from dagpost.plots.effect_parts_plot import CAPTION_PAD, effect_parts
 from dagpost.plots.effect_plot import effect_density
-from dagpost.plots.figures import pyplot
+from dagpost.plots.figures import pyplot, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +33,9 @@ def effect_overview(effect: Effect, ax: Axes | None = None) -> Axes:
     top = figure.add_subplot(grid[0, :])
     effect_density(effect, ax=top)
     if parts:
-        effect_parts(effect, count=_SHOWN, ax=figure.add_subplot(grid[1, 0]))
+        left = effect_parts(effect, count=_SHOWN, ax=figure.add_subplot(grid[1, 0]))
     effect_outcomes(effect, ax=figure.add_subplot(grid[1, -1]))
+    if parts:
+        # What came later has left it less room for its caption.
+        say(left, left.get_title().replace("\n", " "), pad=CAPTION_PAD)
     return top

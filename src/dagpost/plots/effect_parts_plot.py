@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dagpost.causal.results import Effect
 
 _LONGEST_LABEL = 60
+#: Room between the axes and the caption, for the head of the numbers at the right.
+CAPTION_PAD = 15.0
 
 
 def effect_parts(effect: Effect, *, count: int = 8, ax: Axes | None = None) -> Axes:
@@ -76,6 +78,6 @@ def effect_parts(effect: Effect, *, count: int = 8, ax: Axes | None = None) -> A
     say(
         ax,
         f"Means and {interval_words(effect.confidence)}s; there: the probability of such a way.{overlap}{more}",
-        pad=15,
+        pad=CAPTION_PAD,
     )
     return ax

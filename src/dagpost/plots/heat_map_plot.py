@@ -13,7 +13,7 @@ from dagpost._tools.checks import truth
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.plots.figures import axes_for, family_for, plain, say
-from dagpost.plots.layering import acyclic_orientation, topological_order
+from dagpost.plots.orientation import acyclic_orientation, topological_order
 from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import probabilities_of
 

@@ -21,7 +21,7 @@ _WIDTHS = (
     337, 636, 838,
 )  # fmt: skip
 _WIDE, _PICTURE, _CAPITAL, _SMALL, _OTHER = 1.08, 1.4, 1.0, 0.84, 1.0
-#: Where a name may be broken: after one of these.
+#: After these a name may be broken.
 _BREAKS = " _-./:,;"
 #: From one line to the next, in sizes of the font.
 LINE = 1.18
@@ -75,6 +75,8 @@ def broken(name: object, width: float, most: int = 3) -> tuple[tuple[str, ...], 
 
     >>> broken("diastolic_blood_pressure", 9.0)
     (('diastolic_blood_', 'pressure'), False)
+    >>> broken("blood pressure[t-2]", 9.0)
+    (('blood pressure', '[t-2]'), False)
     >>> broken("two\nlines", 9.0)
     (('two\\nlines',), False)
     """
@@ -82,13 +84,21 @@ def broken(name: object, width: float, most: int = 3) -> tuple[tuple[str, ...], 
     rest = printable(name)
     while text_width(rest, 1.0) > width and len(found) < most - 1:
         head = _longest_start(rest, width)
-        # Rather after a mark in the second half of the line than in the middle of a word.
-        place = max((head.rfind(mark) + 1 for mark in _BREAKS), default=0)
+        # Rather after a mark than in the middle of a word.
+        place = max((at for at in range(len(head) + 1) if _may_break(rest, at)), default=0)
         cut = place if place > len(head) // 3 else len(head)
         found.append(rest[:cut].rstrip())
         rest = rest[cut:].lstrip()
     last = cut_to(rest, width)
     return (*found, last), last != rest
+
+
+def _may_break(text: str, place: int) -> bool:
+    """Whether a new line may begin at a place: after a mark or before a bracket, but not in a number such as -2."""
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    return (before in _BREAKS and not (before != " " and after.isdigit())) or after == "["
 
 
 def _longest_start(text: str, width: float) -> str:

@@ -12,12 +12,11 @@ A column that is not modelled has a square box, filled with grey; others are rou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from dagpost._tools.arrays import Floats
-from dagpost.posterior.directions import CLEAR, LABELS, LEANING, PairDirection, Word
+from dagpost.posterior.directions import CLEAR, LABELS, LEANING, Word
 
 #: The words in the order of legends.
 WORDS: tuple[Word, ...] = ("clear", "leaning", "open", "rules", "model", "unknown")
@@ -59,11 +58,11 @@ class Look:
 
 
 LOOKS: dict[Word, Look] = {
-    "clear": Look("filled", (), (0.7, 2.1), (0.35, 1.0), "line"),
-    "leaning": Look("angle", (), (0.6, 1.5), (0.3, 0.85), "line"),
+    "clear": Look("filled", (), (0.6, 2.2), (0.3, 1.0), "line"),
+    "leaning": Look("angle", (), (0.5, 1.6), (0.25, 0.9), "line"),
     "rules": Look("hollow", (), (0.6, 1.5), (0.35, 0.95), "given"),
     "model": Look("hollow", (3.6, 2.0), (0.6, 1.1), (0.35, 0.95), "given"),
-    "open": Look(None, (), (0.5, 1.3), (0.3, 0.8), "open"),
+    "open": Look(None, (), (0.3, 1.5), (0.2, 0.85), "open"),
     "unknown": Look(None, (0.9, 2.2), (0.6, 1.2), (0.35, 0.8), "open"),
 }
 #: The colours of pictures that are not part of a page, which has its own.
@@ -81,22 +80,13 @@ COLOURS: dict[str, str] = {
 _HEAD_LENGTH, _HEAD_EXTRA = 7.6, 5.0
 
 
-def head_of(word: Word) -> bool | None:
-    """Whether the head at the end of a line is filled; None for no head.
+def head_of(word: Word) -> Head | None:
+    """The head at the end of a line; None for no head.
 
-    >>> [head_of(word) for word in ("clear", "rules", "open")]
-    [True, False, None]
+    >>> [head_of(word) for word in ("clear", "leaning", "rules", "open")]
+    ['filled', 'angle', 'hollow', None]
     """
-    head = LOOKS[word].head
-    return None if head is None else head != "hollow"
-
-
-def dashes_of(word: Word) -> tuple[float, ...] | None:
-    """Strokes and gaps of a line, in points; None for a whole one."""
-    return LOOKS[word].dashes or None
-
-
-EXOGENOUS_FILL = COLOURS["exogenous"]
+    return LOOKS[word].head
 
 
 def head_size(word: Word, probability: float) -> tuple[float, float]:
@@ -161,16 +151,3 @@ def exogenous_mark() -> str:
     """
     box = '<rect x="12" y="1.5" width="36" height="11" stroke="currentColor" stroke-width="1.4"/>'
     return f'<svg class="mark exogenous" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">{box}</svg>'
-
-
-def for_layers(edges: Floats, pairs: Sequence[PairDirection]) -> Floats:
-    """What a layout in layers goes by: known directions before all else, then the more frequent ones.
-
-    Layers need some way for each line, whether it has a head or not.
-    """
-    wanted = edges.copy()
-    for pair in pairs:
-        if head_of(pair.word) is not None:
-            wanted[pair.source, pair.target] = 1.0 + pair.share
-            wanted[pair.target, pair.source] = 0.0
-    return wanted

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import printable
 from dagpost.plots.marks import mark
-from dagpost.plots.small_graph import small_graph
+from dagpost.plots.scene import THRESHOLD, scene_of
 from dagpost.plots.sources import averaged_words
+from dagpost.plots.svg import svg_of
 from dagpost.posterior.directions import Directions, about_cuts, directions_of_sample, quick_directions
 from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
 from dagpost.posterior.variations import known_sensitivity
@@ -59,4 +60,11 @@ def _shown(directions: Directions, measure: str, tried: Sensitivity | None = Non
     remarks = [directions.assumption, directions.note, about_cuts(directions, recipe)] if directions.computed else []
     note = html.escape(" ".join(filter(None, remarks)))
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"{small_graph(directions, measure=measure, tried=tried)}{table}<p>{note}</p>"
+    return f"{small_picture(directions, measure, tried)}{table}<p>{note}</p>"
+
+
+def small_picture(directions: Directions, measure: str = "probability", tried: Sensitivity | None = None) -> str:
+    """The graph as SVG with its legend."""
+    pairs = directions.pairs(THRESHOLD)
+    said = [label_under_choices(pair, tried) for pair in pairs]
+    return svg_of(scene_of(directions, pairs, said=said, measure=measure), standalone=True)

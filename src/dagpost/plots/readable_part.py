@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dagpost._tools.arrays import Floats
-from dagpost.plots.layering import Edge
+
+Edge = tuple[int, int]
 
 #: Up to this many columns everything is drawn.
 MANY = 64

@@ -23,6 +23,8 @@ _BENDS = (0.0, 0.07, -0.07, 0.13, -0.13, 0.2, -0.2, 0.28, -0.28, 0.38, -0.38, 0.
 #: next one, in points; the largest slant at which it meets a border.
 CLEARANCE, _CORNER, _NEXT, _STEEPEST = 5.0, 4.5, 1.6, math.radians(58.0)
 
+#: How far from a corner a line that leads around boxes may leave its straight way.
+_RADII = (70.0, 40.0, 22.0, 12.0)
 #: How far a line may bend beyond all boxes.
 OUTSIDE = 14.0
 
@@ -74,9 +76,9 @@ def _apex(start: Point, end: Point, bend: float) -> Point:
     return (start[0] + end[0]) / 2.0 - 2.0 * bend * down, (start[1] + end[1]) / 2.0 + 2.0 * bend * across
 
 
-def _clearances(line: Wanted, boxes: Floats, own: float) -> Floats:
+def _clearances(line: Wanted, boxes: Floats, own: float, others: float = CLEARANCE) -> Floats:
     """How far a line keeps from each box; from its own ones that is another distance."""
-    found = np.full(len(boxes), CLEARANCE)
+    found = np.full(len(boxes), others)
     found[[line.source, line.target]] = own
     return found
 
@@ -157,10 +159,10 @@ def _head(tip: Port, back: Point, size: tuple[float, float]) -> tuple[Point, Poi
     return tip[:2], (x + side_x, y + side_y), (x - side_x, y - side_y)
 
 
-def _is_free(found: Routed, line: Wanted, boxes: Floats) -> bool:
+def _is_free(found: Routed, line: Wanted, boxes: Floats, clearance: float = CLEARANCE) -> bool:
     """Whether a line passes no box, and leaves its own ones only once."""
     points = points_along(found.path)
-    return _inside(points, boxes) and not meets_box(points, boxes, _clearances(line, boxes, -0.8))
+    return _inside(points, boxes) and not meets_box(points, boxes, _clearances(line, boxes, -0.8, clearance))
 
 
 def _inside(points: Floats, boxes: Floats) -> bool:
@@ -170,13 +172,22 @@ def _inside(points: Floats, boxes: Floats) -> bool:
 
 
 def _around(line: Wanted, start: Port, end: Port, boxes: Floats) -> Routed:
+    """The shortest way around all boxes, its corners as round as there is room."""
     out = CLEARANCE + 1.5
     first = (start.x + out * start.out_x, start.y + out * start.out_y)
     far = max(line.head[0] + 2.0, out)
     last = (end.x + far * end.out_x, end.y + far * end.out_y)
-    base = (end.x + line.head[0] * end.out_x, end.y + line.head[0] * end.out_y)
-    corners = [start[:2], *way_around(first, last, boxes, CLEARANCE), base]
-    return Routed(rounded(corners, CLEARANCE), _head(end, (end.out_x, end.out_y), line.head))
+    upright = (end.x + line.head[0] * end.out_x, end.y + line.head[0] * end.out_y)
+    way = way_around(first, last, boxes, CLEARANCE)
+    for corners in (way[1:-1], way):
+        # Without the steps away from its boxes, if it need not go round these.
+        back = limited(end, corners[-1], _STEEPEST) if corners and corners is not way else (end.out_x, end.out_y)
+        base = (end.x + line.head[0] * back[0], end.y + line.head[0] * back[1])
+        for radius in _RADII:
+            found = Routed(rounded([start[:2], *corners, base], radius), _head(end, back, line.head))
+            if _is_free(found, line, boxes, CLEARANCE - 2.0):
+                return found
+    return Routed(rounded([start[:2], *way, upright], CLEARANCE), _head(end, (end.out_x, end.out_y), line.head))
 
 
 def _heads_apart(

@@ -27,15 +27,15 @@ from dagpost._tools.kernels import inlined, kernel
 from dagpost.plots.stress import Edge, stress_layout
 
 #: What things cost, in lengths of a line of `_UNIT` points.
-_CROSSING, _OVER_BOX, _SIDE_BY_SIDE, _UPWARDS, _LEVEL, _OVERLAP, _TOO_SHORT = 0.9, 4.0, 1.2, 4.0, 0.4, 0.25, 3.0
+_CROSSING, _OVER_BOX, _SIDE_BY_SIDE, _UPWARDS, _LEVEL, _OVERLAP, _TOO_SHORT = 1.4, 5.0, 1.2, 7.0, 0.4, 0.25, 3.0
 _UNIT = 100.0
 #: How close to a box a line may pass, and how long a line must be between its boxes, in points.
 _CLEARANCE, _SHORTEST = 8.0, 46.0
-#: Moves for each node: at first of any kind, then only along the rows. At least and at most so many in all.
-_MOVES, _FEWEST, _MOST = 700, 6_000, 26_000
-_HOT, _COLD = 1.6, 0.02
+#: Moves for each node, and at least in all, as long as that is not too much work; then fewer, but not fewer than that.
+_MOVES, _FEWEST, _WORK, _LEAST = 800, 8_000, 2.4e7, 1_500
+_HOT, _COLD = 2.2, 0.03
 #: Several states to begin with, for graphs that are settled quickly.
-_STARTS = ((12, 6), (25, 3), (1_000_000, 1))
+_STARTS = ((16, 6), (40, 3), (1_000_000, 1))
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,14 @@ def in_rows(
     weight, head = np.array(weights, dtype=np.float64), np.array(headed, dtype=np.int64)
     members, first = _lines_of(count, ends)
     points = stress_layout(count, list(edges), weight.tolist(), headed)
-    moves = min(max(_MOVES * count, _FEWEST), _MOST)
-    starts = next(number for most, number in _STARTS if count <= most)
+    # What a move looks at: each line of a node against all lines and boxes, and all lines against its box.
+    looks = 2.0 * len(ends) / count * (len(ends) + count) + len(ends)
+    starts = 1 if looks * _LEAST > _WORK else next(number for most, number in _STARTS if count <= most)
+    moves = int(min(max(_MOVES * count, _FEWEST), max(_WORK / looks / starts, _LEAST)))
+    heights = _heights(points, ends, head)
     best, least = None, math.inf
     for start in range(starts):
-        x, row = _first_places(points, halves, room, start)
+        x, row = _first_places(points, heights, halves, room, start)
         cost = anneal(
             x, row, halves, ends, weight, head, members, first,
             room.width, room.rows, room.pitch, room.gap, moves, 977 + 7919 * start,
@@ -93,22 +96,37 @@ def _lines_of(count: int, ends: Any) -> tuple[Any, Any]:
     return np.array([number for lines in own for number in lines], dtype=np.int64), first.astype(np.int64)
 
 
-def _first_places(points: Floats, halves: Floats, room: Room, start: int) -> tuple[Floats, Any]:
-    """Points put into rows, as many in each; other starts mirror them, or turn them a quarter."""
-    across, down = points[:, 0], points[:, 1]
-    if start % 2:
-        across = -across
+def _first_places(points: Floats, down: Floats, halves: Floats, room: Room, start: int) -> tuple[Floats, Any]:
+    """Points put into rows; every other start mirrors them, and later ones turn them."""
+    across = points[:, 0]
     if start >= 2:
         angle = (start // 2) * math.pi / 5.0
-        cosine, sine = math.cos(angle), math.sin(angle)
-        across, down = cosine * across - sine * down, sine * across + cosine * down
-    count = len(points)
-    rows = min(room.rows, count)
-    row = np.empty(count, dtype=np.int64)
-    row[np.argsort(down, kind="stable")] = np.arange(count) * rows // count
+        across = math.cos(angle) * across - math.sin(angle) * points[:, 1]
+    if start % 2:
+        across = -across
+    row = np.minimum(down * room.rows, room.rows - 1).astype(np.int64)
     spread = max(float(np.ptp(across)), 1e-9)
     x = (across - across.min()) / spread * room.width
     return np.clip(x, halves[:, 0], np.maximum(room.width - halves[:, 0], halves[:, 0])), row
+
+
+def _heights(points: Floats, ends: Any, head: Any) -> Floats:
+    """How far down each node stands at first, from 0 to 1: between the nodes before and after it along heads."""
+    count = len(points)
+    order = np.argsort(np.argsort(points[:, 1], kind="stable"), kind="stable") / count
+    ways = ends[head > 0]
+    if not len(ways):
+        return order
+    before, after = np.zeros(count), np.zeros(count)
+    for _ in range(count):
+        old = before.sum() + after.sum()
+        np.maximum.at(before, ways[:, 1], np.minimum(before[ways[:, 0]] + 1.0, count))
+        np.maximum.at(after, ways[:, 0], np.minimum(after[ways[:, 1]] + 1.0, count))
+        if before.sum() + after.sum() == old:
+            break
+    whole = before + after
+    found: Floats = np.where(whole > 0.0, (before + 0.5) / (whole + 1.0), order)
+    return found
 
 
 @inlined

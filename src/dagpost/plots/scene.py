@@ -11,43 +11,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats
 from dagpost._tools.text import printable
+from dagpost.plots.box_layout import Shape, head_scale, labels_of_boxes, letters_for, middles_of, scaled, sides_of
 from dagpost.plots.curves import Path, corners_around, points_along
-from dagpost.plots.letters import LINE, broken, text_width
+from dagpost.plots.letters import text_width
 from dagpost.plots.marks import LOOKS, head_size, listed
 from dagpost.plots.number_places import number_places
+from dagpost.plots.placing import placed
 from dagpost.plots.ports import Frame, Point
 from dagpost.plots.readable_part import readable_part
-from dagpost.plots.routing import Routed, Wanted, room_needed, routed
-from dagpost.plots.rows import Room, in_rows
+from dagpost.plots.routing import Routed, Wanted, routed
 from dagpost.posterior.directions import Directions, PairDirection, Word
 
-Shape = Literal["wide", "narrow"]
 Edge = tuple[int, int]
 
 #: Pairs that are joined with less probability than this are not shown at first.
 THRESHOLD = 0.1
+#: More lines than this cannot be told apart.
+_MOST_LINES = 400
 #: Lines and boxes that a scene of very many columns has at most.
 _MOST_PAIRS, _MOST_NODES = 150, 100
-#: Lines that are not shown and less probable than this do not move boxes.
-_MOVES_BOXES = 0.05
-#: The size of letters for at most so many boxes.
-_SIZES: dict[Shape, tuple[tuple[int, float], ...]] = {
-    "wide": ((16, 13.0), (25, 12.0), (40, 11.0), (64, 10.0), (1_000, 9.0)),
-    "narrow": ((16, 11.5), (1_000, 10.5)),
-}
-#: How wide a label is before it is broken, in letters, and the whole picture, in points.
-_LABEL: dict[Shape, float] = {"wide": 8.6, "narrow": 7.4}
-_WIDTH: dict[Shape, float] = {"wide": 1080.0, "narrow": 352.0}
-#: How much wider than high a wide picture is.
-_ASPECT = 1.75
-#: Inside a box beside and above its label, between boxes and between rows, in sizes of the letters.
-_BESIDE, _ABOVE, _GAP, _BETWEEN = 0.62, 0.36, 2.6, 3.8
+#: How far boxes move apart step by step, if there are at most so many, until all numbers have a place.
+_STRETCHES, _STRETCHED = (1.0, 1.12, 1.12, 1.12), 16
 _MARGIN = 8.0
 #: Size of the numbers on lines, in sizes of the letters.
 _NUMBER = 0.82
@@ -93,7 +81,7 @@ class Line:
     @property
     def shown(self) -> str:
         """What is written on the line: its number and, where it is known, its sign."""
-        return f"{self.number} ({self.sign.replace('-', '−')})" if self.sign else self.number
+        return f"{self.number} {self.sign.replace('-', '−')}" if self.sign else self.number
 
 
 @dataclass(frozen=True)
@@ -137,7 +125,7 @@ def scene_of(
     threshold: float = THRESHOLD,
     shape: Shape = "wide",
     numbers: bool | None = None,
-    positions: Sequence[Point] | None = None,
+    layout: str | Sequence[Point] = "layered",
     said: Sequence[str] | None = None,
     signs: Sequence[str] | None = None,
     least: Sequence[Edge] = (),
@@ -159,8 +147,9 @@ def scene_of(
         "wide" for a screen, "narrow" for a phone.
     numbers
         Whether every line has its number; None: those on which it covers nothing.
-    positions
-        Where the middles of the boxes stand, in points; None: in rows, where lines are short and cross little.
+    layout
+        "layered" (in rows, where lines are short, cross little and lead down), "circle", "graphviz", or a position for
+        every column.
     said, signs
         What is told of each pair, and the sign of its effect ("+", "-" or ""), in the order of the pairs.
     least
@@ -174,41 +163,51 @@ def scene_of(
     given = directions.pairs(max(threshold, 1e-9)) if pairs is None else list(pairs)
     ends = [(pair.source, pair.target) for pair in given]
     part = readable_part(directions.joined, ends, threshold, most_pairs=_MOST_PAIRS, most_nodes=_MOST_NODES)
+    if any(pair.joined < threshold for pair in given):
+        # What is shown changes with the threshold: the page says it.
+        part = part._replace(remarks=[], missing={})
     kept = set(part.pairs)
     falling = sorted(range(len(given)), key=lambda place: (-given[place].joined, place))
-    reached = sum(pair.joined >= threshold for pair in given)
-    most = max(reached, _lines_for(len(part.nodes)))
+    reached = sum(given[place].joined >= threshold and ends[place] in kept for place in falling)
+    most = min(max(reached, _lines_for(len(part.nodes))), _MOST_LINES)
     drawn = sorted([place for place in falling if ends[place] in kept][:most])
+    too_many = [f"Drawn: the {most:,} most probable of {reached:,} pairs."] if reached > most else []
     local = {node: number for number, node in enumerate(part.nodes)}
-    size = next(size for most, size in _SIZES[shape] if len(local) <= most)
+    size = letters_for(len(local), shape)
     shown = [directions.names[node] + part.suffix(node) for node in part.nodes]
     inside = [given[place]._replace(source=local[ends[place][0]], target=local[ends[place][1]]) for place in drawn]
-    labels, cut = _labels(shown, shape)
-    sides = _sides(labels, inside, threshold, size)
-    if positions is None:
-        centres = _in_rows(sides, inside, threshold, shape, size)
+    labels, cut = labels_of_boxes(shown, shape)
+    sides = sides_of(labels, inside, threshold, size)
+    if layout == "layered":
+        centres = middles_of(sides, inside, threshold, shape, size)
     else:
-        centres = np.array([positions[node] for node in part.nodes], dtype=np.float64).reshape(-1, 2)
+        own = layout if isinstance(layout, str) else [layout[node] for node in part.nodes]
+        centres = placed(own, sides, [(pair.source, pair.target) for pair in inside]) if sides else np.zeros((0, 2))
     given_columns = {local[node] for node in directions.exogenous if node in local}
     boxes = [
         Box(node, directions.names[node], label, float(x), float(y), *side, square=local[node] in given_columns)
         for node, label, (x, y), side in zip(part.nodes, labels, centres, sides, strict=True)
     ]
     told = [_told(directions, given[place], said[place] if said is not None else given[place].label) for place in drawn]
-    lines = lines_between(
-        boxes, inside, threshold, size, told=told,
-        signs=[signs[place] if signs is not None else "" for place in drawn],
-        least=[ends[place] in least or ends[place][::-1] in least for place in drawn], numbers=numbers,
-    )  # fmt: skip
+    stretches = _STRETCHES if layout == "layered" and len(boxes) <= _STRETCHED and numbers is None else _STRETCHES[:1]
+    for stretch in stretches:
+        # Boxes move apart until every number finds a place.
+        boxes = [_moved_apart(box, stretch, shape) for box in boxes]
+        lines = lines_between(
+            boxes, inside, threshold, size, told=told,
+            signs=[signs[place] if signs is not None else "" for place in drawn],
+            least=[ends[place] in least or ends[place][::-1] in least for place in drawn], numbers=numbers,
+        )  # fmt: skip
+        if all(line.hidden or line.number_at is not None for line in lines):
+            break
     numbered = [
         replace(line, pair=place, source=given[place].source, target=given[place].target)
         for place, line in zip(drawn, lines, strict=True)
     ]
-    key = [
-        f"{' '.join(label)}: {printable(name)}" for label, name, short in zip(labels, shown, cut, strict=True) if short
-    ]
-    scene = Scene(shape, 0.0, 0.0, size, tuple(boxes), tuple(numbered), measure, title, (*remarks, *part.remarks, *key))
-    return framed(scene)
+    key = [f"{' '.join(labels[at])}: {printable(name)}" for at, name in enumerate(shown) if cut[at]]
+    words = " ".join(filter(None, [*remarks, *part.remarks, *too_many]))
+    told_below = tuple(filter(None, [words, *key]))
+    return framed(Scene(shape, 0.0, 0.0, size, tuple(boxes), tuple(numbered), measure, title, told_below))
 
 
 def lines_between(
@@ -224,10 +223,10 @@ def lines_between(
 ) -> list[Line]:
     """The lines between some boxes, routed, with their heads and numbers; pairs count the boxes."""
     frames = [Frame(box.x, box.y, box.width / 2.0, box.height / 2.0) for box in boxes]
-    scale = _head_scale(size)
+    scale = head_scale(size)
     hidden = [pair.joined < threshold for pair in pairs]
     wanted = [
-        Wanted(pair.source, pair.target, _scaled(head_size(pair.word, pair.joined), scale), crowded=not away)
+        Wanted(pair.source, pair.target, scaled(head_size(pair.word, pair.joined), scale), crowded=not away)
         for pair, away in zip(pairs, hidden, strict=True)
     ]
     found = routed(frames, wanted)
@@ -250,24 +249,31 @@ def with_numbers(
     if numbers is False:
         return list(lines)
     height = _NUMBER * size
-    sizes = [(text_width(line.shown, height) + 3.0, 1.15 * height) for line in lines]
+    # Without its sign where there is no room for both.
+    sizes = [
+        [(text_width(text, height) + 3.0, 1.15 * height) for text in dict.fromkeys((line.shown, line.number))]
+        for line in lines
+    ]
     order = sorted(range(len(lines)), key=lambda number: (lines[number].hidden, -lines[number].joined, number))
     shown = [number for number in order if not lines[number].hidden]
     later = [number for number in order if lines[number].hidden]
-    places: list[Point | None] = [None] * len(lines)
+    placed = list(lines)
     for part, among in ((shown, shown), (later, order)):
         where = {number: place for place, number in enumerate(among)}
         own = set(part)
-        placed = number_places(
+        places = number_places(
             frames,
             [found[number] for number in among],
-            [sizes[number] if number in own else None for number in among],
+            [sizes[number] if number in own else [] for number in among],
             [where[number] for number in part],
             every=bool(numbers),
         )
         for number in part:
-            places[number] = placed[where[number]]
-    return [replace(line, number_at=place) for line, place in zip(lines, places, strict=True)]
+            place = places[where[number]]
+            if place is not None:
+                line = lines[number]
+                placed[number] = replace(line, number_at=place[0], sign=line.sign if place[1] == 0 else "")
+    return placed
 
 
 def framed(scene: Scene) -> Scene:
@@ -310,117 +316,17 @@ def framed(scene: Scene) -> Scene:
     )
 
 
+def _moved_apart(box: Box, stretch: float, shape: Shape) -> Box:
+    """A box farther from the others; a phone is not wider."""
+    return replace(box, x=box.x * (stretch if shape == "wide" else 1.0), y=box.y * stretch)
+
+
 def _lines_for(count: int) -> int:
     """How many lines a picture of so many boxes has, if no more reach the threshold."""
     return 3 * count + 30
-
-
-def _head_scale(size: float) -> float:
-    """Heads are smaller where letters are."""
-    return min(1.0, max(size / 12.5, 0.75))
-
-
-def _scaled(size: tuple[float, float], scale: float) -> tuple[float, float]:
-    return size[0] * scale, size[1] * scale
-
-
-def _labels(names: Sequence[str], shape: Shape) -> tuple[list[tuple[str, ...]], list[bool]]:
-    """Each name in lines, and whether something of it is missing."""
-    found = [broken(name, _LABEL[shape]) for name in names]
-    labels = [label for label, _ in found]
-    # Two long names may begin alike.
-    twice = {label for label in labels if labels.count(label) > 1}
-    numbered = [
-        (*label[:-1], f"{label[-1]} [{number + 1}]") if label in twice else label for number, label in enumerate(labels)
-    ]
-    return numbered, [cut for _, cut in found]
-
-
-def _sides(
-    labels: Sequence[tuple[str, ...]], pairs: Sequence[PairDirection], threshold: float, size: float
-) -> list[tuple[float, float]]:
-    """Widths and heights of the boxes: room for the label, and on the border for the ends of all lines."""
-    needed = [0.0] * len(labels)
-    for pair in pairs:
-        if pair.joined >= threshold:
-            head = _scaled(head_size(pair.word, pair.joined), _head_scale(size))
-            needed[pair.source] += 2.0 * room_needed((0.0, 0.0))
-            needed[pair.target] += 2.0 * room_needed(head)
-    sides = []
-    for label, border in zip(labels, needed, strict=True):
-        width = max(text_width(line, size) for line in label) + 2.0 * _BESIDE * size
-        height = LINE * size * len(label) + 2.0 * _ABOVE * size
-        # Without its corners; many lines make a box higher as well.
-        missing = max(border + 40.0 - 2.0 * (width + height), 0.0)
-        sides.append((max(width, 2.4 * size) + 0.38 * missing, height + 0.12 * missing))
-    return sides
 
 
 def _told(directions: Directions, pair: PairDirection, said: str) -> str:
     source, target = (printable(directions.names[node]) for node in (pair.source, pair.target))
     between = "and" if LOOKS[pair.word].head is None else "->"
     return f"{source} {between} {target}: joined {pair.joined:.3f}; direction {said}"
-
-
-def _in_rows(
-    sides: Sequence[tuple[float, float]], pairs: Sequence[PairDirection], threshold: float, shape: Shape, size: float
-) -> Floats:
-    """Middles of the boxes: those with lines in rows, those without in a block below."""
-    lines = [pair for pair in pairs if pair.joined >= min(threshold, _MOVES_BOXES)]
-    linked = sorted({node for pair in lines for node in (pair.source, pair.target)})
-    centres = np.zeros((len(sides), 2))
-    bottom, width = -_BETWEEN * size, 0.0
-    if linked:
-        local = {node: number for number, node in enumerate(linked)}
-        own = [sides[node] for node in linked]
-        weights = [0.4 + 0.6 * pair.joined if pair.joined >= threshold else 0.25 * pair.joined for pair in lines]
-        shown = sum(pair.joined >= threshold for pair in lines)
-        room = _room(own, shown, shape, size)
-        headed = [LOOKS[pair.word].head is not None for pair in lines]
-        edges = [(local[pair.source], local[pair.target]) for pair in lines]
-        found = in_rows(own, edges, weights, headed, room)
-        halves = np.array(own) / 2.0
-        bottom = float((found[:, 1] + halves[:, 1]).max())
-        width = float(np.ptp(np.concatenate([found[:, 0] - halves[:, 0], found[:, 0] + halves[:, 0]])))
-        centres[linked] = found - [float((found[:, 0] - halves[:, 0]).min()), 0.0]
-    alone = [node for node in range(len(sides)) if node not in set(linked)]
-    _in_block(
-        alone, sides, centres, bottom + 0.6 * _BETWEEN * size, max(width, _block_width(alone, sides, shape)), size
-    )
-    return centres
-
-
-def _room(sides: Sequence[tuple[float, float]], lines: int, shape: Shape, size: float) -> Room:
-    """The room for boxes with so many lines between them: a page rather than a ribbon."""
-    count = len(sides)
-    gap = (_GAP if shape == "wide" else 1.3) * size
-    pitch = max(height for _, height in sides) + _BETWEEN * size
-    widest = max(width for width, _ in sides)
-    taken = sum(width + gap for width, _ in sides)
-    if shape == "narrow":
-        width = max(_WIDTH["narrow"], widest)
-        rows = int(np.ceil(taken / (0.6 * width))) + 1
-        return Room(width, rows, pitch, gap)
-    filled = min(max(0.66 - 0.06 * lines / count, 0.34), 0.6)
-    width = min(max(float(np.sqrt(_ASPECT * pitch * taken / filled)), widest), max(_WIDTH["wide"], widest))
-    rows = max(int(np.ceil(taken / (filled * width))), 2)
-    return Room(width, rows, pitch, gap)
-
-
-def _block_width(alone: Sequence[int], sides: Sequence[tuple[float, float]], shape: Shape) -> float:
-    """A width at which boxes without lines fill a page rather than a ribbon."""
-    area = sum((sides[node][0] + 12.0) * (sides[node][1] + 12.0) for node in alone)
-    return min(float(np.sqrt(4.0 * area)), _WIDTH[shape])
-
-
-def _in_block(
-    alone: Sequence[int], sides: Sequence[tuple[float, float]], centres: Floats, top: float, width: float, size: float
-) -> None:
-    """Boxes without lines in rows of their own, close together, in the order of the columns."""
-    left, gap = 0.0, 0.9 * size
-    high = max((sides[node][1] for node in alone), default=0.0)
-    for node in alone:
-        if left > 0.0 and left + sides[node][0] > width:
-            left, top = 0.0, top + high + gap
-        centres[node] = left + sides[node][0] / 2.0, top + high / 2.0
-        left += sides[node][0] + gap

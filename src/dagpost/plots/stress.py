@@ -35,7 +35,8 @@ def stress_layout(count: int, edges: Sequence[Edge], weights: Sequence[float], h
     with np.errstate(divide="ignore"):
         pull = np.where(np.eye(count, dtype=bool), 0.0, distances**-2.0)
     laplacian = np.diag(pull.sum(axis=1)) - pull
-    inverse = np.linalg.pinv(laplacian)
+    # The pseudo-inverse: the Laplacian of a graph that hangs together lacks the constant vector only.
+    inverse = np.linalg.inv(laplacian + 1.0 / count) - 1.0 / count
     for _ in range(_ROUNDS):
         apart = np.hypot(*(points[:, None, :] - points[None, :, :]).transpose(2, 0, 1))
         ratio = np.where(apart > 1e-9, pull * distances / np.maximum(apart, 1e-9), 0.0)

@@ -11,11 +11,11 @@ import html
 from collections.abc import Sequence
 
 from dagpost._tools.text import printable
-from dagpost.plots.letters import LINE, text_width, wrapped_text
-from dagpost.plots.marks import COLOURS, EXOGENOUS, LEGEND, LOOKS, Look, head_size
+from dagpost.plots.letters import LINE, text_width
+from dagpost.plots.marks import COLOURS, LOOKS, Look, head_size
 from dagpost.plots.ports import Point
 from dagpost.plots.scene import Box, Line, Scene
-from dagpost.posterior.directions import Word
+from dagpost.plots.sheet import MARK, SHORT_MARK, Sample, Sheet, sheet_of
 
 #: The colours of a scene in a page, whose variables name them.
 STYLE = """
@@ -37,11 +37,6 @@ STYLE = """
 """
 
 _FONT = 'font-family="DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"'
-#: Sizes of a title and of words below a picture, from line to line there, and the width of a mark in the legend.
-_TITLE, _SMALL, _STEP, _MARK = 15.0, 10.5, 15.5, 34.0
-_LEFT = 10.0
-#: Narrower than this, words below a picture would be a column.
-_NARROWEST = 300.0
 
 
 def svg_of(scene: Scene, *, standalone: bool = False, title: str | None = None, legend: bool = True) -> str:
@@ -73,7 +68,7 @@ def svg_of(scene: Scene, *, standalone: bool = False, title: str | None = None, 
             f'<svg xmlns="http://www.w3.org/2000/svg" class="graph {scene.shape}" {view} role="img" '
             f'font-size="{scene.size:g}">{told}{inside}</svg>'
         )
-    return _with_words(scene, name, inside, told, legend)
+    return _of_its_own(sheet_of(scene, title=name, legend=legend), inside, told)
 
 
 class _Inks:
@@ -181,76 +176,42 @@ def _at(point: Point) -> str:
     return f"{point[0]:.1f},{point[1]:.1f}"
 
 
-# Around a picture of its own
+# A picture of its own
 
 
-def _with_words(scene: Scene, title: str, inside: str, told: str, legend: bool) -> str:
-    """The picture under its title, with the legend and the remarks below it."""
+def _of_its_own(sheet: Sheet, inside: str, told: str) -> str:
+    """The scene between its title and its legend, on paper."""
     inks = _Inks(standalone=True)
-    width = max(scene.width, _NARROWEST)
-    above = wrapped_text(printable(title), width - 2.0 * _LEFT, _TITLE) if title else []
-    top = 1.3 * _TITLE * len(above) + (8.0 if above else 0.0)
-    parts = [
-        _text(line, (_LEFT, 14.0 + 1.3 * _TITLE * number), _TITLE, "start", ' font-weight="bold"' + inks("fill", "ink"))
-        for number, line in enumerate(above)
+    looks = {"title": ' font-weight="bold"' + inks("fill", "ink"), "legend": inks("fill", "ink")}
+    words = [
+        _text(part.text, part.place, part.size, "start", looks.get(part.kind, inks("fill", "quiet")))
+        for part in sheet.words
     ]
-    parts.append(f'<g transform="translate({(width - scene.width) / 2.0:.1f} {top:.1f})">{inside}</g>')
-    y = top + scene.height + 10.0
-    if legend:
-        items = _legend(scene, inks)
-        wide = [_MARK + 8.0 + text_width(words, _SMALL) for words, _ in items]
-        columns = _columns(wide, width - 2.0 * _LEFT)
-        each = (width - 2.0 * _LEFT) / columns
-        rows = -(-len(items) // columns)
-        for number, (words, mark) in enumerate(items):
-            x, row = _LEFT + each * (number // rows), y + _STEP * (number % rows)
-            parts.append(f'<g transform="translate({x:.1f} {row:.1f})">{mark}</g>')
-            parts.append(_text(words, (x + _MARK + 8.0, row), _SMALL, "start", inks("fill", "ink")))
-        y += _STEP * rows + (4.0 if items else 0.0)
-        for remark in scene.remarks:
-            for line in wrapped_text(remark, width - 2.0 * _LEFT, _SMALL):
-                parts.append(_text(line, (_LEFT, y), _SMALL, "start", inks("fill", "quiet")))
-                y += 1.3 * _SMALL
-    height = y + 2.0
-    paper = f'<rect width="{width:.0f}" height="{height:.0f}" fill="{COLOURS["paper"]}"/>'
+    marks = [_sample(sample, sheet, inks) for sample in sheet.samples]
+    width, height = f"{sheet.width:.0f}", f"{sheet.height:.0f}"
+    paper = f'<rect width="{width}" height="{height}"{inks("fill", "paper")}/>'
+    moved = f'<g transform="translate({sheet.step[0]:.1f} {sheet.step[1]:.1f})">{inside}</g>'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph {scene.shape}" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" style="max-width:100%;height:auto" role="img" {_FONT} '
-        f'font-size="{scene.size:g}">{told}{paper}{"".join(parts)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph {sheet.scene.shape}" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" style="max-width:100%;height:auto" role="img" {_FONT} '
+        f'font-size="{sheet.scene.size:g}">{told}{paper}{moved}{"".join([*marks, *words])}</svg>'
     )
 
 
-def _columns(widths: Sequence[float], width: float) -> int:
-    """In how many columns a legend fits."""
-    return max(1, min(len(widths), 3, int(width / (max(widths, default=width) + 12.0))))
-
-
-def _legend(scene: Scene, inks: _Inks) -> list[tuple[str, str]]:
-    """What the marks mean, and the marks."""
-    labels = scene.labels or {}
-    found = [(f"direction {labels.get(word, LEGEND[word])}", _sample(word, 1.0, inks)) for word in scene.words]
-    if scene.lines:
-        word: Word = scene.words[0] if scene.words else "open"
-        found += [(f"{scene.measure} of an edge {chance:g}", _bare(word, chance, inks)) for chance in (0.25, 0.5, 1.0)]
-    if scene.exogenous:
+def _sample(sample: Sample, sheet: Sheet, inks: _Inks) -> str:
+    """A mark of the legend."""
+    place = f'<g transform="translate({sample.place[0]:.1f} {sample.place[1]:.1f})">'
+    if sample.word == "exogenous":
         box = f'<rect x="4" y="-5" width="26" height="10"{inks("fill", "exogenous")}{inks("stroke", "border")}/>'
-        found.append((EXOGENOUS, box))
-    return found
-
-
-def _sample(word: Word, chance: float, inks: _Inks) -> str:
-    look = LOOKS[word]
-    length, wide = head_size(word, chance)
-    course = f"M0,0H{_MARK - length:g}"
-    drawn = _stroke(course, look, look.width(chance), look.strength(chance), inks)
-    if look.head is None:
-        return drawn
-    base = _MARK - length
-    corners = ((_MARK, 0.0), (base, wide / 2.0), (base, -wide / 2.0))
-    return drawn + _head(corners, look, look.width(chance), look.strength(chance), inks)
-
-
-def _bare(word: Word, chance: float, inks: _Inks) -> str:
-    """A line without a head, as wide and as strong as one of this probability."""
-    look = LOOKS[word]
-    return _stroke(f"M0,0H{_MARK:g}", look, look.width(chance), look.strength(chance), inks)
+        return f"{place}{box}</g>"
+    look = LOOKS[sample.word or sheet.bare]
+    width, strength = look.width(sample.chance), look.strength(sample.chance)
+    if sample.word is None:
+        return f"{place}{_stroke(f'M0,0H{SHORT_MARK:g}', look, width, strength, inks)}</g>"
+    length, wide = head_size(sample.word, sample.chance)
+    base = MARK - length
+    drawn = _stroke(f"M0,0H{base:g}", look, width, strength, inks)
+    if length:
+        corners = ((MARK, 0.0), (base, wide / 2.0), (base, -wide / 2.0))
+        drawn += _head(corners, look, width, strength, inks)
+    return f"{place}{drawn}</g>"

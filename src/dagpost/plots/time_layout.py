@@ -45,8 +45,6 @@ class Route:
     ports: list[float] = field(default_factory=lambda: [0.5, 0.5])
     #: How far it bends to the right; 0 for a line that leads on in time.
     bend: float = 0.0
-    #: How far along it its number stands: not beside those of lines from the same box.
-    number_at: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -123,5 +121,3 @@ def _spread_ports(lines: Sequence[tuple[Cell, Cell]], routes: Sequence[Route], g
     for own in sides.values():
         for place, (_, number, which) in enumerate(sorted(own)):
             routes[number].ports[which] = (place + 1.0) / (len(own) + 1.0)
-            if which == 0 and not routes[number].bend:
-                routes[number].number_at = 0.15 + 0.6 * (place + 0.5) / len(own)

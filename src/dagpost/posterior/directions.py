@@ -52,10 +52,10 @@ _MOST_INTERVALS = 400
 
 Word = Literal["clear", "leaning", "rules", "model", "open", "unknown"]
 
-#: What a word says in a sentence or a table; "it" is the probability of being joined.
+#: What a word says in a sentence or a table; the share is that of the probability of being joined.
 LABELS: dict[Word, str] = {
-    "clear": "clear: compelled by the data in {share} of it",
-    "leaning": "leaning: compelled by the data in {share} of it",
+    "clear": "clear: the data compel it ({share})",
+    "leaning": "leaning: the data compel it ({share})",
     "rules": "decided by your rules",
     "model": "follows from the model, which has no edges from numbers to levels",
     "open": "open: the data cannot tell",
@@ -108,7 +108,7 @@ class PairDirection(NamedTuple):
         """What is said of it, such as "open: the data cannot tell".
 
         >>> PairDirection("clear", 0, 1, 0.962, 0.5).label
-        'clear: compelled by the data in 96% of it'
+        'clear: the data compel it (96%)'
         """
         if self.word == "unknown" and not self.joined > 0.0:
             return NEVER

@@ -119,14 +119,13 @@ def expected_seconds(fitted: Fitted, refits: list[Refit]) -> float:
 def _check(fitted: Fitted, prior: Any) -> None:
     if fitted.completes:
         raise InputError(
-            f"Other choices are tried with exact sums only, and here {fitted.unknown.done}: every other "
-            f"choice would take as long as this one. Compare models of your own ({either('compare', 'dagpost edges')})"
-            f", or, for exact sums, {fitted.unknown.ways_out}."
+            f"Other choices are tried with exact sums only, and here {fitted.unknown.done}. Compare models of your own "
+            f"({either('compare', 'dagpost edges')}), or {fitted.unknown.ways_out}."
         )
     if not fitted.results.exact:
         raise InputError(
-            "Other choices are tried with exact sums only, and the probabilities of this model are estimates: every "
-            f"other choice would take as long as this one and differ by chance. {_way_to_exact_sums(fitted)}"
+            "Other choices are tried with exact sums only, and the probabilities of this model are estimates. "
+            f"{_way_to_exact_sums(fitted)}"
         )
     for what, own, kind in (("score", fitted.score, Score), ("prior", prior, StructurePrior)):
         if not isinstance(own, kind):

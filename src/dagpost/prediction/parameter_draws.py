@@ -35,7 +35,7 @@ class DrawnNetworks(NamedTuple):
 
     def some(self, rows: Integers) -> DrawnNetworks:
         """Those of some graphs."""
-        return DrawnNetworks(*(field[rows] for field in self))
+        return DrawnNetworks(self.parents[rows], self.coefficients[rows], self.intercepts[rows], self.spreads[rows])
 
     def matrices(self) -> Floats:
         """The coefficients as (graphs, child, parent)."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dagpost.plots.box_layout import Shape
 from dagpost.plots.marks import EXOGENOUS, LEGEND, exogenous_mark, listed, mark
-from dagpost.plots.scene import Scene, Shape, scene_of
+from dagpost.plots.scene import Scene, scene_of
 from dagpost.plots.svg import svg_of
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report.content import Content
@@ -52,7 +53,9 @@ def _legend(content: Content, scene: Scene) -> str:
     if scene.lines:
         signed = any(line.sign for line in scene.lines)
         about = f"{content.target.measure} of an edge, either way"
-        items.append(f"{_number('0.97 +' if signed else '0.97')} {about}{'; + raises, − lowers' if signed else ''}")
+        items.append(
+            f"{_number('0.97 +' if signed else '0.97')} {about}{'; + raises, −&nbsp;lowers' if signed else ''}"
+        )
     items += [f"{exogenous_mark()} {EXOGENOUS}"] if content.exogenous else []
     items += [text(remark) for remark in scene.remarks]
     return "".join(f"<li>{item}</li>" for item in items)

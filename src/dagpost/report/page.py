@@ -34,7 +34,7 @@ from dagpost.report.gap_section import gap_section, latent_section
 from dagpost.report.graph_section import graph_section
 from dagpost.report.many_columns import BLANKET, first_threshold, is_many, pairs_for_file, pairs_shown
 from dagpost.report.methods_paragraph import cited, methods_section
-from dagpost.report.pair_table import decided_by, effect_of, pair_table, within_of
+from dagpost.report.pair_table import decided_by, effect_of, pair_table, sign_of, within_of
 from dagpost.report.recipe_table import data_folds
 from dagpost.report.regime_section import regime_section
 from dagpost.report.reproduction import reproduction_section
@@ -177,7 +177,7 @@ def _pairs(content: Content) -> list[dict[str, Any]]:
             **_known(
                 within=within_of(content, pair),
                 effect=effects.get(way) or effect_of(content, pair),
-                sign=signs.get(way),
+                sign=signs.get(way) or sign_of(content, pair),
                 choices=choices.get(frozenset(way)),
             ),
         }

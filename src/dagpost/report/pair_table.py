@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from dagpost.plots.marks import mark
+from dagpost.plots.marks import LOOKS, listed, mark
 from dagpost.plots.sources import interval_words
-from dagpost.posterior.directions import LEAST_SHOWN, Directions, PairDirection
+from dagpost.posterior.directions import LEAST_SHOWN, Directions, PairDirection, Word
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report.content import Content
 from dagpost.report.many_columns import MOST_PAIRS, is_many, pairs_for_file, pairs_shown
@@ -27,8 +27,26 @@ def pair_table(content: Content) -> str:
     slight = sum(pair.joined < _SLIGHT for pair in pairs)
     note = f'<p class="on-paper">{slight} of them, below {_SLIGHT:g}, are left out on paper.</p>' if slight else ""
     rows = (_row(content, pair) for pair in pairs)
+    marks = _marks(pairs)
     save = _button(len(pairs) + len(pairs_for_file(content, pairs) or ())) if is_many(content) else ""
-    return table(_caption(content, pairs), _heads(content), rows, "pairs sortable") + note + save
+    return marks + table(_caption(content, pairs), _heads(content), rows, "pairs sortable") + note + save
+
+
+def _marks(pairs: Sequence[PairDirection]) -> str:
+    """The marks of the rows, drawn once: each row refers to its own."""
+    drawn = "".join(
+        f'<g id="mark-{word}">{mark(word).partition(">")[2].removesuffix("</svg>")}</g>'
+        for word in listed(pair.word for pair in pairs)
+    )
+    return f'<svg class="unseen" aria-hidden="true"><defs>{drawn}</defs></svg>'
+
+
+def _mark(word: Word) -> str:
+    strength = LOOKS[word].strength(1.0)
+    return (
+        f'<svg class="mark {word}" viewBox="0 0 60 14" opacity="{strength:g}" aria-hidden="true">'
+        f'<use href="#mark-{word}"/></svg>'
+    )
 
 
 def _button(number: int) -> str:
@@ -51,8 +69,6 @@ def _caption(content: Content, pairs: Sequence[PairDirection]) -> str:
     small = " and ".join(dict.fromkeys(map(interval_words, kinds)))
     if small:
         caption += f". Small figures: {small}"
-    if content.effects:
-        caption += ". Effects: of one standard deviation more of the first, in those of the second, given the edge"
     return caption
 
 
@@ -82,10 +98,10 @@ def _row(content: Content, pair: PairDirection) -> str:
     row = '<tr class="slight">' if pair.joined < _SLIGHT else "<tr>"
     cells = [
         f"<td>{name(names[pair.source])}</td>",
-        f'<td class="sign">{mark(pair.word)}</td>',
+        f'<td class="sign">{_mark(pair.word)}</td>',
         f"<td>{name(names[pair.target])}</td>",
         bar(pair.joined, within_of(content, pair)),
-        f'<td class="said">{label_under_choices(pair, content.sensitivity)}{_small_effect(content, pair)}</td>',
+        f'<td class="said">{label_under_choices(pair, content.sensitivity)}</td>',
     ]
     if content.directions.computed:
         directions = content.directions
@@ -104,15 +120,17 @@ def within_of(content: Content, pair: PairDirection) -> str:
 
 
 def effect_of(content: Content, pair: PairDirection) -> str:
-    """The direct effect given the edge, with its sign; nothing where edges have none."""
+    """The direct effect given the edge, in standard deviations; nothing where edges have none."""
     ways = ((pair.source, pair.target), (pair.target, pair.source))
     own = next((content.effects[way] for way in ways if way in content.effects), None)
-    return "" if own is None else f"effect {own.mean:+.2f} ({own.lower:.2f} to {own.upper:.2f})"
+    return "" if own is None else f"direct effect {own.mean:+.2f} ({own.lower:.2f} to {own.upper:.2f}) deviations"
 
 
-def _small_effect(content: Content, pair: PairDirection) -> str:
-    own = effect_of(content, pair)
-    return own and f"<br><small>{own}</small>"
+def sign_of(content: Content, pair: PairDirection) -> str:
+    """The sign of the direct effect where it is clear; else nothing."""
+    ways = ((pair.source, pair.target), (pair.target, pair.source))
+    own = next((content.effects[way].sign for way in ways if way in content.effects), "")
+    return own if own in ("+", "-") else ""
 
 
 def _compelled(content: Content, way: tuple[int, int], head: str) -> str:

@@ -103,18 +103,19 @@ def _table(content: Content) -> str:
     caption = (
         f"Effects where there are any, with 95% intervals; {what}. Direct: along the edge itself, where it is there"
     )
-    heads = ["Effect", *(["Set", "Changes"] if levels else []), "Total", "Direct", *(["Through"] if through else [])]
+    heads = ["Effect", "Total", "Direct", *(["Through"] if through else [])]
     return table(caption, [*heads, "No effect at all"], rows, "sizes")
 
 
 def _cells(content: Content, own: PairEffect, *, levels: bool, through: bool) -> list[str]:
     direct = own.direct
     part = "" if direct is None else f"{_signed(own, direct[0])}<small>{_signed_range(own, direct[1:])}</small>"
-    cells = [f"<td>{name(content.names[own.cause])} → {name(content.names[own.outcome])}</td>"]
+    what = ""
     if levels:
-        what = "one unit more" if own.effect.values[0] is None else _levels(own)
-        cells += [f"<td>{text(what)}</td>", f"<td>{text(own.effect.measured)}</td>"]
-    cells += [
+        deed = "one unit more" if own.effect.values[0] is None else _levels(own)
+        what = f"<br><small>{text(own.effect.measured)} with {text(deed)}</small>"
+    cells = [
+        f"<td>{name(content.names[own.cause])} → {name(content.names[own.outcome])}{what}</td>",
         f'<td class="number">{_signed(own, own.size)}<small>{_signed_range(own, own.interval)}</small></td>',
         f'<td class="number">{part}</td>',
     ]

@@ -24,6 +24,8 @@ from dagpost.report.words import best, measure_of, omitted, provenance_of_part, 
 #: Cells at least this probable are so full of colour that their figures turn from dark to light, or the other way.
 _FULL = 0.72
 _LONGEST_NAME = 40
+#: Bars of less than this are not drawn.
+_SEEN = 0.0005
 #: A matrix of more columns than this has smaller figures.
 _WIDE = 14
 _ROUNDING = 1e-9
@@ -105,7 +107,9 @@ def bar(probability: float, within: str = "", head: str = "") -> str:
     `within` is what it is between; `head` stands over the number on screens that are too narrow for columns.
     """
     more, label = f"<small>{within}</small>" if within else "", f' data-head="{head}"' if head else ""
-    return f'<td class="number bar"{label} style="--p:{100.0 * probability:.1f}%">{number(probability)}{more}</td>'
+    # Of many pairs there are many bars that are not seen.
+    length = f' style="--p:{100.0 * probability:.1f}%"' if probability >= _SEEN else ""
+    return f'<td class="number bar"{label}{length}>{number(probability)}{more}</td>'
 
 
 def heat_cell(probability: float) -> str:

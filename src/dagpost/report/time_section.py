@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dagpost.data.time_columns import time_columns
-from dagpost.plots.small_time import small_time
+from dagpost.plots.svg import svg_of
 from dagpost.plots.time_pairs import times_of
+from dagpost.plots.time_scene import time_scene
 from dagpost.posterior.time_edges import TimeEdge, time_edges
 from dagpost.report.content import Content
 from dagpost.report.tables import folded, name, number, table, text
@@ -19,7 +20,7 @@ def time_section(content: Content) -> str:
     columns = time_columns(content.names)
     if not content.time or not columns.lags:
         return ""
-    picture = small_time(content.directions, content.target.measure)
+    picture = svg_of(time_scene(content.directions, measure=content.target.measure), standalone=True)
     said = "".join(f"<li>{text(line)}</li>" for line in content.time)
     return (
         f'<section id="time">\n<h2>In time</h2>\n<p>{_WORDS}</p>\n<div class="picture light">{picture}</div>\n'

@@ -46,10 +46,6 @@ class DirichletPrior:
         """The parameter of one cell, for families of these numbers of cells."""
         return self.pseudocount / cells if self.shared else np.full(len(cells), self.pseudocount)
 
-    def of_merged(self, parameters: Floats, cells: float) -> Floats:
-        """The parameter of a cell that takes the place of `cells` cells with these parameters."""
-        return parameters * cells if self.shared else parameters
-
 
 @dataclass(frozen=True)
 class NormalWishartPrior:

@@ -59,7 +59,9 @@ def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits]) -> Walked
     particles = _PARTICLES if drawn > 0 else 1
     uniforms = (np.arange(1, particles + 1) * np.resize(_STEPS, max(numbers, 1))[:, np.newaxis]) % 1.0
     uniforms[: 1 if drawn == 1 else 0] = (np.arange(particles) + 0.5) / particles
-    factor: Floats = np.linalg.cholesky(covariance) if numbers else np.zeros((count, 0, 0))
+    factor: Floats = np.zeros(covariance.shape)
+    if numbers:
+        factor[:] = np.linalg.cholesky(covariance)
     noise = np.zeros((count, numbers, particles))
     logs = np.zeros((count, particles))
     seen = 0

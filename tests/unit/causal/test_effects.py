@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -259,7 +260,8 @@ def test_a_condition_restricts_the_graphs_and_says_how_probable_it_is() -> None:
     sample = sample_of(table.names, graphs, [0.5, 0.3, 0.2])
     given = effect_of(sample, table, "bge", "A", "B", given="C -> A", draws=100, seed=1)
     assert given.condition is not None
-    assert (given.condition.statement, given.condition.probability) == ("C -> A", pytest.approx(0.5))
+    assert given.condition.statement == "C -> A"
+    assert given.condition.probability == pytest.approx(0.5)
     alone = effect_of(sample_of(table.names, graphs[:1]), table, "bge", "A", "B", draws=100, seed=1)
     assert given.mean == pytest.approx(alone.mean)
     assert (given.graphs, given.zero_probability) == (1, 0.0)
@@ -294,10 +296,11 @@ def test_all_pairs_agree_with_one_pair_at_a_time(nodes: int, score: str) -> None
     behind = np.cumsum(generator.normal(size=(60, nodes)), axis=1)
     table = as_table(behind if score == "bge" else (behind > 0).astype(int))
     model = DagPosterior(score, seed=1, samples=400).fit(table)
-    found = model.effects(draws=400).set_index(["cause", "outcome"])
+    found: Any = model.effects(draws=400).set_index(["cause", "outcome"])
     assert len(found) == nodes * (nodes - 1)
     for pair in (("V0", "V1"), ("V2", "V0"), ("V1", "V2")):
-        one, row = model.effect(*pair, draws=2_000), found.loc[pair]
+        one = model.effect(*pair, draws=2_000)
+        row: Any = found.loc[pair]
         assert one.direct is not None
         assert row["no_effect"] == pytest.approx(one.zero_probability)
         # Of levels, means come from as many graphs as are drawn.
@@ -339,8 +342,9 @@ class Largest:
 
 @pytest.mark.parametrize("last", [0.0, 0.25])
 def test_rounding_gives_no_draw_to_graphs_that_are_not_there(last: float) -> None:
+    generator: Any = Largest()
     for draws in range(1, 20):
-        first, second = shared_out([np.array([0.5]), np.array([0.5 - last, last])], draws, Largest())  # type: ignore[arg-type]
+        first, second = shared_out([np.array([0.5]), np.array([0.5 - last, last])], draws, generator)
         assert first.sum() + second.sum() == draws
         assert second[-1] == 0 or last > 0.0
 

@@ -155,7 +155,7 @@ def test_every_kind_of_direction_has_its_words_and_its_mark(run: Run, tmp_path: 
     frame = pd.DataFrame({"A": a, "B": b, "C": c, "D": d, "E": e, "F": f, "G": g})
     frame.to_csv(tmp_path / "kinds.csv", index=False)
     text = run("fit", "kinds.csv", "--ess", "1", "--seed", "1", "--tier", "F", "--tier", "E").stdout
-    assert re.search(r"A +→ +C +1\.00 +█+ +clear: compelled by the data in (over )?9\d% of it", text)
+    assert re.search(r"A +→ +C +1\.00 +█+ +clear: the data compel it \((over )?9\d%\)", text)
     assert re.search(r"F +⇒ +E +1\.00 +█+ +decided by your rules", text)
     listed = run("edges", "kinds.dagpost", "--minimum", "0.5").stdout
     assert re.search(r"^pair +joined +-> +<- +direction$", listed, re.MULTILINE)

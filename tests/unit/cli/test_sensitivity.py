@@ -99,7 +99,7 @@ def coronary(folder: Path) -> str:
 
 def test_a_clear_direction_that_hangs_on_a_choice_is_said_to(run: Run, tmp_path: Path) -> None:
     text = run("fit", coronary(tmp_path), "--counts", "counts", "--ess", "5", "--seed", "1", "-o", "m").stdout
-    label = "clear: compelled by the data in 96% of it, but not under every choice"
+    label = "clear: the data compel it (96%), but not under every choice"
     line = next(line for line in text.splitlines() if line.startswith("P. Work"))
     assert line.endswith(label)
     assert "None of 5 clear directions stays clear under every choice." in text

@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from tests.tools.pictures import assert_apart_and_inside, caption, legend_words, nodes
 
 from dagpost import DagPosterior, datasets, plots
-from dagpost.plots.marks import EXOGENOUS, EXOGENOUS_FILL
+from dagpost.plots.marks import COLOURS, EXOGENOUS
 from dagpost.posterior.summaries import markov_blanket_table
 
 mpl.use("Agg")
@@ -27,9 +27,10 @@ def given() -> DagPosterior:
 def test_their_boxes_are_square_and_grey(given: DagPosterior, layout: str) -> None:
     ax = plots.graph(given, layout=layout)
     ax.figure.canvas.draw()
-    boxes = {text.get_text(): text.get_bbox_patch() for text in nodes(ax)}
-    square = {name for name, box in boxes.items() if box.get_boxstyle().square}
-    grey = {name for name, box in boxes.items() if to_hex(box.get_facecolor()) == EXOGENOUS_FILL}
+    patches = [patch for patch in ax.patches if patch.get_gid() == "box"]
+    boxes = {text.get_text(): patch for text, patch in zip(nodes(ax), patches, strict=True)}
+    square = {name for name, box in boxes.items() if type(box.get_boxstyle()).__name__ == "Square"}
+    grey = {name for name, box in boxes.items() if to_hex(box.get_facecolor()) == COLOURS["exogenous"]}
     assert square == grey == {"Family", "Smoking"}
     assert EXOGENOUS in legend_words(ax)
     assert GIVEN in " ".join(caption(ax).split())
@@ -44,7 +45,7 @@ def test_without_any_nothing_is_said_of_them() -> None:
 
 def test_a_notebook_shows_squares_and_says_what_it_is_conditional_on(given: DagPosterior) -> None:
     html = given._repr_mimebundle_()["text/html"]
-    assert html.count("<rect") == 3, "two columns and the legend"
+    assert html.count('class="node exogenous"') == 2
     assert EXOGENOUS in html
     assert f"Exact (each graph counted once; {GIVEN})." in html
     assert GIVEN in given.own_sample()._repr_html_()

@@ -1,7 +1,10 @@
-"""The layered layout: directions are kept, boxes do not overlap, long edges are straight, and chance has no part."""
+"""Orders, places on borders, ways around boxes: the parts of a layout, on random input."""
 
 from __future__ import annotations
 
+import itertools
+import math
+import shutil
 from itertools import combinations, pairwise
 
 import networkx as nx
@@ -11,9 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dagpost.errors import InputError
-from dagpost.plots import layering, placing
-from dagpost.plots.coordinates import across
-from dagpost.plots.layering import acyclic_orientation, assign_layers, count_crossings, in_layers, topological_order
+from dagpost.plots import placing
+from dagpost.plots.curves import meets_box, points_along, rounded
+from dagpost.plots.detours import way_around
+from dagpost.plots.letters import broken, cut_to, text_width
+from dagpost.plots.orientation import acyclic_orientation, topological_order
+from dagpost.plots.ports import Border, Frame, spread
+from dagpost.plots.routing import overlap
+from dagpost.plots.stress import stress_layout
 
 Edges = list[tuple[int, int]]
 
@@ -67,15 +75,6 @@ def test_of_a_cycle_the_least_decided_edge_gives_way() -> None:
     assert acyclic_orientation(matrix, [(0, 1), (0, 2), (1, 2)]) == [(0, 1), (0, 2), (1, 2)]
 
 
-@given(acyclic(), st.integers(1, 5))
-def test_layers_respect_directions_and_their_width(graph: tuple[int, Edges], widest: int) -> None:
-    count, edges = graph
-    layer = assign_layers(count, edges, widest)
-    assert all(layer[parent] < layer[child] for parent, child in edges)
-    assert max(layer.count(number) for number in layer) <= widest
-    assert set(layer) == set(range(max(layer) + 1))
-
-
 @given(acyclic())
 def test_parents_come_before_children_in_the_order(graph: tuple[int, Edges]) -> None:
     count, edges = graph
@@ -84,129 +83,101 @@ def test_parents_come_before_children_in_the_order(graph: tuple[int, Edges]) -> 
     assert all(place[parent] < place[child] for parent, child in edges)
 
 
-@given(acyclic())
-def test_pieces_of_edges_join_neighbouring_layers(graph: tuple[int, Edges]) -> None:
-    count, edges = graph
-    found = in_layers(count, edges, widest=4)
-    assert sorted(node for row in found.order for node in row) == list(range(len(found.layer)))
-    assert all(found.layer[lower] == found.layer[upper] + 1 for upper, lower in found.segments)
-    for (parent, child), bends in found.bends.items():
-        assert len(bends) == found.layer[child] - found.layer[parent] - 1
-        assert all(pair in found.segments for pair in pairwise([parent, *bends, child]))
-
-
-@given(acyclic(), st.randoms(use_true_random=False))
-def test_crossings_are_counted_like_pairs_of_lines(graph: tuple[int, Edges], random: object) -> None:
-    found = in_layers(*graph, widest=4)
-    order = [list(row) for row in found.order]
-    for row in order:
-        random.shuffle(row)  # type: ignore[attr-defined]
-    place = {node: number for row in order for number, node in enumerate(row)}
-    crossing = sum(
-        (place[a] - place[c]) * (place[b] - place[d]) < 0
-        for (a, b), (c, d) in combinations(found.segments, 2)
-        if found.layer[a] == found.layer[c]
+@given(
+    st.lists(st.tuples(st.floats(0.0, 99.9), st.floats(0.5, 4.0)), min_size=1, max_size=9).filter(
+        lambda ends: sum(room for _, room in ends) < 45.0
     )
-    assert count_crossings(order, found.segments, found.layer) == crossing
+)
+def test_ends_of_lines_keep_their_room_on_a_border(ends: list[tuple[float, float]]) -> None:
+    wanted, room = (list(side) for side in zip(*ends, strict=True))
+    placed = spread(wanted, room, 100.0)
+    assert all(0.0 <= place < 100.0 for place in placed)
+    for one, two in combinations(range(len(ends)), 2):
+        apart = abs(placed[one] - placed[two])
+        assert min(apart, 100.0 - apart) >= room[one] + room[two] - 1e-6
+    if all(min(abs(a - b), 100.0 - abs(a - b)) >= 8.0 for a, b in combinations(wanted, 2)):
+        assert placed == pytest.approx(wanted)
 
 
-@given(acyclic())
-def test_sweeps_never_add_crossings(graph: tuple[int, Edges]) -> None:
-    found = in_layers(*graph, widest=4)
-    first = layering.first_order(found.layer, found.segments)
-    assert found.crossings <= count_crossings(first, found.segments, found.layer)
+@given(st.floats(-200.0, 200.0), st.floats(-200.0, 200.0))
+def test_a_line_ends_on_the_border_on_the_side_from_which_it_comes(x: float, y: float) -> None:
+    frame = Frame(3.0, -2.0, 30.0, 10.0)
+    border = Border(frame, 4.0)
+    port = border.port(border.towards((x, y)))
+    off = abs(port.x - frame.x) / frame.half_width, abs(port.y - frame.y) / frame.half_height
+    assert max(off) == pytest.approx(1.0)
+    assert (port.x - frame.x) * port.out_x + (port.y - frame.y) * port.out_y > 0.0
+    if abs(x - 3.0) > 30.0 and abs(y + 2.0) < 9.0:
+        assert port.out_x == math.copysign(1.0, x - 3.0)
 
 
-def test_crossings_that_can_be_avoided_are_avoided() -> None:
-    # Two stars whose children come mixed.
-    edges = [(0, 3), (0, 5), (0, 7), (1, 2), (1, 4), (1, 6)]
-    assert in_layers(8, edges, widest=8).crossings == 0
-    # A ladder of trees over four layers, numbered at random.
-    numbers = np.random.default_rng(1).permutation(15).tolist()
-    tree = [(numbers[(node - 1) // 2], numbers[node]) for node in range(1, 15)]
-    assert in_layers(15, tree, widest=8).crossings == 0
+@st.composite
+def boxes_on_a_grid(draw: st.DrawFn) -> np.ndarray:
+    cells = draw(st.sets(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=9))
+    halves = st.floats(4.0, 19.0)
+    return np.array([(60.0 * x, 60.0 * y, draw(halves), draw(halves)) for x, y in sorted(cells)])
 
 
-@given(acyclic(), st.data())
-def test_boxes_of_a_layer_keep_their_distance(graph: tuple[int, Edges], data: st.DataObject) -> None:
-    found = in_layers(*graph, widest=4)
-    widths = data.draw(
-        st.lists(st.floats(1.0, 100.0), min_size=len(found.layer), max_size=len(found.layer)), label="widths"
+@given(boxes_on_a_grid(), st.integers(0, 1))
+def test_ways_around_boxes_meet_none_of_them_and_are_not_long(boxes: np.ndarray, turned: int) -> None:
+    start, end = ((0.0, 150.0), (300.0, 145.0)) if turned else ((30.0, 0.0), (210.0, 300.0))
+    way = way_around(start, end, boxes, 5.0)
+    assert (way[0], way[-1]) == (start, end)
+    points = points_along(rounded(way, 5.0))
+    assert not meets_box(points, boxes, np.zeros(len(boxes)))
+    length = sum(math.dist(one, two) for one, two in pairwise(way))
+    straight = math.dist(start, end)
+    assert straight - 1e-9 <= length < 1.5 * straight
+    # The slow way: many points on the line, each outside every box.
+    steps = np.linspace(points[:-1], points[1:], 6).reshape(-1, 1, 2)
+    assert not (np.abs(steps - boxes[None, :, :2]) < boxes[None, :, 2:] - 1e-9).all(axis=2).any()
+
+
+@given(st.lists(st.floats(0.0, 10.0), min_size=12, max_size=12))
+def test_triangles_overlap_where_a_grid_of_points_says_so(numbers: list[float]) -> None:
+    one, two = (np.array(numbers[start : start + 6]).reshape(3, 2) for start in (0, 6))
+    if overlap([tuple(p) for p in one.tolist()], [tuple(p) for p in two.tolist()]):
+        return
+    shares = [(a / 12, b / 12, 1 - (a + b) / 12) for a, b in itertools.product(range(1, 12), repeat=2) if a + b < 12]
+    points = np.array(shares) @ one
+    edges = np.roll(two, -1, axis=0) - two
+    turns = edges[None, :, 0] * (points[:, None, 1] - two[None, :, 1]) - edges[None, :, 1] * (
+        points[:, None, 0] - two[None, :, 0]
     )
-    x = across(found, widths, 10.0)
-    for row in found.order:
-        for one, two in pairwise(row):
-            assert x[two] - x[one] >= (widths[one] + widths[two]) / 2 + 10.0 - 1e-6
-    assert min(value - width / 2 for value, width in zip(x, widths, strict=True)) == pytest.approx(0.0, abs=1e-6)
+    assert not ((turns > 1e-6).all(axis=1) | (turns < -1e-6).all(axis=1)).any()
 
 
-def test_a_chain_is_a_straight_line_and_the_edge_beside_it_too() -> None:
-    chain = [(number, number + 1) for number in range(5)]
-    found = in_layers(6, [*chain, (0, 5)], widest=4)
-    x = across(found, [20.0] * 6 + [5.0] * 4, 10.0)
-    assert len({round(x[node], 6) for node in range(1, 5)}) == 1
-    assert len({round(x[node], 6) for node in found.bends[0, 5]}) == 1
+def test_distances_of_a_stress_layout_are_those_along_the_lines() -> None:
+    ring = [(number, (number + 1) % 6) for number in range(6)]
+    points = stress_layout(6, ring, [1.0] * 6, [False] * 6)
+    sides = [math.dist(points[one], points[two]) for one, two in ring]
+    assert max(sides) < 1.1 * min(sides)
+    across = [math.dist(points[number], points[number + 3]) for number in range(3)]
+    assert min(across) > 1.5 * max(sides)
 
 
-@given(acyclic(most=12), st.data())
-def test_boxes_never_overlap_and_children_stand_below(graph: tuple[int, Edges], data: st.DataObject) -> None:
-    count, edges = graph
-    sizes = data.draw(
-        st.lists(st.tuples(st.floats(5.0, 120.0), st.floats(5.0, 60.0)), min_size=count, max_size=count), label="sizes"
-    )
-    place = placing.layered(edges, sizes)
-    assert place.layer is not None
-    assert all(place.layer[parent] < place.layer[child] for parent, child in edges)
-    boxes = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2) for (x, y), (w, h) in zip(place.centres, sizes, strict=True)]
-    for parent, child in edges:
-        assert boxes[parent][1] > boxes[child][3]
-    for one, two in combinations(boxes, 2):
-        assert one[2] < two[0] or two[2] < one[0] or one[3] < two[1] or two[3] < one[1]
-    for left, low, right, high in boxes:
-        assert left >= -1e-6
-        assert low >= -1e-6
-        assert right <= place.width + 1e-6
-        assert high <= place.height + 1e-6
-    for edge, stretches in place.routes.items():
-        tops = [boxes[edge[0]][1], *(y for _, top, bottom in stretches for y in (top, bottom)), boxes[edge[1]][3]]
-        assert all(upper >= lower - 1e-6 for upper, lower in pairwise(tops))
-        for x, top, bottom in stretches:
-            assert not any(
-                left - 1 < x < right + 1 and low < (top + bottom) / 2 < high for left, low, right, high in boxes
-            )
-
-
-@given(acyclic())
-def test_the_same_graph_always_has_the_same_layout(graph: tuple[int, Edges]) -> None:
-    count, edges = graph
-    sizes = [(30.0, 12.0)] * count
-    assert placing.layered(edges, sizes) == placing.layered(edges, sizes)
-
-
-def test_parts_without_an_edge_between_them_stand_apart() -> None:
-    place = placing.layered([(0, 1), (2, 3), (3, 4)], [(30.0, 12.0)] * 6)
-    left = [place.centres[node][0] for node in (2, 3, 4)]
-    right = [place.centres[node][0] for node in (0, 1)]
-    assert max(left) < min(right)
+@given(st.text(min_size=1, max_size=60), st.floats(3.0, 12.0))
+def test_broken_names_fit_and_lose_nothing_unless_they_say_so(name: str, width: float) -> None:
+    lines, cut = broken(name, width)
+    assert len(lines) <= 3
+    assert all(text_width(line, 1.0) <= max(width, 2.5) + 1e-9 for line in lines)
+    assert cut == lines[-1].endswith("…") or name.endswith("…")
+    assert text_width(cut_to(name, width), 1.0) <= max(width, 1.0) + 1e-9
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 10, 25, 40, 64])
 def test_boxes_on_a_circle_do_not_overlap(count: int) -> None:
-    sizes = [(60.0, 20.0)] * count
-    place = placing.on_circle(sizes)
-    for (x1, y1), (x2, y2) in combinations(place.centres, 2):
+    centres = placing.on_circle([(60.0, 20.0)] * count)
+    for (x1, y1), (x2, y2) in combinations(centres.tolist(), 2):
         assert abs(x1 - x2) >= 60.0 or abs(y1 - y2) >= 20.0
 
 
 def test_graphviz_puts_parents_above_children() -> None:
-    import shutil
-
     if shutil.which("dot") is None:
         pytest.skip("the program 'dot' of graphviz is not installed")
-    place = placing.by_graphviz([(0, 1), (1, 2)], [(40.0, 20.0)] * 4)
-    heights = [y for _, y in place.centres]
-    assert heights[0] > heights[1] > heights[2]
-    assert len(place.centres) == 4
+    heights = placing.by_graphviz([(0, 1), (1, 2)], [(40.0, 20.0)] * 4)[:, 1]
+    assert heights[0] < heights[1] < heights[2]
+    assert len(heights) == 4
 
 
 def test_without_graphviz_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,13 +187,7 @@ def test_without_graphviz_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_positions_that_are_given_keep_their_order() -> None:
-    place = placing.as_given([(0.0, 0.0), (5.0, 1.0), (2.0, 9.0)], [(40.0, 20.0)] * 3)
-    xs, ys = zip(*place.centres, strict=True)
+    xs, ys = placing.as_given([(0.0, 0.0), (5.0, 1.0), (2.0, 9.0)], [(40.0, 20.0)] * 3).T
     assert np.argsort(xs).tolist() == [0, 2, 1]
-    assert np.argsort(ys).tolist() == [0, 1, 2]
-
-
-def test_a_graph_with_every_edge_is_too_dense_for_layers() -> None:
-    every = list(combinations(range(25), 2))
-    assert placing.too_dense(every, 25)
-    assert not placing.too_dense(every[:40], 25)
+    # Upwards for those who give them, downwards in a scene.
+    assert np.argsort(-ys).tolist() == [0, 1, 2]

@@ -11,8 +11,8 @@ import pytest
 from matplotlib.axes import Axes
 
 from dagpost import plots
+from dagpost.plots.notebook import small_picture
 from dagpost.plots.readable_part import readable_part
-from dagpost.plots.small_graph import small_graph
 from dagpost.posterior.directions import Directions, not_computed
 
 _COUNT = 220
@@ -102,9 +102,10 @@ def test_names_of_a_wide_heat_map_do_not_stand_on_each_other() -> None:
 
 def test_the_picture_of_a_notebook_names_the_columns_it_draws(table: pd.DataFrame) -> None:
     found: Directions = not_computed(tuple(table), table.to_numpy())
-    picture = small_graph(found)
-    assert picture.count("<circle") == 4
-    assert "216 of 220 columns have no edge of at least 0.1 and are not drawn." in picture
+    picture = small_picture(found)
+    assert picture.count('class="node"') == 4
+    written = " ".join(re.sub("<[^>]*>", " ", picture).split())
+    assert "216 of 220 columns have no edge of at least 0.1 and are not drawn." in written
 
 
 def test_pairs_of_many_columns_are_those_of_the_matrix(table: pd.DataFrame) -> None:

@@ -366,8 +366,8 @@ def test_the_table_has_one_row_a_pair_most_probably_joined_first(table: Any) -> 
 
 def test_every_word_has_a_label_and_a_mark_of_its_own() -> None:
     assert LABELS.keys() == MARKS.keys()
-    assert PairDirection("clear", 0, 1, 0.96, 1.0).label == "clear: compelled by the data in 96% of it"
-    assert PairDirection("clear", 0, 1, 0.9999, 1.0).label == "clear: compelled by the data in over 99% of it"
+    assert PairDirection("clear", 0, 1, 0.96, 1.0).label == "clear: the data compel it (96%)"
+    assert PairDirection("clear", 0, 1, 0.9999, 1.0).label == "clear: the data compel it (over 99%)"
     assert PairDirection("open", 0, 1, 0.3, 1.0).label == "open: the data cannot tell"
     assert PairDirection("unknown", 0, 1, 0.0, 0.5).label == "not computed"
     assert PairDirection("unknown", 0, 1, 0.0, 0.0).label == "never joined"

@@ -111,5 +111,5 @@ def test_the_report_and_the_legend_say_it(tmp_path: Path) -> None:
         "By the model",
     ):
         assert words in page
-    assert head_of("model") is False
+    assert head_of("model") == "hollow"
     assert "follows from the model" in LEGEND["model"]

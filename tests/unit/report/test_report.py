@@ -297,8 +297,8 @@ def test_words_and_marks_are_those_of_every_picture(tmp_path: Path) -> None:
     assert f"direction {LEGEND['unknown']}" not in page.words
     said = {(row[0], row[2]): row[4] for row in page.tables["pairs"][1:]}
     starts = {
-        "clear": "clear: compelled by the data in 100% of it",
-        "leaning": "leaning: compelled by the data in 70% of it",
+        "clear": "clear: the data compel it (100%)",
+        "leaning": "leaning: the data compel it (70%)",
         "open": "open: the data cannot tell",
         "rules": "decided by your rules",
         "model": "follows from the model, which has no edges from numbers to levels",

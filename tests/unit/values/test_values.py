@@ -102,7 +102,7 @@ def test_levels_and_numbers_agree_with_predictions_of_whole_rows(clinic: DagPost
     number = clinic.predict_number(_row(clinic, sex="m", bmi=30.0), target="systolic").iloc[0]
     mean = clinic.probability("E(systolic | sex = m, bmi = 30)")
     assert float(mean) == pytest.approx(number["mean"], abs=0.3)
-    assert mean.as_dict()["predictive"] == pytest.approx(number[["lower", "upper"]].tolist(), abs=1.0)  # type: ignore[union-attr]
+    assert mean.as_dict()["predictive"] == pytest.approx(number[["lower", "upper"]].tolist(), abs=1.0)
 
 
 def test_levels_that_are_open_are_summed_over(clinic: DagPosterior) -> None:

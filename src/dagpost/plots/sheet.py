@@ -1,0 +1,134 @@
+"""What stands around a scene in a picture of its own: its title above; below it the legend and what has to be said.
+
+Places are in points, counted to the right and downwards, as in the scene. `svg` and `canvas` draw the same sheet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dagpost._tools.text import printable
+from dagpost.plots.letters import text_width, wrapped_text
+from dagpost.plots.marks import EXOGENOUS, LEGEND
+from dagpost.plots.ports import Point
+from dagpost.plots.scene import Scene
+from dagpost.posterior.directions import Word
+
+#: How wide a mark of the legend is, and a short one that shows a probability.
+MARK, SHORT_MARK = 34.0, 24.0
+#: Probabilities of which the legend shows how wide and strong a line is.
+CHANCES = (0.25, 0.5, 1.0)
+#: Sizes of a title and of the words below a picture, and from line to line there.
+_TITLE, _SMALL, _STEP = 15.0, 10.5, 15.5
+_LEFT, _BESIDE = 10.0, 8.0
+#: Narrower than this, the words below a picture would be a column.
+_NARROWEST = 330.0
+#: What compelled directions rest on.
+_ASSUMED = "Directions that the data compel assume that there are no hidden common causes."
+
+Kind = Literal["title", "legend", "caption"]
+
+
+@dataclass(frozen=True)
+class Words:
+    """A line of text; `place` is where it begins, half-way up its capitals."""
+
+    kind: Kind
+    text: str
+    place: Point
+    size: float
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A mark of the legend, from `place` to the right: the line of a word, "exogenous" for a box, None for no head."""
+
+    word: Word | Literal["exogenous"] | None
+    chance: float
+    place: Point
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A scene with its words: the sides of the whole, and how far the scene is moved."""
+
+    scene: Scene
+    width: float
+    height: float
+    step: Point
+    words: tuple[Words, ...]
+    samples: tuple[Sample, ...]
+
+    @property
+    def bare(self) -> Word:
+        """The word whose lines show how wide and strong each probability is."""
+        return self.scene.words[0] if self.scene.words else "open"
+
+
+def sheet_of(scene: Scene, *, title: str = "", legend: bool = True) -> Sheet:
+    """The sheet of a scene; without a legend it has no remarks either.
+
+    >>> import numpy as np
+    >>> from dagpost.plots.scene import scene_of
+    >>> from dagpost.posterior.directions import not_computed
+    >>> found = sheet_of(scene_of(not_computed(("a", "b"), np.array([[0.0, 0.8], [0.1, 0.0]]))), title="Two")
+    >>> [words.text for words in found.words]
+    ['Two', 'direction not computed', 'probability of an edge:', '0.25', '0.5', '1']
+    """
+    width = max(scene.width, _NARROWEST) if title or legend else scene.width
+    words: list[Words] = []
+    y = 0.0
+    for line in wrapped_text(printable(title), width - 2.0 * _LEFT, _TITLE):
+        words.append(Words("title", line, (_LEFT, y + 0.95 * _TITLE), _TITLE))
+        y += 1.3 * _TITLE
+    y += 6.0 if words else 0.0
+    step = ((width - scene.width) / 2.0, y)
+    y += scene.height
+    samples: list[Sample] = []
+    if legend:
+        y = _add_legend(scene, width, y + 12.0, words, samples)
+        y = _add_remarks(scene.remarks, width, y, words) + 4.0
+    return Sheet(scene, width, y, step, tuple(words), tuple(samples))
+
+
+def _add_legend(scene: Scene, width: float, y: float, words: list[Words], samples: list[Sample]) -> float:
+    """Put the legend below `y`, and say where it ends."""
+    labels = scene.labels or {}
+    items: list[tuple[Word | Literal["exogenous"], str]] = [
+        (word, f"direction {labels.get(word, LEGEND[word])}") for word in scene.words
+    ]
+    if scene.exogenous:
+        items.append(("exogenous", EXOGENOUS))
+    for word, text in items:
+        samples.append(Sample(word, 1.0, (_LEFT, y)))
+        for line in wrapped_text(text, width - 2.0 * _LEFT - MARK - _BESIDE, _SMALL):
+            words.append(Words("legend", line, (_LEFT + MARK + _BESIDE, y), _SMALL))
+            y += _STEP
+    if scene.words:
+        x = _LEFT
+        for text, chance in zip(("", *(f"{chance:g}" for chance in CHANCES)), (None, *CHANCES), strict=True):
+            shown = f"{_measured(scene.measure)}:" if chance is None else text
+            if chance is not None:
+                samples.append(Sample(None, chance, (x, y)))
+                x += SHORT_MARK + 4.0
+            words.append(Words("legend", shown, (x, y), _SMALL))
+            x += text_width(shown, _SMALL) + 11.0
+        y += _STEP
+    if {"clear", "leaning"} & {*scene.words}:
+        y = _add_remarks([_ASSUMED], width, y, words)
+    return y
+
+
+def _measured(measure: str) -> str:
+    """What the width of a line says."""
+    return "share with an edge" if "share" in measure else "probability of an edge"
+
+
+def _add_remarks(remarks: Sequence[str], width: float, y: float, words: list[Words]) -> float:
+    for remark in remarks:
+        for line in wrapped_text(remark, width - 2.0 * _LEFT, _SMALL):
+            words.append(Words("caption", line, (_LEFT, y), _SMALL))
+            y += 1.32 * _SMALL
+    return y
