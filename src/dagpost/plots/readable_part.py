@@ -60,10 +60,12 @@ def readable_part(
             ends |= {*pair}
             drawn.append(pair)
     remarks = []
-    missing = Counter(node for pair in {*falling} - {*drawn} for node in pair)
+    # Pairs below the threshold may be given too, for a picture that hides them at first.
+    reached = {pair for pair in falling if joined[pair] >= threshold}
+    missing = Counter(node for pair in reached - {*drawn} for node in pair)
     left = count - len(ends)
-    if len(drawn) < len(falling):
-        pairs_of = f"{len(drawn):,} of {len(falling):,} pairs of at least {threshold:g}"
+    if missing:
+        pairs_of = f"{len(reached & {*drawn}):,} of {len(reached):,} pairs of at least {threshold:g}"
         remarks.append(f"Drawn: {pairs_of}, the most probable first; {left:,} of {count:,} columns are not drawn.")
         if missing.keys() & ends:
             remarks.append("A number such as (+2) counts the lines of a column that lead to these.")

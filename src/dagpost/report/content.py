@@ -20,6 +20,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.spelling import in_python
 from dagpost._tools.text import shortened
 from dagpost.data.recipe import Recipe
+from dagpost.data.time_columns import time_columns
 from dagpost.data.unrolled import Unrolling
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order
@@ -132,6 +133,11 @@ class Content:
     effects: Mapping[tuple[int, int], DirectEffect] = field(default_factory=dict)
     #: Total effects of pairs that are probably joined.
     sizes: Sizes | None = None
+
+    @property
+    def in_time(self) -> bool:
+        """Whether columns are values of series at several times."""
+        return bool(self.time) and time_columns(self.names).lags > 0
 
     @property
     def exogenous(self) -> tuple[str, ...]:

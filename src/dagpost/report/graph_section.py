@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from dagpost.plots.box_layout import Shape
 from dagpost.plots.marks import EXOGENOUS, LEGEND, exogenous_mark, listed, mark
 from dagpost.plots.scene import Scene, scene_of
 from dagpost.plots.svg import svg_of
+from dagpost.plots.time_scene import time_scene
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report.content import Content
-from dagpost.report.many_columns import pairs_shown
+from dagpost.report.many_columns import is_many, pairs_shown
 from dagpost.report.tables import text
 
 _SHAPES: tuple[Shape, ...] = ("wide", "narrow")
@@ -27,9 +29,17 @@ class GraphSection(NamedTuple):
 
 def graph_section(content: Content, threshold: float, signs: Sequence[str]) -> GraphSection:
     """The graph of a report; lines below the threshold are hidden at first, `signs` are those of the pairs' effects."""
+    scenes = _scenes_in_time(content, threshold) if content.in_time else _scenes(content, threshold, signs)
+    frame = ";".join(
+        f"--{shape}-width:{scene.width:.0f};--{shape}-height:{scene.height:.0f}" for shape, scene in scenes.items()
+    )
+    return GraphSection("\n".join(map(svg_of, scenes.values())), frame, _legend(content, scenes["wide"]))
+
+
+def _scenes(content: Content, threshold: float, signs: Sequence[str]) -> dict[Shape, Scene]:
     pairs = pairs_shown(content)
     said = [label_under_choices(pair, content.sensitivity) for pair in pairs]
-    scenes = {
+    return {
         shape: scene_of(
             content.directions,
             pairs,
@@ -41,23 +51,32 @@ def graph_section(content: Content, threshold: float, signs: Sequence[str]) -> G
         )
         for shape in _SHAPES
     }
-    frame = ";".join(
-        f"--{shape}-width:{scene.width:.0f};--{shape}-height:{scene.height:.0f}" for shape, scene in scenes.items()
-    )
-    return GraphSection("\n".join(map(svg_of, scenes.values())), frame, _legend(content, scenes["wide"]))
+
+
+def _scenes_in_time(content: Content, threshold: float) -> dict[Shape, Scene]:
+    """Series as rows and times as columns, on any screen; each line knows its place among the pairs of the report."""
+    places = {frozenset((pair.source, pair.target)): place for place, pair in enumerate(pairs_shown(content))}
+    scene = time_scene(content.directions, measure=content.target.measure)
+    lines = [
+        replace(line, pair=places[ends], hidden=line.joined < threshold)
+        for line in scene.lines
+        if (ends := frozenset((line.source, line.target))) in places
+    ]
+    return {shape: replace(scene, shape=shape, lines=tuple(lines)) for shape in _SHAPES}
 
 
 def _legend(content: Content, scene: Scene) -> str:
     """What the lines of the graph mean, the same words and marks as in plots, and what is not drawn."""
-    items = [f"{mark(word)} direction {LEGEND[word]}" for word in listed(line.word for line in scene.lines)]
+    labels = {**LEGEND, **(scene.labels or {})}
+    items = [f"{mark(word)} direction {labels[word]}" for word in listed(line.word for line in scene.lines)]
     if scene.lines:
-        signed = any(line.sign for line in scene.lines)
-        about = f"{content.target.measure} of an edge, either way"
-        items.append(
-            f"{_number('0.97 +' if signed else '0.97')} {about}{'; + raises, −&nbsp;lowers' if signed else ''}"
-        )
+        number, about = "0.97", f"{content.target.measure} of an edge, either way"
+        if any(line.sign for line in scene.lines):
+            number, about = f"{number} +", f"{about}; + raises, −&nbsp;lowers"
+        items.append(f"{_number(number)} {about}")
     items += [f"{exogenous_mark()} {EXOGENOUS}"] if content.exogenous else []
-    items += [text(remark) for remark in scene.remarks]
+    # Of very many columns the line below the slider says what is drawn now.
+    items += [] if is_many(content) else [text(remark) for remark in scene.remarks]
     return "".join(f"<li>{item}</li>" for item in items)
 
 

@@ -123,7 +123,11 @@ def effect_of(content: Content, pair: PairDirection) -> str:
     """The direct effect given the edge, in standard deviations; nothing where edges have none."""
     ways = ((pair.source, pair.target), (pair.target, pair.source))
     own = next((content.effects[way] for way in ways if way in content.effects), None)
-    return "" if own is None else f"direct effect {own.mean:+.2f} ({own.lower:.2f} to {own.upper:.2f}) deviations"
+    return (
+        ""
+        if own is None
+        else f"direct effect {own.mean:+.2f} SD ({own.lower:+.2f} to {own.upper:+.2f})".replace("-", "−")
+    )
 
 
 def sign_of(content: Content, pair: PairDirection) -> str:

@@ -1,29 +1,27 @@
-"""The part of a report on time: the picture of series and times, and what each series depends on, lag by lag."""
+"""The part of a report on time: how to read its graph, and what each series depends on, lag by lag."""
 
 from __future__ import annotations
 
 from dagpost.data.time_columns import time_columns
-from dagpost.plots.svg import svg_of
 from dagpost.plots.time_pairs import times_of
-from dagpost.plots.time_scene import time_scene
 from dagpost.posterior.time_edges import TimeEdge, time_edges
 from dagpost.report.content import Content
 from dagpost.report.tables import folded, name, number, table, text
 
 #: Parents that are less probable than this are not listed.
 _LEAST = 0.05
-_WORDS = "Rows are series, columns are times, with the present at the right; the same edges lead into every time."
+_WORDS = (
+    "Rows of the graph are series, columns are times, the present at the right; the same edges lead into every time."
+)
 
 
 def time_section(content: Content) -> str:
     """The section of a model with time; nothing for others."""
-    columns = time_columns(content.names)
-    if not content.time or not columns.lags:
+    if not content.in_time:
         return ""
-    picture = svg_of(time_scene(content.directions, measure=content.target.measure), standalone=True)
     said = "".join(f"<li>{text(line)}</li>" for line in content.time)
     return (
-        f'<section id="time">\n<h2>In time</h2>\n<p>{_WORDS}</p>\n<div class="picture light">{picture}</div>\n'
+        f'<section id="time">\n<h2>In time</h2>\n<p>{_WORDS}</p>\n'
         f"{_parents(content)}\n{folded('What was done with the rows', f'<ul>{said}</ul>')}</section>\n"
     )
 
