@@ -26,6 +26,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -129,8 +130,8 @@ def drawn_truth(world: World, rng: np.random.Generator) -> PlainTruth | LatentWo
 
 def fitted(world: World, table: Table, seed: int) -> DagPosterior:
     """The model that is asked."""
-    samples = {"samples": 2_000} if world.image else {}
-    return DagPosterior(world.score, max_parents=3, seed=seed, threads=1, progress=False, **samples).fit(table)
+    samples = 2_000 if world.image else 30_000
+    return DagPosterior(world.score, max_parents=3, samples=samples, seed=seed, threads=1, progress=False).fit(table)
 
 
 def outcome(world: World, number: int) -> Found:
@@ -248,7 +249,7 @@ def main() -> None:
         start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = run(name, options.tables, lambda number, own=name: outcome(WORLDS[own], number), "effect-coverage")
+            found = run(name, options.tables, partial(outcome, WORLDS[name]), "effect-coverage")
         show(name, found)
         print(f"CPU seconds: {time.process_time() - start:.0f}")
 

@@ -17,7 +17,7 @@ from dagpost import DagPosterior, datasets
 TARGET = Path(__file__).parents[1] / "docs" / "_static" / "report.png"
 TITLE = "Heart disease among 1,841 car workers"
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-_WIDTH, _HEIGHT, _COLOURS = 1280, 860, 64
+_WIDTH, _HEIGHT, _COLOURS = 1280, 640, 64
 
 
 def main() -> None:

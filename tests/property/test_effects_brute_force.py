@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ class Case:
     unmodelled: tuple[int, ...] = ()
 
     @cached_property
-    def networks(self) -> list[tuple[float, networks.Network]]:
+    def mean_networks(self) -> list[tuple[float, networks.Network]]:
         """All graphs with the means of their parameters."""
         return [
             (own.weight, naive.mean_network(self.table, own, self.unmodelled))
@@ -92,7 +92,7 @@ class Case:
         ]
 
     def averaged(self, value: Callable[[networks.Network], np.ndarray]) -> np.ndarray:
-        return sum((weight * value(network) for weight, network in self.networks), np.zeros(1))
+        return sum((weight * value(network) for weight, network in self.mean_networks), np.zeros(1))
 
     def probability(self, holds: Callable[[Graph], bool]) -> float:
         return math.fsum(own.weight for own in self.weighed if holds(own.graph))
@@ -137,6 +137,16 @@ def assert_agrees(case: Case, generator: np.random.Generator, model: DagPosterio
     assert_parts(effect, case, x, y, values, code)
 
 
+def seen(y: int, world: networks.World) -> Callable[[networks.Network], np.ndarray]:
+    """What is seen of a column when others are set."""
+    return lambda network: networks.distribution(network, y, world)
+
+
+def passing(x: int, m: int, y: int) -> Callable[[Graph], bool]:
+    """Whether a path leads from one column through another to a third."""
+    return lambda graph: has_path(graph, x, m) and has_path(graph, m, y)
+
+
 def close(value: Any) -> Any:
     return pytest.approx(value, abs=1e-9, rel=1e-9)
 
@@ -146,9 +156,7 @@ def assert_means(effect: Effect, case: Case, x: int, y: int, values: tuple[float
     worlds = values if own is None else range(len(own))
     found = {(outcome.do[0], outcome.level): outcome for outcome in effect.outcomes}
     assert len(found) == len(worlds) * (len(case.table.levels[y] or ()) or 1)
-    means = {
-        value: case.averaged(lambda network, at=value: networks.distribution(network, y, {x: at})) for value in worlds
-    }
+    means = {value: case.averaged(seen(y, {x: value})) for value in worlds}
     for (value, level), outcome in found.items():
         assert outcome.mean == close(means[value][level or 0])
         assert outcome.lower <= outcome.upper
@@ -164,7 +172,7 @@ def assert_parts(effect: Effect, case: Case, x: int, y: int, values: tuple[float
     on_the_way = {}
     for m in range(len(case.table.names)):
         if m not in (x, y):
-            share = case.probability(lambda graph, m=m: has_path(graph, x, m) and has_path(graph, m, y))
+            share = case.probability(passing(x, m, y))
             if share > 0.0:
                 on_the_way[NAMES[m]] = share
     assert {part.through: part.probability for part in effect.through} == close(on_the_way)
@@ -172,7 +180,7 @@ def assert_parts(effect: Effect, case: Case, x: int, y: int, values: tuple[float
     if case.model.fitted_.score.name == "bge":
         for part in effect.through:
             m = NAMES.index(part.through)
-            expected = case.averaged(lambda network, m=m: networks.through(network, x, y, m, values))
+            expected = case.averaged(partial(networks.through, cause=x, outcome=y, mediator=m, values=values))
             assert part.mean == close(expected[0])
 
 
@@ -270,14 +278,7 @@ def test_setting_several_columns_at_once_is_the_truncated_factorisation(score: s
         draws=40,
         seed=1,
     )
-    first, second = (
-        case.averaged(
-            lambda network, side=side: networks.distribution(
-                network, y, {node: pair[side] for node, pair in values.items()}
-            )
-        )
-        for side in (0, 1)
-    )
+    first, second = (case.averaged(seen(y, {node: pair[side] for node, pair in values.items()})) for side in (0, 1))
     assert effect.mean == close(first[code] - second[code])
     moved = [node for node, pair in values.items() if pair[0] != pair[1]]
     held = [node for node in causes if node not in moved]

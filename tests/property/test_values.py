@@ -159,7 +159,7 @@ def test_drawn_parameters_of_many_rows_say_what_their_means_say() -> None:
         drawn = drawn_answers(asked, 3, np.random.default_rng(1))
         assert drawn.shares is not None
         # Every configuration has 10,000 rows or more, so that drawn probabilities are off by 0.005 at most.
-        np.testing.assert_allclose(drawn.shares, np.tile(exact_shares(asked), (len(drawn.shares), 1)), atol=0.03)  # type: ignore[arg-type]
+        np.testing.assert_allclose(drawn.shares, np.tile(exact_shares(asked), (len(drawn.shares), 1)), atol=0.03)
 
 
 @given(seed=st.integers(0, 10**6))
@@ -175,7 +175,7 @@ def test_moments_of_drawn_networks_match_their_recursion(seed: int) -> None:
     fixed = {int(generator.integers(4)): 1.5}
     part: Any = SimpleNamespace(statistics=statistics, prior=prior)
     means, covariances = gaussian_moments(part, masks, fixed, range(4), np.random.default_rng(seed))
-    network = drawn_networks(statistics, prior, masks, np.random.default_rng(seed))  # type: ignore[arg-type]
+    network = drawn_networks(statistics, prior, masks, np.random.default_rng(seed))
     mean, ways = np.zeros(4), np.zeros((4, 4))
     for node in order:
         if node in fixed:

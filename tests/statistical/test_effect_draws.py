@@ -120,8 +120,8 @@ def test_outcomes_and_direct_parts_under_mean_parameters_are_the_means_of_draws(
         outcome, graphs = own.shape[1] - 1, np.repeat(own, 20_000, axis=0)
         statistics, prior = sufficient_statistics(table, own, score), score.parameter_prior()
         background = no_background(own.shape[1])
-        means = module.expected(statistics, prior, own, background)  # type: ignore[attr-defined]
-        draws = module.drawn(statistics, prior, graphs, background, generator)  # type: ignore[attr-defined]
+        means = module.expected(statistics, prior, own, background)
+        draws = module.drawn(statistics, prior, graphs, background, generator)
         for kind in (means, draws):
             assert np.isfinite(kind.outcome(outcome, {0: 1.0})).all()
         for ask in (

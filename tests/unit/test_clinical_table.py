@@ -11,9 +11,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tests.tools.clinical import LEFT_OUT, STRONG_PAIRS, TRUE_EDGES, USED, clinical_frame
+from tests.tools.clinical import LEFT_OUT, STRONG_PAIRS, TRUE_EDGES, TRUE_EFFECTS, USED, clinical_frame
 
 from dagpost import DagPosterior, Recipe, as_table, read_table
+from dagpost.causal import Effect
 from dagpost.errors import DagpostWarning, InputError
 
 
@@ -106,6 +107,34 @@ def test_a_weak_effect_is_found_that_cuts_hide(fitted: Any, cut: Any) -> None:
     """Smoking raises the pressure by 6 with a spread of 9."""
     assert fitted[0].probability("smoking -- systolic").value > 0.95
     assert cut[0].probability("smoking -- systolic").value < 0.5
+
+
+SMOKING = TRUE_EFFECTS[0]
+
+
+@pytest.fixture(scope="module")
+def smoking(fitted: Any) -> Effect:
+    """What smoking does to the pressure, where the model may say which direction each line has."""
+    effect: Effect = fitted[0].effect(SMOKING.cause, SMOKING.outcome, do=SMOKING.do, draws=2_000, seed=1)
+    return effect
+
+
+def test_smoking_raises_the_pressure_by_as_much_as_it_truly_does(smoking: Effect) -> None:
+    lower, upper = smoking.interval()
+    assert lower <= SMOKING.total <= upper < 2 * SMOKING.total
+    assert smoking.positive_probability > 0.7
+    assert smoking.negative_probability < 0.01
+    assert smoking.mean == pytest.approx(SMOKING.total, rel=0.4)
+
+
+def test_smoking_acts_directly_and_not_through_the_weight(smoking: Effect) -> None:
+    assert smoking.direct is not None
+    lower, upper = smoking.direct.interval()
+    assert lower <= SMOKING.direct <= upper
+    assert smoking.direct.mean == pytest.approx(smoking.mean, abs=0.3)
+    for part in smoking.through:
+        assert part.probability < 0.5
+        assert part.through not in SMOKING.through or abs(part.mean) < 0.2
 
 
 def test_the_recipe_lives_in_the_model_file(fitted: Any, tmp_path: Path) -> None:

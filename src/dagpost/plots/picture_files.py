@@ -51,6 +51,8 @@ _MOST_DOTS = 200_000_000
 #: Letters of a title, smaller over a picture that is less wide than this many inches, and the room below it.
 _TITLE, _WIDE, _GAP = 12.0, 5.0, 8.0
 _LONGEST_TITLE = 200
+#: Matplotlib's margin, in inches, and what is added to it so that no title touches the edge.
+_USUAL_MARGIN, _MARGIN = 3.0 / 72.0, 3.0 / 72.0
 #: How matplotlib's remarks begin on letters that a font does not have, and on a picture that has no room left.
 _NO_LETTER, _NO_ROOM = "Glyph", "constrained_layout not applied"
 
@@ -167,7 +169,8 @@ def _titled(plt: Any, draw: Callable[[Axes | None], Axes], title: str, size: Siz
     if title:
         text = _set_title(figure, title)
         figure.draw_without_rendering()
-        more = text.get_window_extent().height / figure.dpi + _GAP / 72.0
+        # The margin is above and below both the title and the axes.
+        more = text.get_window_extent().height / figure.dpi + _GAP / 72.0 + 4.0 * _MARGIN
         figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + more)
     return figure
 
@@ -175,6 +178,9 @@ def _titled(plt: Any, draw: Callable[[Axes | None], Axes], title: str, size: Siz
 def _set_title(figure: Any, title: str) -> Any:
     width = figure.get_figwidth()
     size = _TITLE * min(1.0, max(width / _WIDE, 0.6))
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.set(h_pad=_USUAL_MARGIN + _MARGIN)
     lines = textwrap.wrap(shortened(printable(title), _LONGEST_TITLE), max(int(width * 72.0 / (0.65 * size)), 12))
     return figure.suptitle(
         escaped("\n".join(lines)), fontsize=size, fontweight="bold", family=family_for([title]), gid="title"

@@ -254,6 +254,19 @@ def _node_cost(
     return cost
 
 
+@inlined
+def _row_between(node: int, row: Any, ends: Any, head: Any, members: Any, first: Any, rows: int, share: float) -> int:
+    """A row below all nodes whose heads point to a node, and above those that it points to, as far as there is one."""
+    low, high = 0, rows - 1
+    for place in range(first[node], first[node + 1]):
+        line = members[place]
+        if head[line] and ends[line, 1] == node:
+            low = max(low, row[ends[line, 0]] + 1)
+        elif head[line]:
+            high = min(high, row[ends[line, 1]] - 1)
+    return low + int(share * (high - low + 1)) if low <= high else high + int(share * (low - high + 1))
+
+
 @kernel
 def anneal(
     x: Any, row: Any, halves: Any, ends: Any, weight: Any, head: Any, members: Any, first: Any,
@@ -289,6 +302,8 @@ def anneal(
                 if kind < 0.4:
                     new_x = x[far] + (new_x - old_x)
                 new_row = row[far] + int(5.0 * _uniform(state)) - 2
+                if kind < 0.47:
+                    new_row = _row_between(node, row, ends, head, members, first, rows, _uniform(state))
             elif kind < 0.7:
                 new_row = old_row + int(3.0 * _uniform(state)) - 1
             new_row = min(max(new_row, 0), rows - 1)

@@ -35,7 +35,8 @@ _MOST_LINES = 400
 #: Lines and boxes that a scene of very many columns has at most.
 _MOST_PAIRS, _MOST_NODES = 150, 100
 #: How far boxes move apart step by step, if there are at most so many, until all numbers have a place.
-_STRETCHES, _STRETCHED = (1.0, 1.12, 1.12, 1.12), 16
+_STRETCHES: dict[Shape, tuple[float, ...]] = {"wide": (1.0, 1.12, 1.12, 1.12), "narrow": (1.0, 1.12)}
+_STRETCHED = 16
 _MARGIN = 8.0
 #: Size of the numbers on lines, in sizes of the letters.
 _NUMBER = 0.82
@@ -189,7 +190,8 @@ def scene_of(
         for node, label, (x, y), side in zip(part.nodes, labels, centres, sides, strict=True)
     ]
     told = [_told(directions, given[place], said[place] if said is not None else given[place].label) for place in drawn]
-    stretches = _STRETCHES if layout == "layered" and len(boxes) <= _STRETCHED and numbers is None else _STRETCHES[:1]
+    may_stretch = layout == "layered" and len(boxes) <= _STRETCHED and numbers is None
+    stretches = _STRETCHES[shape] if may_stretch else (1.0,)
     for stretch in stretches:
         # Boxes move apart until every number finds a place.
         boxes = [_moved_apart(box, stretch, shape) for box in boxes]

@@ -1,4 +1,4 @@
-"""Signs and sizes: what setting one variable does to another, for the pairs that are probably joined.
+"""Signs and sizes: what setting one variable does to another, for pairs that an edge or a path probably joins.
 
 Effects are those of `model.effect` (causal/), with fewer draws. There is one for each way along which a path is
 probable enough, and only as many as take seconds; what is left out is told.
@@ -87,7 +87,7 @@ class PairEffect(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The effects of pairs that are probably joined, the surest first; `omitted` says why some or all are not there."""
+    """Effects between columns, the surest first; `omitted` says why some or all are not there."""
 
     pairs: tuple[PairEffect, ...] = ()
     omitted: str = ""
@@ -107,7 +107,7 @@ class Sizes(NamedTuple):
 
 
 def sizes_of(fitted: Fitted, directions: Directions, paths: Floats | None) -> Sizes:
-    """The effects of the pairs that are found, where they are quickly computed."""
+    """The effects of pairs that are found, by edges or paths, where they are quickly computed."""
     if not fitted.target.posterior:
         return Sizes(omitted="Shares of replicates are not a posterior, so that effects have none either")
     if len(fitted.names) > MAX_NODES:
@@ -148,11 +148,14 @@ def _order(own: PairEffect) -> tuple[float, float]:
 def _ways(directions: Directions, paths: Floats) -> list[tuple[int, int]]:
     """Cause and outcome of what is looked at, the most probable pairs first: the likelier way, and the other if likely.
 
-    Exogenous columns are never an outcome.
+    Then those that others probably lie between. Exogenous columns are never an outcome.
     """
-    ways = []
+    ways: list[tuple[int, int]] = []
     for pair in directions.pairs(FOUND):
         both = sorted([(pair.source, pair.target), (pair.target, pair.source)], key=lambda way: -paths[way])
         asked = [way for way in both if way[1] not in directions.exogenous]
         ways += [way for place, way in enumerate(asked) if paths[way] > 0.0 and (not place or paths[way] >= _LIKELY)]
-    return ways
+    known = {*ways}
+    others = [(int(cause), int(outcome)) for cause, outcome in np.argwhere(paths >= FOUND)]
+    led = [way for way in others if way[0] != way[1] and way not in known and way[1] not in directions.exogenous]
+    return ways + sorted(led, key=lambda way: -round(float(paths[way]), 9))

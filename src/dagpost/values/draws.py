@@ -65,6 +65,12 @@ class NumberLimits(NamedTuple):
     #: None: the last number is asked for itself.
     both: Sequence[Limits] | None
 
+    @property
+    def simulated(self) -> bool:
+        """Whether numbers are drawn within their limits before others are looked at."""
+        intervals = sum(not own.is_point for own in (self.evidence if self.both is None else self.both))
+        return intervals > (0 if self.both is None else 1)
+
 
 def number_draws(logs: Floats, means: Floats, covariances: Floats, limits: NumberLimits, events: Flags) -> Drawn:
     """From log p(lane) of each draw (draws, lanes), and moments of numbers there (draws, lanes, numbers)."""

@@ -28,8 +28,8 @@ from dagpost.values.question import Cell, Columns, Question, refuse_open_numbers
 
 #: Networks, each with one lane of levels, whose numbers are worked on at a time.
 _TOGETHER = 2**14
-#: Networks with all of their lanes that are drawn in all, and graphs that are drawn at least.
-_MOST, _FEWEST = 2**20, 200
+#: Networks, each with one lane, that are drawn in all; fewer where numbers are simulated; graphs drawn at least.
+_MOST, _MOST_SIMULATED, _FEWEST = 2**18, 2**16, 200
 #: Draws where columns are images of latent numbers.
 _LATENT = 1000
 
@@ -191,11 +191,12 @@ def _mixed_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.G
         return _level_kind(asked, part, draws, generator)
     chosen = chosen_graphs(part, draws, generator)
     lanes = asked.lanes(_interface(asked, chosen))
-    if lanes.width * len(chosen) > _MOST:
-        chosen = chosen_graphs(part, max(_MOST // lanes.width, _FEWEST), generator)
     fixed = asked.fixed_numbers(asked.mattering(chosen))
     order = asked.number_order(fixed)
     limits = asked.limits(order)
+    most = (_MOST_SIMULATED if limits.simulated else _MOST) // lanes.width
+    if draws > most:
+        chosen = chosen_graphs(part, max(most, _FEWEST), generator)
     wanted = [*order[0], *order[1], *order[2]]
     pieces = []
     step = max(_TOGETHER // lanes.width, 1)

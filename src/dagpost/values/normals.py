@@ -18,7 +18,7 @@ from dagpost._tools.arrays import Floats
 from dagpost.prediction.latent_rows import between, within
 
 #: Draws of numbers within their intervals, for each network.
-_PARTICLES = 64
+_PARTICLES = 32
 #: Fractional parts of square roots of primes: multiples of them fill the unit cube evenly.
 _STEPS = np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0, 23.0, 29.0, 31.0, 37.0]) % 1.0
 

@@ -25,6 +25,7 @@ from dagpost.features.language import resolve
 from dagpost.features.value_queries import ValueQuery, ValueTerm, WrittenValue
 from dagpost.posterior.fitted import Fitted
 from dagpost.prediction.averaging import refuse_exogenous
+from dagpost.prediction.counted_parts import has_rows
 
 _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": lambda a, b: a < b,
@@ -202,6 +203,11 @@ def _number(text: str) -> float | None:
 
 def columns_of(fitted: Fitted) -> Columns:
     """What a fitted model knows of its columns."""
+    if not has_rows(fitted):
+        raise InputError(
+            "This model knows nothing of values: it was made from scores, or its file keeps neither rows nor what was "
+            "counted in them. Fit it to a table; call own_sample() before it is saved."
+        )
     recipe = fitted.data.recipe
     if recipe is None:
         recipe = Recipe.of_levels(fitted.names, fitted.data.levels)

@@ -27,7 +27,8 @@ class ValueEstimate(Estimate):
     found: "exact" (the sum over all graphs, parameters integrated out), "exact in each graph" (the same over the graphs
     of a sample), or "drawn" (numbers: the mean over draws of graph and parameters, in each of which inference is exact;
     with several intervals, or latent numbers, simulated). `samples` graphs were looked at, and the interval rests on
-    draws that are worth `effective_samples` equal ones.
+    draws that are worth `effective_samples` equal ones. Columns in `exogenous` are not modelled and were not given:
+    they are averaged over as the table has them.
     """
 
     #: The question, as text.
@@ -38,7 +39,7 @@ class ValueEstimate(Estimate):
 
     def __str__(self) -> str:
         shown = short if self.predictive is not None else "{:.4f}".format
-        words = "; ".join(filter(None, (target_named(self.modularity).words, given_columns(self.exogenous))))
+        words = about(self)
         new = ""
         if self.predictive is not None:
             new = f"; a new value {shown(self.predictive[0])} to {shown(self.predictive[1])}"
@@ -55,6 +56,13 @@ class ValueEstimate(Estimate):
         else:
             found["predictive"] = [*map(float, self.predictive)]
         return found
+
+
+def about(estimate: ValueEstimate) -> str:
+    """What is counted, and which columns are averaged over as the table has them."""
+    averaged = given_columns(estimate.exogenous).removeprefix("given ")
+    words = target_named(estimate.modularity).words
+    return f"{words}; {averaged} as in the table" if averaged else words
 
 
 def short(value: float) -> str:
@@ -130,7 +138,7 @@ class ValueDistribution:
     @property
     def _about(self) -> str:
         own = self.probabilities[0] if self.mean is None else self.mean
-        words = "; ".join(filter(None, (target_named(own.modularity).words, given_columns(own.exogenous))))
+        words = about(own)
         percent = f"{100 * self.confidence:.6g}%"
         return f"{percent} intervals over graphs and parameters; {own.rule}, {own.samples:,} graphs; {words}"
 

@@ -13,10 +13,10 @@ from dagpost.prediction.statistics import sufficient_statistics
 from dagpost.scores import BDeu
 
 
-def table_of(columns: int, levels: int, rows: int = 30, **more: object) -> Table:
+def table_of(columns: int, levels: int, rows: int = 30) -> Table:
     codes = np.random.default_rng(1).integers(0, levels, (columns, rows)).astype(np.uint8)
     names = tuple(f"V{column}" for column in range(columns))
-    return Table(names, tuple(codes), (tuple(range(levels)),) * columns, **more)  # type: ignore[arg-type]
+    return Table(names, tuple(codes), (tuple(range(levels)),) * columns)
 
 
 def test_of_a_huge_family_only_what_a_question_needs_is_made() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ def test_their_boxes_are_square_and_grey(given: DagPosterior, layout: str) -> No
     ax = plots.graph(given, layout=layout)
     ax.figure.canvas.draw()
     patches = [patch for patch in ax.patches if patch.get_gid() == "box"]
-    boxes = {text.get_text(): patch for text, patch in zip(nodes(ax), patches, strict=True)}
+    boxes: dict[str, Any] = {text.get_text(): patch for text, patch in zip(nodes(ax), patches, strict=True)}
     square = {name for name, box in boxes.items() if type(box.get_boxstyle()).__name__ == "Square"}
     grey = {name for name, box in boxes.items() if to_hex(box.get_facecolor()) == COLOURS["exogenous"]}
     assert square == grey == {"Family", "Smoking"}

@@ -6,15 +6,17 @@ import itertools
 import math
 import shutil
 from itertools import combinations, pairwise
+from random import Random
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.naive.row_costs import cost_of_nodes
 
 from dagpost.errors import InputError
-from dagpost.plots import placing
+from dagpost.plots import placing, rows
 from dagpost.plots.curves import meets_box, points_along, rounded
 from dagpost.plots.detours import way_around
 from dagpost.plots.letters import broken, cut_to, text_width
@@ -191,3 +193,21 @@ def test_positions_that_are_given_keep_their_order() -> None:
     assert np.argsort(xs).tolist() == [0, 2, 1]
     # Upwards for those who give them, downwards in a scene.
     assert np.argsort(-ys).tolist() == [0, 1, 2]
+
+
+@settings(max_examples=8)
+@given(acyclic(most=5), st.randoms(use_true_random=False))
+def test_states_of_the_annealing_cost_what_they_are_said_to(graph: tuple[int, Edges], random: Random) -> None:
+    count, edges = graph
+    sides = [(random.uniform(20.0, 60.0), random.uniform(10.0, 30.0)) for _ in range(count)]
+    x = np.array([random.uniform(0.0, 300.0) for _ in range(count)])
+    row = np.array([random.randrange(3) for _ in range(count)], dtype=np.int64)
+    weights, headed = [random.uniform(0.2, 1.0) for _ in edges], [random.random() < 0.5 for _ in edges]
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    members, first = rows._lines_of(count, ends)
+    found = rows.anneal(
+        x, row, np.array(sides) / 2.0, ends, np.array(weights), np.array(headed, dtype=np.int64), members, first,
+        300.0, 3, 60.0, 20.0, 0, 1,
+    )  # fmt: skip
+    points = [(float(own), 60.0 * float(place)) for own, place in zip(x, row, strict=True)]
+    assert found == pytest.approx(cost_of_nodes(points, sides, edges, weights, headed, 20.0), rel=1e-3, abs=0.02)

@@ -375,10 +375,10 @@ def test_shares_of_a_bootstrap_are_not_called_probabilities(model: DagPosterior)
     assert plots.comparison(model, shares).get_xlabel() == "posterior probability or share of replicates"
     ax = plots.graph(shares)
     words = legend_words(ax)
-    assert "share with an edge" in words
-    assert "probability of an edge" not in words
+    assert "share with an edge:" in words
+    assert "probability of an edge:" not in words
     # A direction counts only where it is compelled in a replicate; what the search picked is told where that counts.
-    assert {arrow.word for arrow in arrows(ax)} <= {"clear", "leaning", "open"}
+    assert {arrow.line.word for arrow in arrows(ax)} <= {"clear", "leaning", "open"}
     assert shares.target_.directions not in caption(ax)
     assert shares.target_.directions in plots.edges(shares).get_title().replace("\n", " ")
     assert not any(text.get_text().startswith("≥") for text in ax.texts)

@@ -13,7 +13,7 @@ from scipy.special import betaincinv
 from tests.tools.gapped import fitted_to
 from tests.tools.latent_models import latent_model
 
-from dagpost import BDeu, DagPosterior, InputError, Recipe
+from dagpost import BDeu, DagPosterior, InputError, Recipe, local_scores
 from dagpost.values.answers import mixture_quantiles
 
 
@@ -231,7 +231,14 @@ def test_exogenous_numbers_that_matter_must_be_given() -> None:
     with pytest.raises(InputError, match="exogenous"):
         model.probability("E(bmi)")
     low, high = model.probability(["E(systolic | bmi = 20)", "E(systolic | bmi = 30)"])
+    assert low.exogenous == ()
     assert float(high) > float(low) + 3.0
+
+
+def test_a_model_of_scores_knows_no_values() -> None:
+    model = DagPosterior(seed=1).fit_scores(local_scores(_levels()[["Smoking", "Pressure"]], "bdeu", 1))
+    with pytest.raises(InputError, match="knows nothing of values"):
+        model.probability("Smoking = yes")
 
 
 def test_names_and_levels_may_have_any_characters() -> None:
