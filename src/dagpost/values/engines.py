@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, reduce
 from operator import or_
 from typing import Any
@@ -15,7 +16,8 @@ from dagpost.errors import InputError
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import images_of
 from dagpost.prediction.background import background_of
-from dagpost.prediction.mixed_statistics import compressed
+from dagpost.prediction.discrete_statistics import DiscreteStatistics
+from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
 from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, NormalWishartPrior
 from dagpost.values.averaged import Averaged, Weighted, chosen_graphs, cut_graphs, relevant
 from dagpost.values.draws import Drawn, NumberLimits, joined_draws, level_draws, number_draws
@@ -133,6 +135,19 @@ class Asked:
         return NumberLimits([*at, *between, *given], [*at, *between, *met, *more])
 
 
+def with_one_regime(question: Question, columns: Columns, averaged: Averaged) -> Question:
+    """The question in which all other regimes are off where one is set, as in effects."""
+    statistics = averaged.parts[0].statistics
+    counted = statistics.discrete if isinstance(statistics, MixedStatistics) else statistics
+    if not isinstance(counted, DiscreteStatistics):
+        return question
+    regimes = [columns.names.index(name) for name in counted.regimes]
+    if not any(node in question.do for node in regimes):
+        return question
+    off = {node: 0.0 for node in regimes if node not in question.evidence}
+    return replace(question, do={**off, **question.do})
+
+
 def exact_shares(asked: Asked) -> Floats | None:
     """The probabilities of the events, averaged over graphs with the parameters integrated out; None: not possible."""
     from scipy.special import logsumexp
@@ -196,7 +211,9 @@ def _mixed_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.G
     limits = asked.limits(order)
     most = (_MOST_SIMULATED if limits.simulated else _MOST) // lanes.width
     if draws > most:
-        chosen = chosen_graphs(part, max(most, _FEWEST), generator)
+        # Some of those above: lanes have what leads to numbers in these, and may not in others.
+        count = min(max(round(len(chosen) * max(most, _FEWEST) / draws), 1), len(chosen))
+        chosen = chosen[np.arange(count) * len(chosen) // count]
     wanted = [*order[0], *order[1], *order[2]]
     pieces = []
     step = max(_TOGETHER // lanes.width, 1)
