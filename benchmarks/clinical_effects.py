@@ -3,9 +3,9 @@
     python -m benchmarks.clinical_effects [--rows 900]
 
 The table is that of tests/tools/clinical.py: identifiers, dates, gaps, levels and numbers, made by a network whose
-effects are known. It is written to a CSV file and fitted with nothing set, and again with what any clinician knows: age
-and sex come before habits, and those before measurements (`--tier`). `dagpost effect` answers; printed is each answer
-with its 95% interval beside the truth.
+effects are known. It is written to a CSV file and fitted with nothing set; with what any clinician knows, that age and
+sex come before habits, and those before measurements (`--tier`); and with numbers as they are rather than by their
+normal scores. `dagpost effect` answers; printed is each answer with its 95% interval beside the truth.
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ def main() -> None:
         table, model = Path(folder) / "clinic.csv", Path(folder) / "clinic.dagpost"
         clinical_frame(options.rows).to_csv(table, index=False)
         tiers = [part for tier in TIERS for part in ("--tier", ",".join(tier))]
-        for title, rules in (("nothing set", []), (f"{' '.join(tiers)}", tiers)):
-            print(f"\n{title}")
+        raw = ["--score", "latent-gaussian:margins=raw"]
+        for rules in ([], tiers, [*tiers, *raw]):
+            print(f"\n{' '.join(rules) or 'nothing set'}")
             dagpost("fit", str(table), "-o", str(model), "--seed", "1", *rules)
             show(model)
         if options.report is not None:

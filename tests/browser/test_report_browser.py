@@ -184,6 +184,29 @@ def test_the_graph_is_zoomed_and_dragged_and_the_wheel_alone_scrolls_the_page(se
     assert not page.evaluate(inside)
 
 
+def test_two_fingers_zoom_the_graph_and_not_the_page_and_a_sheet_tells_what_was_touched(
+    browser: Any, opened: Seen
+) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(opened.path.as_uri())
+    box = page.locator("#graph").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    hand = context.new_cdp_session(page)
+    for kind, apart in (("touchStart", 20), ("touchMove", 40), ("touchMove", 70), ("touchEnd", None)):
+        fingers = [] if apart is None else [{"x": x - apart, "y": y, "id": 0}, {"x": x + apart, "y": y, "id": 1}]
+        hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
+    assert page.evaluate("Report.zoomed") > 1.5
+    assert page.evaluate("visualViewport.scale") == 1
+    page.locator("#fit").tap()
+    page.locator("svg.graph.narrow .node[data-node='0'] text").tap()
+    sheet = page.locator("#panel")
+    assert sheet.locator("h3").inner_text() == page.evaluate("Report.data.names[0]")
+    chosen = page.locator("svg.graph.narrow .node.marked rect").bounding_box()
+    assert chosen["y"] + chosen["height"] <= sheet.bounding_box()["y"]
+    context.close()
+
+
 def test_heads_of_the_table_sort_it(seen: Seen) -> None:
     def column(number: int) -> list[str]:
         return seen.page.locator(f"table.pairs tbody tr td:nth-child({number})").all_inner_texts()

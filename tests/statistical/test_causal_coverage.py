@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
 @pytest.mark.parametrize(
     ("world", "tables"),
     [
-        ("numbers", 40),
+        ("numbers", 25),
         *(pytest.param(world, 400, marks=pytest.mark.long) for world in benchmark.WORLDS),
     ],
 )

@@ -26,7 +26,8 @@ _GENERAL = (
     "Nothing feeds back: causes form a graph without cycles.",
 )
 _WORDS: dict[tuple[Word, ...], str] = {
-    ("clear", "leaning"): "compelled by the data: {}",
+    ("clear",): "compelled by the data: {}",
+    ("leaning",): "leaning one way by the data, not surely: {}",
     ("rules",): "decided by your rules: {}",
     ("model",): "following from the model: {}",
     ("open", "unknown"): "open, the data cannot tell: {}",

@@ -27,7 +27,7 @@ from dagpost.causal.sources import graphs_of_fitted, graphs_of_sample
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError, warn
-from dagpost.features import Feature, Query, evaluate, path, resolve
+from dagpost.features import Edge, Feature, Query, evaluate, path, resolve
 from dagpost.posterior.averaged_answers import averaged_answers
 from dagpost.posterior.directions import Directions, directions_of_sample, quick_directions
 from dagpost.posterior.estimate import RULED_OUT, Estimate, check_confidence
@@ -38,6 +38,8 @@ from dagpost.scores import Score
 
 #: A column that lies on the way less often than this has no part of its own, unless all graphs are listed.
 _LEAST_PART = 0.001
+#: What is exact given a condition is asked for if sums over all graphs are reckoned to take no longer than this.
+_PATIENCE_SECONDS = 1.0
 
 
 def effect(
@@ -128,13 +130,16 @@ def effect_of_fitted(
     graphs = graphs_of_fitted(fitted)
     question = question_of(graphs.columns, cause, outcome, do, outcome_level)
     condition, exact = _condition(graphs, given), graphs.exact
+    # Given a condition, exact answers take sums of their own.
+    quick = condition is None or fitted.workspace.seconds(fitted.modularity) <= _PATIENCE_SECONDS
     if condition is not None:
         graphs, share = _restricted(graphs, condition)
-        known = None if exact else _known(fitted, Query(condition), confidence)
+        asked = not exact and (quick or isinstance(condition, Edge))
+        known = _known(fitted, Query(condition), confidence) if asked else None
         share = share if known is None else float(known)
         exact = exact or (known is not None and known.rule == "exact")
     path_probability = None
-    if question.single and not graphs.exact:
+    if question.single and quick and not graphs.exact:
         (x,), y = question.changed, question.outcome
         there = resolve(path(fitted.names[x], fitted.names[y]), fitted.names, None, fitted.exogenous).feature
         path_probability = _known(fitted, Query(there, condition), confidence)

@@ -40,12 +40,23 @@ _ASSUMPTION = (
     "Behind every column are latent numbers, each a linear function of those of its causes with normal noise; the "
     "column rises with them."
 )
+_BY_RANKS = (
+    "Columns of numbers enter by their ranks: relations are taken as linear between normal numbers of the same ranks. "
+    "Where they are linear in the numbers themselves, sizes between two such columns may be off: fit with "
+    "the score latent-gaussian:margins=raw."
+)
 
 
 def kind_of(images: Images, part: Part, exogenous: Integers) -> Kind:
     """How mechanisms are made for the latent numbers of one completed table."""
     assert part.table is not None
-    return Kind(partial(_drawn, images, part.table, exogenous), None, _ASSUMPTION, standardised=_standardised)
+    return Kind(partial(_drawn, images, part.table, exogenous), None, _assumption(images), standardised=_standardised)
+
+
+def _assumption(images: Images) -> str:
+    if images.margins == "raw" or all(images.table.levels):
+        return _ASSUMPTION
+    return f"{_ASSUMPTION} {_BY_RANKS}"
 
 
 def _drawn(

@@ -191,7 +191,7 @@ def _print_parts(found: Effect) -> None:
     from dagpost.causal.sentences import change_text, range_text
 
     percent = f"{100 * found.confidence:.6g}% interval"
-    rows = [("part", "mean", percent, "there", "raises", "lowers")]
+    rows: list[tuple[str, ...]] = [("part", "mean", percent, "there", "raises", "lowers")]
     level = found.outcome_level is not None
     parts = found.parts_table().to_dict("records")[: _SHOWN + 2]
     rows += [
@@ -291,7 +291,9 @@ def _print_all(table: pd.DataFrame, least: float, confidence: float) -> None:
 
     shown = table[1.0 - table["no_effect"] >= least].sort_values("no_effect", kind="stable")
     percent = f"{100 * confidence:.6g}% interval"
-    rows = [("cause", "set to", "outcome", "mean change", percent, "no effect", "raises", "lowers")]
+    rows: list[tuple[str, ...]] = [
+        ("cause", "set to", "outcome", "mean change", percent, "no effect", "raises", "lowers")
+    ]
     for row in shown.to_dict("records"):
         do, level = row["do"], row["outcome_level"]
         what = f"the mean of {row['outcome']}" if _is_missing(level) else f"P({row['outcome']} = {level})"

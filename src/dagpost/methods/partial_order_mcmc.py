@@ -52,8 +52,7 @@ class PartialOrderMCMC(ChainMethod):
     summary = "chains over partial orders, with --modularity order"
     citation = (
         "Niinimäki, T., Parviainen, P., & Koivisto, M. (2011). Partial order MCMC for structure discovery in Bayesian "
-        "networks. Uncertainty in Artificial Intelligence, 27. "
-        "https://doi.org/10.48550/arXiv.1202.3753"
+        "networks. Uncertainty in Artificial Intelligence, 27."
     )
     modularity = "order"
     moves = ("swap between neighbours", "swap any two", "redraw a window", "shift one")

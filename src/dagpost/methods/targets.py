@@ -81,7 +81,7 @@ STRUCTURE = Target(
     "Each graph is counted once.",
     "all graphs that are allowed",
     citation="Tian, J., & He, R. (2009). Computing posterior probabilities of structural features in Bayesian "
-    "networks. Uncertainty in Artificial Intelligence, 25. https://doi.org/10.48550/arXiv.1205.2612",
+    "networks. Uncertainty in Artificial Intelligence, 25.",
 )
 ORDER = Target(
     "order",

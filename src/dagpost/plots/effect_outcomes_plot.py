@@ -58,7 +58,7 @@ def effect_outcomes(effect: Effect, *, ax: Axes | None = None) -> Axes:
     labels = [plain(_setting(effect, own)) for own in settings]
     measured = effect.measured if len(levels) == 1 else f"P({plain(effect.outcome)})"
     one_a_row(ax, labels, plain(measured, _LONGEST_LABEL))
-    ax.xaxis.label.set_family(family_for([measured]))
+    ax.set_xlabel(ax.get_xlabel(), family=family_for([measured]))
     if len(levels) > 1:
         ax.legend(
             loc="lower left", bbox_to_anchor=(1.0, 0.0), fontsize=SMALL, frameon=False, title=plain(effect.outcome)

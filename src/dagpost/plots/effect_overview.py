@@ -30,7 +30,7 @@ def effect_overview(effect: Effect, ax: Axes | None = None) -> Axes:
         figure, place = ax.figure, ax.get_subplotspec()
         ax.remove()
     grid = place.subgridspec(2, 2 if parts else 1, height_ratios=(_ABOVE, below))
-    top = figure.add_subplot(grid[0, :])
+    top: Axes = figure.add_subplot(grid[0, :])
     effect_density(effect, ax=top)
     if parts:
         left = effect_parts(effect, count=_SHOWN, ax=figure.add_subplot(grid[1, 0]))

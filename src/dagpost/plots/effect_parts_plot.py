@@ -62,7 +62,7 @@ def effect_parts(effect: Effect, *, count: int = 8, ax: Axes | None = None) -> A
                 markerfacecolor=colour, markeredgecolor="black",
             )  # fmt: skip
     one_a_row(ax, labels, plain(f"change of {effect.measured}", _LONGEST_LABEL))
-    ax.xaxis.label.set_family(family_for([effect.measured]))
+    ax.set_xlabel(ax.get_xlabel(), family=family_for([effect.measured]))
     for height, share in zip(heights, table["probability"], strict=True):
         ax.annotate(
             share_text(float(share)), (1.0, height), xycoords=ax.get_yaxis_transform(), xytext=(6, 0), va="center",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -171,15 +172,15 @@ def _inside(points: Floats, boxes: Floats) -> bool:
     return bool((points.min(axis=0) >= low - OUTSIDE).all() and (points.max(axis=0) <= high + OUTSIDE).all())
 
 
-def _around(line: Wanted, start: Port, end: Port, boxes: Floats) -> Routed:
+def _around(line: Wanted, start: Port, end: Port, boxes: Floats, *, upright: bool = False) -> Routed:
     """The shortest way around all boxes, its corners as round as there is room."""
     out = CLEARANCE + 1.5
     first = (start.x + out * start.out_x, start.y + out * start.out_y)
     far = max(line.head[0] + 2.0, out)
     last = (end.x + far * end.out_x, end.y + far * end.out_y)
-    upright = (end.x + line.head[0] * end.out_x, end.y + line.head[0] * end.out_y)
+    foot = (end.x + line.head[0] * end.out_x, end.y + line.head[0] * end.out_y)
     way = way_around(first, last, boxes, CLEARANCE)
-    for corners in (way[1:-1], way):
+    for corners in (way,) if upright else (way[1:-1], way):
         # Without the steps away from its boxes, if it need not go round these.
         back = limited(end, corners[-1], _STEEPEST) if corners and corners is not way else (end.out_x, end.out_y)
         base = (end.x + line.head[0] * back[0], end.y + line.head[0] * back[1])
@@ -187,7 +188,7 @@ def _around(line: Wanted, start: Port, end: Port, boxes: Floats) -> Routed:
             found = Routed(rounded([start[:2], *corners, base], radius), _head(end, back, line.head))
             if _is_free(found, line, boxes, CLEARANCE - 2.0):
                 return found
-    return Routed(rounded([start[:2], *way, upright], CLEARANCE), _head(end, (end.out_x, end.out_y), line.head))
+    return Routed(rounded([start[:2], *way, foot], CLEARANCE), _head(end, (end.out_x, end.out_y), line.head))
 
 
 def _heads_apart(
@@ -203,25 +204,22 @@ def _heads_apart(
         if line.crowded and found[number].head is not None:
             by_target.setdefault(line.target, []).append(number)
     for own in by_target.values():
-        touching = {
-            number
-            for place, one in enumerate(own)
-            for two in own[place + 1 :]
-            if overlap(found[one].head or (), found[two].head or ())
-            for number in (one, two)
-        }
-        for number in touching:
-            line, (start, end) = lines[number], ports[number]
-            upright = next(
-                (
-                    route
-                    for bend in (bends[number], *_BENDS)
-                    if _is_free(route := _upright(line, start, end, bend), line, boxes)
-                ),
-                None,
-            )
-            found[number] = upright or _around(line, start, end, boxes)
+        standing: set[int] = set()
+        while touching := _touching(own, found) - standing:
+            # Those that stand upright may touch others that do not yet.
+            standing |= touching
+            for number in touching:
+                line, (start, end) = lines[number], ports[number]
+                routes = (_upright(line, start, end, bend) for bend in (bends[number], *_BENDS))
+                free = next((route for route in routes if _is_free(route, line, boxes)), None)
+                found[number] = free or _around(line, start, end, boxes, upright=True)
     return found
+
+
+def _touching(numbers: Sequence[int], found: Sequence[Routed]) -> set[int]:
+    """Those of some lines whose heads overlap."""
+    pairs = combinations(numbers, 2)
+    return {number for pair in pairs if overlap(*(found[own].head or () for own in pair)) for number in pair}
 
 
 def _upright(line: Wanted, start: Port, end: Port, bend: float) -> Routed:

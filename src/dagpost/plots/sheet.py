@@ -89,7 +89,10 @@ def sheet_of(scene: Scene, *, title: str = "", legend: bool = True) -> Sheet:
     samples: list[Sample] = []
     if legend:
         y = _add_legend(scene, width, y + 12.0, words, samples)
-        y = _add_remarks(scene.remarks, width, y, words) + 4.0
+        assumed = _ASSUMED if {"clear", "leaning"} & {*scene.words} else ""
+        # What the numbers are comes first, names that are written out last.
+        first = " ".join(filter(None, [*scene.remarks[:1], assumed]))
+        y = _add_remarks([first, *scene.remarks[1:]], width, y, words) + 4.0
     return Sheet(scene, width, y, step, tuple(words), tuple(samples))
 
 
@@ -116,8 +119,6 @@ def _add_legend(scene: Scene, width: float, y: float, words: list[Words], sample
             words.append(Words("legend", shown, (x, y), _SMALL))
             x += text_width(shown, _SMALL) + 11.0
         y += _STEP
-    if {"clear", "leaning"} & {*scene.words}:
-        y = _add_remarks([_ASSUMED], width, y, words)
     return y
 
 

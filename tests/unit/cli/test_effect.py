@@ -106,7 +106,7 @@ def test_without_an_outcome_all_effects_are_listed(run: Run, model: str, fitted:
     of_one = json.loads(run("effect", model, "dose", "--draws", "100", "--seed", "1", "--json").stdout)["effects"]
     assert {row["cause"] for row in of_one if row["outcome"] != "dose"} == {"dose"}
     matrix = run("effect", model, "--matrix", "--draws", "100", "--seed", "1").stdout.splitlines()
-    mean = table.set_index(["cause", "outcome"]).loc[("dose", "weight"), "mean"]
+    mean = float(table[(table["cause"] == "dose") & (table["outcome"] == "weight")]["mean"].iloc[0])
     assert f"{mean:+.3g}" in next(line for line in matrix if line.startswith("dose "))
 
 
@@ -191,7 +191,7 @@ def effect_of(samples: list[float], **more: object) -> Effect:
         "zero_probability": float(np.mean(np.array(samples) == 0.0)), "assumptions": (), "graphs": 3,
         "observations": 9, "modularity": "structure", **more,
     }  # fmt: skip
-    return Effect(**settings)  # type: ignore[arg-type]
+    return Effect(**settings)
 
 
 def test_sentences_say_what_the_draws_say() -> None:

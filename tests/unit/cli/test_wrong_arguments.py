@@ -67,7 +67,7 @@ WRONG = {
     "an option": "--no-such-option",
 }
 #: What computes for longest where a word is not wrong: a part of the words each.
-_SLOW = {"fit": 3, "report": 4, "demo": 12, "best": 2, "predict": 2}
+_SLOW = {"fit": 3, "report": 4, "demo": 12, "best": 2, "predict": 2, "effect": 3, "plot": 2}
 
 
 def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:

@@ -104,7 +104,7 @@ def test_lists_of_pairs_say_it(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_report_and_the_legend_say_it(tmp_path: Path) -> None:
     page = mixed().report(tmp_path / "r.html").read_text(encoding="utf-8")
     for words in (
-        "For 2 it follows from the model, which is not a finding.",
+        "For 2 it follows from the model.",
         "ruled out by the model: that there are none is not a finding.",
         "edges from columns of numbers (bmi, pressure) to columns of levels",
         '"decided":"by the model"',

@@ -210,7 +210,7 @@ def test_every_sentence_is_true_and_whole(case: str) -> None:
     for work in works:
         assert in_text(work) in words
     for line in cited(content).splitlines():
-        assert line == SOFTWARE or re.search(r"https://\S+$|Research, 17\(30\)\.$", line), line
+        assert line == SOFTWARE or re.search(r"https://\S+$|[a-z], \d+(\(\d+\))?\.$", line), line
 
 
 def fitted_again(content: Any, frame: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch) -> DagPosterior:
