@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import kind
 from dagpost._tools.text import shortened, shown
 from dagpost.causal import latent
@@ -42,7 +42,8 @@ def _graphs_of_fitted(fitted: Fitted) -> Graphs:
     counted = counted_parts(fitted) if every is None else every
     images = images_of(fitted)
     exogenous = np.array([fitted.names.index(name) for name in fitted.exogenous], dtype=np.int64)
-    parts, known = [], {}
+    parts = []
+    known: dict[int, Masks] = {}
     for part, statistics in counted:
         # The values of a setting share their graphs; each completed table has its own.
         graphs = known.setdefault(id(part.sample.parents), part.sample.parents.astype(np.uint64))

@@ -114,14 +114,16 @@ class Asked:
         return points, intervals, targets
 
     def limits(
-        self, order: tuple[list[int], list[int], list[int]], scale: Callable[[int, float], float] = lambda _, x: x,
-        between: Sequence[Limits] = (),
+        self, order: tuple[list[int], list[int], list[int]],
+        scale: Callable[[int, float, bool], float] = lambda _, x, __: x, between: Sequence[Limits] = (),
     ) -> NumberLimits:  # fmt: skip
         """What is said of these columns, `between` standing after the points."""
         points, intervals, targets = order
 
         def of(node: int, cell: Cell) -> Limits:
-            low, high = (end if math.isinf(end) else scale(node, end) for end in (cell.lower, cell.upper))
+            low, high = (
+                end if math.isinf(end) else scale(node, end, cell.is_point) for end in (cell.lower, cell.upper)
+            )
             return Limits(np.array(low), np.array(high), cell.is_point)
 
         evidence, wanted = self.question.evidence, self.question.targets
@@ -271,7 +273,7 @@ def _latent_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.
     spread = np.broadcast_to(means[:, np.newaxis], (len(graphs), lanes.width, len(wanted)))
     square = np.broadcast_to(covariances[:, np.newaxis], (*spread.shape, len(wanted)))
     ends = [behind.ends(node, len(graphs), lanes.cells[node]) for node in levels]
-    limits = asked.limits(order, behind.latent, ends)
+    limits = asked.limits(order, behind.limit, ends)
     found = number_draws(np.zeros((len(graphs), lanes.width)), spread, square, limits, lanes.events)
     of = asked.question.of
     return found if found.components is None or of is None else found._replace(

@@ -16,6 +16,7 @@ from tests.tools.latent_models import latent_model
 from dagpost import BDeu, DagPosterior, InputError, Recipe, Regimes, local_scores
 from dagpost.values import engines
 from dagpost.values.answers import mixture_quantiles
+from dagpost.values.mixed import drawn_moments
 
 
 def _levels(rows: int = 60, seed: int = 1) -> pd.DataFrame:
@@ -143,6 +144,10 @@ def test_latent_numbers_answer_too() -> None:
     assert found.lower < found.median < found.upper
     done = model.value("pressure", do={"smoking": "yes"}, where="smoking ~> pressure", draws=200)
     assert 115.0 < done.median < 135.0
+    # No value lies beyond those of the table.
+    assert float(model.probability("P(pressure > 1000)")) == 0.0
+    assert float(model.probability("P(pressure > 1000 | pressure > 100, smoking = yes)")) == 0.0
+    assert float(model.probability("P(pressure < 1000)")) == pytest.approx(1.0)
 
 
 def test_a_model_without_rows_says_the_same(levels: DagPosterior, tmp_path: Path) -> None:
@@ -309,11 +314,20 @@ def test_fewer_draws_are_of_graphs_whose_causes_of_numbers_were_looked_at(monkey
     model = DagPosterior("conditional-gaussian", seed=1).fit(frame)
     asked: list[Any] = []
     looked_at: list[Any] = []
-    moments, interface = engines.drawn_moments, engines._interface
+    interface = engines._interface
+
+    def moments(*own: Any) -> Any:
+        asked.append(own[2])
+        return drawn_moments(*own)
+
+    def looked(*own: Any) -> Any:
+        looked_at.append(own[1])
+        return interface(*own)
+
     monkeypatch.setattr(engines, "_MOST", 16)
     monkeypatch.setattr(engines, "_FEWEST", 50)
-    monkeypatch.setattr(engines, "drawn_moments", lambda *own: (asked.append(own[2]), moments(*own))[1])
-    monkeypatch.setattr(engines, "_interface", lambda *own: (looked_at.append(own[1]), interface(*own))[1])
+    monkeypatch.setattr(engines, "drawn_moments", moments)
+    monkeypatch.setattr(engines, "_interface", looked)
     model.value("y", draws=1_000)
     chosen = {tuple(graph) for graphs in looked_at for graph in graphs.tolist()}
     assert sum(map(len, asked)) == 50
