@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import kind
 from dagpost._tools.text import shortened, shown
 from dagpost.causal import latent
@@ -17,7 +17,7 @@ from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.masks import refuse_wide
 from dagpost.posterior.fitted import Fitted, targets_of
-from dagpost.posterior.latent_numbers import images_of
+from dagpost.posterior.latent_numbers import images_of, modelled_levels
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.background import background_of, count_background
 from dagpost.prediction.counted_parts import all_counted_parts, counted_parts, has_rows
@@ -43,14 +43,16 @@ def _graphs_of_fitted(fitted: Fitted) -> Graphs:
     images = images_of(fitted)
     exogenous = np.array([fitted.names.index(name) for name in fitted.exogenous], dtype=np.int64)
     parts = []
+    known: dict[int, Masks] = {}
     for part, statistics in counted:
+        # The values of a setting share their graphs; each completed table has its own.
+        graphs = known.setdefault(id(part.sample.parents), part.sample.parents.astype(np.uint64))
         prior = _prior_of(part.score)
         own = KINDS[type(prior)] if images is None else latent.kind_of(images, part, exogenous)
-        parts.append(Weighted(own, prior, statistics, part.sample.parents.astype(np.uint64), part.sample.weights))
+        parts.append(Weighted(own, prior, statistics, graphs, part.sample.weights))
     columns = Columns(
-        fitted.names, fitted.data.levels, fitted.data.recipe, _means(counted[0][1]), fitted.exogenous, images
+        fitted.names, modelled_levels(fitted), fitted.data.recipe, _means(counted[0][1]), fitted.exogenous, images
     )
-    # The values of a setting share their graphs; each completed table has its own.
     shared = not fitted.completes
     return Graphs(
         parts=tuple(parts),
@@ -80,7 +82,7 @@ def graphs_of_sample(sample: DagSample, table: Table, score: str | Score, engine
     weights = sample.weights / sample.weights.sum()
     return Graphs(
         parts=(Weighted(KINDS[type(prior)], prior, statistics, sample.parents.astype(np.uint64), weights),),
-        columns=Columns(table.names, table.levels, recipe, _means(statistics), sample.exogenous),
+        columns=Columns(table.names, statistics.levels, recipe, _means(statistics), sample.exogenous),
         background=count_background(table, sample.exogenous, prior),
         count=len(sample),
         target=str(sample.target),

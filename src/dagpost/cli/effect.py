@@ -146,9 +146,10 @@ def _found(
     seed: int | None,
 ) -> Effect:
     from dagpost.cli.effect_question import causes_of
+    from dagpost.posterior.latent_numbers import modelled_levels
 
     *causes, outcome = words
-    names, levels = model.names_, model.fitted_.data.levels
+    names, levels = model.names_, modelled_levels(model.fitted_)
     position_of(outcome, names)
     asked = causes_of(causes, do, rather_than, names, levels)
     settings: dict[str, Any] = {"draws": draws, "confidence": confidence, "seed": seed, "given": given}

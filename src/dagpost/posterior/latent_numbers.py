@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dagpost.data.written_out import written_out, written_out_like
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
-from dagpost.scores import Score, resolve_score
+from dagpost.scores import NormalWishartPrior, Score, resolve_score, scores_within
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -18,6 +18,14 @@ def modelled_table(fitted: Fitted) -> Table:
     """The rows of a model as its score takes them, of latent numbers where it does; refused where there are none."""
     table = fitted.rows("Latent numbers")
     return fitted.once("modelled", lambda: resolve_score(fitted.score).modelled(table, fitted.exogenous))
+
+
+def modelled_levels(fitted: Fitted) -> tuple[tuple[Any, ...] | None, ...]:
+    """The levels of every column as the score takes them, None where they are numbers: in linear networks all are."""
+    score = resolve_score(fitted.score)
+    if images_of(fitted) is None and isinstance(scores_within(score)[0].parameter_prior(), NormalWishartPrior):
+        return (None,) * len(fitted.names)
+    return fitted.data.levels
 
 
 def images_of(fitted: Fitted) -> Images | None:

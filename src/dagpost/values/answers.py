@@ -21,7 +21,7 @@ from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.values.averaged import Averaged, averaged_graphs
 from dagpost.values.draws import Drawn
-from dagpost.values.engines import Asked, drawn_answers, exact_shares
+from dagpost.values.engines import Asked, drawn_answers, exact_shares, with_one_regime
 from dagpost.values.question import Columns, Question, columns_of, question_of_arguments, question_of_text
 from dagpost.values.results import ValueDistribution, ValueEstimate
 
@@ -75,6 +75,7 @@ def _probabilities(
     fitted: Fitted, columns: Columns, question: Question, confidence: float, draws: int, seed: int | None
 ) -> list[ValueEstimate]:
     averaged = averaged_graphs(fitted, question.where)
+    question = with_one_regime(question, columns, averaged)
     open_question = _without_pinned(question)
     if open_question is None or not open_question.nodes:
         certain = 0.0 if open_question is None else 1.0
@@ -112,6 +113,7 @@ def _number(
 ) -> tuple[ValueEstimate, tuple[float, float, float]]:
     """The mean of a column of numbers, and median, lower and upper limit of a new value."""
     averaged = averaged_graphs(fitted, question.where)
+    question = with_one_regime(question, columns, averaged)
     drawn = drawn_answers(Asked(fitted, columns, question, averaged), draws, _generator(fitted, seed))
     weights, worth = _weights(drawn, question)
     assert drawn.components is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, reduce
 from operator import or_
 from typing import Any
@@ -15,7 +16,8 @@ from dagpost.errors import InputError
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import images_of
 from dagpost.prediction.background import background_of
-from dagpost.prediction.mixed_statistics import compressed
+from dagpost.prediction.discrete_statistics import DiscreteStatistics
+from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
 from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, NormalWishartPrior
 from dagpost.values.averaged import Averaged, Weighted, chosen_graphs, cut_graphs, relevant
 from dagpost.values.draws import Drawn, NumberLimits, joined_draws, level_draws, number_draws
@@ -112,14 +114,16 @@ class Asked:
         return points, intervals, targets
 
     def limits(
-        self, order: tuple[list[int], list[int], list[int]], scale: Callable[[int, float], float] = lambda _, x: x,
-        between: Sequence[Limits] = (),
+        self, order: tuple[list[int], list[int], list[int]],
+        scale: Callable[[int, float, bool], float] = lambda _, x, __: x, between: Sequence[Limits] = (),
     ) -> NumberLimits:  # fmt: skip
         """What is said of these columns, `between` standing after the points."""
         points, intervals, targets = order
 
         def of(node: int, cell: Cell) -> Limits:
-            low, high = (end if math.isinf(end) else scale(node, end) for end in (cell.lower, cell.upper))
+            low, high = (
+                end if math.isinf(end) else scale(node, end, cell.is_point) for end in (cell.lower, cell.upper)
+            )
             return Limits(np.array(low), np.array(high), cell.is_point)
 
         evidence, wanted = self.question.evidence, self.question.targets
@@ -131,6 +135,19 @@ class Asked:
                for node, own in zip(intervals, given, strict=True)]  # fmt: skip
         more = [of(node, wanted[node]) for node in targets]
         return NumberLimits([*at, *between, *given], [*at, *between, *met, *more])
+
+
+def with_one_regime(question: Question, columns: Columns, averaged: Averaged) -> Question:
+    """The question in which all other regimes are off where one is set, as in effects."""
+    statistics = averaged.parts[0].statistics
+    counted = statistics.discrete if isinstance(statistics, MixedStatistics) else statistics
+    if not isinstance(counted, DiscreteStatistics):
+        return question
+    regimes = [columns.names.index(name) for name in counted.regimes]
+    if not any(node in question.do for node in regimes):
+        return question
+    off = {node: 0.0 for node in regimes if node not in question.evidence}
+    return replace(question, do={**off, **question.do})
 
 
 def exact_shares(asked: Asked) -> Floats | None:
@@ -196,7 +213,9 @@ def _mixed_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.G
     limits = asked.limits(order)
     most = (_MOST_SIMULATED if limits.simulated else _MOST) // lanes.width
     if draws > most:
-        chosen = chosen_graphs(part, max(most, _FEWEST), generator)
+        # Some of those above: lanes have what leads to numbers in these, and may not in others.
+        count = min(max(round(len(chosen) * max(most, _FEWEST) / draws), 1), len(chosen))
+        chosen = chosen[np.arange(count) * len(chosen) // count]
     wanted = [*order[0], *order[1], *order[2]]
     pieces = []
     step = max(_TOGETHER // lanes.width, 1)
@@ -254,7 +273,7 @@ def _latent_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.
     spread = np.broadcast_to(means[:, np.newaxis], (len(graphs), lanes.width, len(wanted)))
     square = np.broadcast_to(covariances[:, np.newaxis], (*spread.shape, len(wanted)))
     ends = [behind.ends(node, len(graphs), lanes.cells[node]) for node in levels]
-    limits = asked.limits(order, behind.latent, ends)
+    limits = asked.limits(order, behind.limit, ends)
     found = number_draws(np.zeros((len(graphs), lanes.width)), spread, square, limits, lanes.events)
     of = asked.question.of
     return found if found.components is None or of is None else found._replace(

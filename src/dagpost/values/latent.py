@@ -13,6 +13,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost.data.table import Table
+from dagpost.errors import InputError
 from dagpost.prediction.completed_parts import Part
 from dagpost.prediction.latent_rows import level_intervals
 from dagpost.prediction.parameter_draws import drawn_networks
@@ -61,6 +62,16 @@ class Behind:
         """The latent number of a number."""
         return float(self.images.margin(node).latent(np.array([number]))[0])
 
+    def limit(self, node: int, number: float, is_point: bool) -> float:
+        """The latent number of a limit: no value is beyond those that were seen, unless on a line or with bounds."""
+        margin, bounds = self.images.margin(node), self.images.table.bounds
+        if not is_point and not margin.slope and not (bounds and bounds[node] is not None):
+            if number > margin.values[-1]:
+                return np.inf
+            if number < margin.values[0]:
+                return -np.inf
+        return self.latent(node, number)
+
     def value(self, node: int, cell: Cell) -> float:
         """The latent number that a column is set to."""
         levels = self.images.table.levels[node]
@@ -74,7 +85,12 @@ class Behind:
         held = codes == cell.codes[0]
         if self.images.table.gaps is not None:
             held = held & ~self.images.table.gaps[node]
-        return float(latent[held].mean()) if held.any() else 0.0
+        if not held.any():
+            raise InputError(
+                f"No row has {levels[cell.codes[0]]!r} in {self.columns.names[node]!r}, so that nothing says what it "
+                "would do. Choose another level."
+            )
+        return float(latent[held].mean())
 
     def ends(self, node: int, draws: int, codes: Integers) -> Limits:
         """The interval of the code of each lane, for each draw: (draws, lanes), one after the other."""

@@ -79,7 +79,9 @@ def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits]) -> Walked
         with np.errstate(divide="ignore"):
             logs += np.log(np.where(upper > lower, share, 0.0))
         if seen < drawn:
-            noise[:, place] = within(ends, centre, spread, start, share, uniforms[seen])
+            inside = within(ends, centre, spread, start, share, uniforms[seen])
+            # Any number will do where there is none.
+            noise[:, place] = np.where(np.isfinite(inside), inside, 0.0)
         seen += 1
     if len(limits) == numbers:
         return Walked(logs, np.zeros_like(logs), np.ones(count))

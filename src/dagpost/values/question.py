@@ -24,6 +24,7 @@ from dagpost.features.feature import Feature
 from dagpost.features.language import resolve
 from dagpost.features.value_queries import ValueQuery, ValueTerm, WrittenValue
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.latent_numbers import modelled_levels
 from dagpost.prediction.averaging import refuse_exogenous
 from dagpost.prediction.counted_parts import has_rows
 
@@ -211,7 +212,7 @@ def columns_of(fitted: Fitted) -> Columns:
     recipe = fitted.data.recipe
     if recipe is None:
         recipe = Recipe.of_levels(fitted.names, fitted.data.levels)
-    return Columns(fitted.names, fitted.data.levels, recipe, fitted.exogenous)
+    return Columns(fitted.names, modelled_levels(fitted), recipe, fitted.exogenous)
 
 
 def question_of_text(columns: Columns, query: ValueQuery, given: ValueQuery | None = None) -> Question:

@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 
 from dagpost import DagPosterior, datasets
@@ -270,6 +271,13 @@ def test_a_condition_restricts_the_graphs_and_says_how_probable_it_is() -> None:
         effect_of(sample, table, "bge", "A", "B", given="B -> A")
     with pytest.raises(InputError, match="has a condition of its own"):
         effect_of(sample, table, "bge", "A", "B", given="P(B -> A | A -> C)")
+
+
+def test_graphs_under_a_condition_are_counted_once_where_a_score_is_averaged() -> None:
+    table = linear(50, np.random.default_rng(6))
+    codes = {name: (column > 0).astype(int) for name, column in zip(table.names, table.columns, strict=True)}
+    model = DagPosterior(BDeu((1.0, 10.0)), seed=1).fit(pd.DataFrame(codes))
+    assert model.effect("A", "B", given="A -> B", draws=100).graphs == 8
 
 
 def test_assumptions_say_who_decided_the_directions() -> None:

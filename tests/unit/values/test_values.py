@@ -13,8 +13,10 @@ from scipy.special import betaincinv
 from tests.tools.gapped import fitted_to
 from tests.tools.latent_models import latent_model
 
-from dagpost import BDeu, DagPosterior, InputError, Recipe, local_scores
+from dagpost import BDeu, DagPosterior, InputError, Recipe, Regimes, local_scores
+from dagpost.values import engines
 from dagpost.values.answers import mixture_quantiles
+from dagpost.values.mixed import drawn_moments
 
 
 def _levels(rows: int = 60, seed: int = 1) -> pd.DataFrame:
@@ -142,6 +144,10 @@ def test_latent_numbers_answer_too() -> None:
     assert found.lower < found.median < found.upper
     done = model.value("pressure", do={"smoking": "yes"}, where="smoking ~> pressure", draws=200)
     assert 115.0 < done.median < 135.0
+    # No value lies beyond those of the table.
+    assert float(model.probability("P(pressure > 1000)")) == 0.0
+    assert float(model.probability("P(pressure > 1000 | pressure > 100, smoking = yes)")) == 0.0
+    assert float(model.probability("P(pressure < 1000)")) == pytest.approx(1.0)
 
 
 def test_a_model_without_rows_says_the_same(levels: DagPosterior, tmp_path: Path) -> None:
@@ -268,3 +274,61 @@ def test_quantiles_of_a_mixture() -> None:
     assert mixture_quantiles(one, 3 * one, 2 * one, [0.5, 0.975]) == pytest.approx([3.0, 3.0 + 2 * 1.959964], abs=1e-6)
     points = np.arange(5.0)
     assert mixture_quantiles(np.full(5, 0.2), points, np.zeros(5), [0.5, 0.95]) == [2.0, 4.0]
+
+
+def test_whole_numbers_are_numbers_in_linear_networks() -> None:
+    generator = np.random.default_rng(7)
+    dose = generator.choice([10, 20, 40], 200)
+    frame = pd.DataFrame({"dose": dose, "y": 0.5 * dose + generator.normal(size=200)})
+    model = DagPosterior("bge", required=["dose -> y"], seed=1).fit(frame)
+    assert model.fitted_.data.levels[0] == (10, 20, 40)
+    assert float(model.probability("E(y | dose = 40)")) == pytest.approx(20.0, abs=0.5)
+    assert float(model.probability("E(y | do(dose = 40))")) == pytest.approx(20.0, abs=0.5)
+    assert float(model.probability("P(dose > 0)")) > 0.9
+    assert model.effect("dose", "y", seed=1).mean == pytest.approx(0.5, abs=0.02)
+    assert model.effect("dose", "y", do=(40, 10), seed=1).mean == pytest.approx(15.0, abs=0.5)
+
+
+def test_a_regime_that_is_set_leaves_no_other_one() -> None:
+    generator = np.random.default_rng(3)
+    regime = generator.integers(0, 3, 200)
+    frame = pd.DataFrame({
+        "drug": np.array(["none", "old", "new"])[regime],
+        "ill": np.where(generator.random(200) < 0.2 + 0.3 * regime, "yes", "no"),
+        "sex": generator.choice(["f", "m"], 200),
+    })  # fmt: skip
+    model = DagPosterior("bdeu", regimes=Regimes("drug", reference="none"), seed=1).fit(frame)
+    first, second = model.fitted_.exogenous
+    found = model.value("ill", do={first: 1})
+    both = model.value("ill", do={first: 1, second: 0})
+    assert list(map(float, found.probabilities)) == list(map(float, both.probabilities))
+    seen = {own.do: own.mean for own in model.effect(first, "ill", seed=1).outcomes if own.level == "yes"}
+    assert float(found.probabilities[found.levels.index("yes")]) == pytest.approx(seen[(1,)], abs=1e-9)
+    assert found.probabilities[0].exogenous == ()
+
+
+def test_fewer_draws_are_of_graphs_whose_causes_of_numbers_were_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(2)
+    frame = pd.DataFrame({f"l{place}": generator.choice(["a", "b"], 40) for place in range(4)})
+    frame["y"] = generator.normal(size=40) + 0.3 * sum(frame[name] == "b" for name in frame.columns)
+    model = DagPosterior("conditional-gaussian", seed=1).fit(frame)
+    asked: list[Any] = []
+    looked_at: list[Any] = []
+    interface = engines._interface
+
+    def moments(*own: Any) -> Any:
+        asked.append(own[2])
+        return drawn_moments(*own)
+
+    def looked(*own: Any) -> Any:
+        looked_at.append(own[1])
+        return interface(*own)
+
+    monkeypatch.setattr(engines, "_MOST", 16)
+    monkeypatch.setattr(engines, "_FEWEST", 50)
+    monkeypatch.setattr(engines, "drawn_moments", moments)
+    monkeypatch.setattr(engines, "_interface", looked)
+    model.value("y", draws=1_000)
+    chosen = {tuple(graph) for graphs in looked_at for graph in graphs.tolist()}
+    assert sum(map(len, asked)) == 50
+    assert all(tuple(graph) in chosen for graphs in asked for graph in graphs.tolist())
