@@ -42,11 +42,13 @@ def _graphs_of_fitted(fitted: Fitted) -> Graphs:
     counted = counted_parts(fitted) if every is None else every
     images = images_of(fitted)
     exogenous = np.array([fitted.names.index(name) for name in fitted.exogenous], dtype=np.int64)
+    # Values of a setting that share their graphs share the array, too.
+    wide = {id(own): own.astype(np.uint64) for own in (part.sample.parents for part, _ in counted)}
     parts = []
     for part, statistics in counted:
         prior = _prior_of(part.score)
         own = KINDS[type(prior)] if images is None else latent.kind_of(images, part, exogenous)
-        parts.append(Weighted(own, prior, statistics, part.sample.parents.astype(np.uint64), part.sample.weights))
+        parts.append(Weighted(own, prior, statistics, wide[id(part.sample.parents)], part.sample.weights))
     columns = Columns(
         fitted.names, fitted.data.levels, fitted.data.recipe, _means(counted[0][1]), fitted.exogenous, images
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 
 from dagpost import DagPosterior, datasets
@@ -270,6 +271,14 @@ def test_a_condition_restricts_the_graphs_and_says_how_probable_it_is() -> None:
         effect_of(sample, table, "bge", "A", "B", given="B -> A")
     with pytest.raises(InputError, match="has a condition of its own"):
         effect_of(sample, table, "bge", "A", "B", given="P(B -> A | A -> C)")
+
+
+def test_graphs_that_a_condition_leaves_are_counted_once_whatever_is_averaged_over() -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.integers(0, 2, (60, 3)), columns=list("ABC"))
+    effect = DagPosterior(BDeu([1, 5]), seed=1).fit(frame).effect("A", "B", given="C -> B", draws=50)
+    # Of the 25 graphs of three columns, eight have a given edge.
+    assert (effect.exact, effect.graphs) == (True, 8)
 
 
 def test_assumptions_say_who_decided_the_directions() -> None:
