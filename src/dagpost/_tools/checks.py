@@ -85,6 +85,10 @@ def number(
     raise refusal(value, name, owner, allowed, hint)
 
 
+#: Numbers beyond are refused where they are calculated with: their squares, in any unit, stay within a float.
+LARGEST = 1e100
+
+
 def is_finite(value: object) -> bool:
     """Whether this is a number that a float can hold; True and False are not."""
     try:

@@ -114,8 +114,10 @@ def given(graphs: Graphs, held: Sequence[Flags]) -> Graphs:
         for part, own in pairs
         if part.weights[own].any()
     )
-    left = {id(part.graphs): int(own.sum()) for part, own in pairs}
-    return replace(graphs, parts=parts, count=sum(left.values()))
+    # The values of a setting share their graphs: counted once.
+    shared = graphs.count < sum(len(part.graphs) for part in graphs.parts)
+    left = [int(own.sum()) for own in held]
+    return replace(graphs, parts=parts, count=left[0] if shared else sum(left))
 
 
 def with_path_probability(groups: Sequence[Alike], probability: float) -> list[Alike]:

@@ -13,14 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost._tools.checks import is_finite
-from dagpost._tools.spelling import bare
+from dagpost._tools.checks import LARGEST, is_finite
+from dagpost._tools.spelling import bare, either
 from dagpost._tools.text import position_of, printable, shortened, shown
 from dagpost.causal.columns import Cause, Columns
 from dagpost.causal.mechanisms import World
 from dagpost.errors import InputError
 
 _TWO = 2
+#: Probabilities and means of the same rows differ by no more than this.
+_ROUNDING = 1e-12
 #: What is compared of levels in no order, where nobody says.
 _OPEN = "the two levels whose expected outcomes are farthest apart"
 
@@ -171,6 +173,11 @@ def _cause_of_numbers(columns: Columns, x: int, do: object) -> Cause:
                 f"'do' must be two numbers, as {name!r} is a column of numbers. Got {shown(value)} instead."
             )
     first, second = (float(value) for value in pair)
+    if max(abs(first), abs(second)) > LARGEST:
+        raise InputError(
+            f"Nothing can be calculated with {max(first, second, key=abs):g} for {name!r}. Write numbers between "
+            f"{-LARGEST:g} and {LARGEST:g}."
+        )
     columns.refuse_beyond(x, first, second)
     if first == second and not held:
         raise InputError(f"'do' must be two different values of {name!r}. Got {first!r} twice: nothing would change.")
@@ -190,8 +197,9 @@ def _level(columns: Columns, y: int, outcome_level: object) -> int | None:
     """The level of the outcome; of numbers the only thing there is, their mean."""
     if columns.levels[y] is None:
         if outcome_level is not None:
+            option = either("'outcome_level'", "--level")
             raise InputError(
-                f"'outcome_level' is about levels, and {columns.names[y]!r} is a column of numbers, of which the mean "
+                f"{option} is about levels, and {columns.names[y]!r} is a column of numbers, of which the mean "
                 "changes. Leave it out."
             )
         return 0
@@ -219,8 +227,8 @@ def decided(question: Question, expected: Floats, names: Sequence[str]) -> Quest
     if places is None:
         level = int(np.ptp(expected, axis=0).argmax()) if level is None else level
         places = int(expected[:, level].argmax()), int(expected[:, level].argmin())
-        # All alike: the last rather than the first.
-        places = places if places[0] != places[1] else (len(expected) - 1, 0)
+        # All alike, up to rounding: the last rather than the first.
+        places = places if np.ptp(expected[:, level]) > _ROUNDING else (len(expected) - 1, 0)
         (own,) = question.causes
         question = question._replace(causes=(own._replace(compared=places),))
     notes = [f"Of {printable(names[own.column])}: {own.note}." for own in question.causes if own.note]

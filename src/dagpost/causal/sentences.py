@@ -16,6 +16,8 @@ _LEAST = 0.0005
 _ROUNDING = 1e-9
 #: A smaller change of a probability is shown as none.
 _LEAST_CHANGE = 0.00005
+#: Numbers below this, with no more decimals than that, are written without an exponent.
+_PLAIN_MOST, _PLAIN_DECIMALS = 1e9, 5
 #: How many variables on the way a sentence names.
 _NAMED = 3
 OVERLAP = "Parts through different variables overlap where one path passes several: they need not add up to the total."
@@ -79,18 +81,32 @@ def _from_to(effect: Effect) -> str:
     means = {own.do: own.mean for own in effect.outcomes if own.level == effect.outcome_level}
     if not all(pair is not None for pair in effect.values) or not all(side in means for side in sides):
         return ""
-    # As many decimals as the change needs to be seen.
-    decimals = max(0, 1 - math.floor(math.log10(abs(effect.mean)))) if effect.mean else 2
-    return f", from {means[sides[1]]:.{decimals}f} to {means[sides[0]]:.{decimals}f}"
+    return f", from {_seen(means[sides[1]], effect.mean)} to {_seen(means[sides[0]], effect.mean)}"
+
+
+def _seen(value: float, change: float) -> str:
+    """A number with as many decimals as a change of it needs to be seen; very large and small ones with an exponent.
+
+    >>> _seen(120.04, 0.31), _seen(-0.0001, 0.2), _seen(-1.31e-5, 2.8e-5), _seen(3.2e20, 1e19)
+    ('120.04', '0.00', '-1.3e-05', '3.20e+20')
+    """
+    finest = math.floor(math.log10(abs(change))) - 1 if change else -2
+    if finest >= -_PLAIN_DECIMALS and abs(value) < _PLAIN_MOST:
+        # Rounded to 0 from below, it has no sign.
+        return f"{round(value, max(0, -finest)) + 0.0:.{max(0, -finest)}f}"
+    digits = max(0, math.floor(math.log10(abs(value))) - finest) if value else 0
+    return f"{value:.{digits}e}"
 
 
 def sign_sentence(effect: Effect) -> str:
     """How probably it rises, falls, or stays."""
     exact = " (exact)" if effect.zero_exact or effect.exact else ""
-    ways = (
-        f"It rises with probability {probability_text(effect.positive_probability)}, falls with "
-        f"{probability_text(effect.negative_probability)}"
+    # Where some graphs have no path, no sign is certain, even if all draws have it.
+    most = 1.0 - effect.zero_probability
+    up, down = (
+        probability_text(min(share, most)) for share in (effect.positive_probability, effect.negative_probability)
     )
+    ways = f"It rises with probability {up}, falls with {down}"
     path = f"directed path leads from {printable(effect.cause)} to {printable(effect.outcome)}"
     if effect.zero_probability <= _ROUNDING:
         return f"{ways}; a {path} in every graph."
@@ -134,8 +150,8 @@ def _part_text(part: EffectPart) -> str:
 
 
 def _note(effect: Effect) -> str:
-    """Why these values are compared; "one unit more" is said already."""
-    return "" if all(pair is None for pair in effect.values) else effect.note
+    """Why these values are compared; "one unit more" is said already, and without an effect none was chosen by it."""
+    return "" if no_effect(effect) or all(pair is None for pair in effect.values) else effect.note
 
 
 def in_sentences(effect: Effect) -> list[str]:

@@ -145,12 +145,12 @@ def _found(
     confidence: float,
     seed: int | None,
 ) -> Effect:
-    from dagpost.cli.effect_question import causes_of
+    from dagpost.cli.effect_question import causes_of, check_outcome
     from dagpost.posterior.latent_numbers import modelled_levels
 
     *causes, outcome = words
     names, levels = model.names_, modelled_levels(model.fitted_)
-    position_of(outcome, names)
+    check_outcome(outcome, names)
     asked = causes_of(causes, do, rather_than, names, levels)
     settings: dict[str, Any] = {"draws": draws, "confidence": confidence, "seed": seed, "given": given}
     if len(asked) == 1:
@@ -239,10 +239,18 @@ def _value(value: object) -> str:
 
 
 def _about(found: Effect) -> str:
+    from dagpost.methods.choice import target_named
+    from dagpost.methods.targets import STRUCTURE
+
     which = "there are" if found.condition is None else "in which this holds"
     graphs = f"all {found.graphs:,} graphs {which}" if found.exact else f"{found.graphs:,} graphs"
-    means = "Means and probabilities are exact" if found.exact else "Averaged"
-    return f"{means} over {graphs}; intervals and signs from {len(found.samples):,} draws of graphs and parameters."
+    # But for linear networks, the means of parts through other variables are averages of draws.
+    apart = " (those of parts through other variables apart)" if found.through else ""
+    means = f"Means{apart} and probabilities are exact" if found.exact else "Averaged"
+    target = target_named(found.modularity)
+    counted = "" if target == STRUCTURE else f" ({target.words})"
+    draws = f"{len(found.samples):,} draws of graphs and parameters"
+    return f"{means} over {graphs}{counted}; intervals and signs from {draws}."
 
 
 def _show_all(
@@ -332,7 +340,10 @@ def _print_matrix(table: pd.DataFrame, names: Any) -> None:
         if any((cause, name) in means for name in outcomes)
     ]
     print_columns(rows, right=tuple(range(1, len(rows[0]))))
-    typer.echo("Mean changes, each in the unit of its outcome: of the last level's probability, or of the mean.")
+    typer.echo(
+        "Mean changes, of the outcome's mean or of the probability of one of its levels; which level, and which values "
+        "of the cause are compared, is listed without --matrix."
+    )
 
 
 def _is_missing(value: object) -> bool:

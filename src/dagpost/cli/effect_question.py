@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dagpost._tools.text import nearest, position_of, shown
+from dagpost.data.encoding import is_number
 from dagpost.errors import InputError
 
 Levels = Sequence[Sequence[Any] | None]
@@ -30,6 +31,18 @@ def causes_of(
         named = _with_do(named, do)
     others = _others(rather_than, tuple(named))
     return {name: _values(name, value, others.get(name), names, levels) for name, value in named.items()}
+
+
+def check_outcome(word: str, names: Sequence[str]) -> None:
+    """Refuse what is no column; a column with a level has that in an option."""
+    fitting = [name for name in names if word.startswith(f"{name}=")]
+    if word not in names and fitting:
+        name = max(fitting, key=len)
+        raise InputError(
+            f"The outcome is a column without a value. To look at one of its levels: {name} --level "
+            f"{word[len(name) + 1 :]}."
+        )
+    position_of(word, names)
 
 
 def _assigned(word: str, names: Sequence[str]) -> tuple[str, str | None]:
@@ -89,15 +102,23 @@ def _values(name: str, value: str | None, other: str | None, names: Sequence[str
         return first if first == second else (first, second)
     if value is None or other is None:
         given = value if other is None else other
-        rest = [level for level in own if str(level) != given]
+        rest = [level for level in own if not _is_level(level, str(given))]
         if len(own) != _TWO or len(rest) != 1:
             return _refuse_open(name, given, own)
         value, other = (value, str(rest[0])) if other is None else (str(rest[0]), other)
     return value if value == other else (value, other)
 
 
+def _is_level(level: object, text: str) -> bool:
+    """Whether a text says this level; 1.0 is the level 1."""
+    try:
+        return str(level) == text or (is_number(level) and float(text) == float(str(level)))
+    except ValueError:
+        return False
+
+
 def _refuse_open(name: str, given: object, levels: Sequence[Any]) -> Any:
-    if given not in [str(level) for level in levels]:
+    if not any(_is_level(level, str(given)) for level in levels):
         raise InputError(
             f"The variable {name!r} has no level {shown(given)}.{nearest(str(given), [str(own) for own in levels])}"
         )

@@ -76,8 +76,7 @@ def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits]) -> Walked
             continue
         ends = np.stack([np.broadcast_to(lower, centre.shape), np.broadcast_to(upper, centre.shape)])
         start, share = between(ends, centre, spread)
-        with np.errstate(divide="ignore"):
-            logs += np.log(np.where(upper > lower, share, 0.0))
+        logs += np.where(upper > lower, _log_share(ends, centre, spread), -np.inf)
         if seen < drawn:
             inside = within(ends, centre, spread, start, share, uniforms[seen])
             # Any number will do where there is none.
@@ -86,6 +85,18 @@ def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits]) -> Walked
     if len(limits) == numbers:
         return Walked(logs, np.zeros_like(logs), np.ones(count))
     return Walked(logs, _centre(mean, factor, noise, len(limits)), factor[:, len(limits), len(limits)])
+
+
+def _log_share(ends: Floats, centre: Floats, spread: Any) -> Floats:
+    """Log of the probability of an interval, however far out it lies: taken from the nearer tail."""
+    from scipy.special import log_ndtr
+
+    low, high = (ends[0] - centre) / spread, (ends[1] - centre) / spread
+    above = low > 0.0
+    larger, smaller = log_ndtr(np.where(above, -low, high)), log_ndtr(np.where(above, -high, low))
+    with np.errstate(divide="ignore"):
+        found: Floats = larger + np.log1p(-np.exp(smaller - larger))
+    return found
 
 
 def _centre(mean: Floats, factor: Floats, noise: Floats, place: int) -> Floats:

@@ -13,15 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dagpost._tools.checks import LARGEST
 from dagpost._tools.spelling import bare, either, setting
 from dagpost._tools.text import nearest, position_of, shortened, shown
 from dagpost.data.encoding import is_number, number_text
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.recipe import Recipe
 from dagpost.data.recipe_steps import Step
+from dagpost.data.time_columns import series_and_lag
 from dagpost.errors import InputError
+from dagpost.families.masks import refuse_wide
 from dagpost.features.feature import Feature
 from dagpost.features.language import resolve
+from dagpost.features.names import quoted
 from dagpost.features.value_queries import ValueQuery, ValueTerm, WrittenValue
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import modelled_levels
@@ -133,6 +137,12 @@ class Columns:
                 value.position,
                 f"The variable {self.names[node]!r} is a column of numbers. Got {shown(value.text)}: write a number.",
             )
+        if abs(found) > LARGEST:
+            raise self.error(
+                value.position,
+                f"Nothing can be calculated with {shown(value.text)} for {self.names[node]!r}. Write a number between "
+                f"{-LARGEST:g} and {LARGEST:g}.",
+            )
         return found
 
     def _limits(self, node: int, relation: str, values: tuple[WrittenValue, ...], position: int) -> Cell:
@@ -145,7 +155,10 @@ class Columns:
             )
         if relation == "=":
             return Cell(None, numbers[0], numbers[0])
-        return Cell(None, numbers[0], math.inf) if relation[0] == ">" else Cell(None, -math.inf, numbers[0])
+        # A limit that is itself left out matters beside a single number: x > 1 and x = 1 exclude each other.
+        way = math.inf if relation[0] == ">" else -math.inf
+        limit = numbers[0] if relation.endswith("=") else math.nextafter(numbers[0], way)
+        return Cell(None, limit, math.inf) if way > 0.0 else Cell(None, -math.inf, limit)
 
     def _compared(self, node: int, relation: str, value: WrittenValue) -> tuple[int, ...]:
         """The levels on one side of a value, where they are in an order."""
@@ -204,6 +217,7 @@ def _number(text: str) -> float | None:
 
 def columns_of(fitted: Fitted) -> Columns:
     """What a fitted model knows of its columns."""
+    refuse_wide(len(fitted.names), "Questions about values are answered")
     if not has_rows(fitted):
         raise InputError(
             "This model knows nothing of values: it was made from scores, or its file keeps neither rows nor what was "
@@ -236,7 +250,7 @@ def question_of_text(columns: Columns, query: ValueQuery, given: ValueQuery | No
         raise query.error(
             query.text.index("(") + 1,
             f"The variable {query.mean_of!r} has levels, and these have no mean. Ask for the probability of one: "
-            f"P({query.mean_of} = {shown((own.levels[of] or ('x',))[0])}).",
+            f"P({quoted(query.mean_of or '')} = {shown((own.levels[of] or ('x',))[0])}).",
         )
     for term in query.target:
         cell = targets[position_of(term.name, own.names)]
@@ -244,7 +258,7 @@ def question_of_text(columns: Columns, query: ValueQuery, given: ValueQuery | No
             raise query.error(
                 term.position,
                 f"The variable {term.name!r} is a column of numbers, and a single one has probability 0. Write limits, "
-                f"as in {term.name} > {number_text(cell.lower)}, or ask for the mean: E({term.name}).",
+                f"as in {quoted(term.name)} > {number_text(cell.lower)}, or ask for the mean: E({quoted(term.name)}).",
             )
     for term in query.evidence:
         if evidence[position_of(term.name, own.names)].is_empty:
@@ -338,9 +352,12 @@ def refuse_open_numbers(columns: Columns, nodes: list[int]) -> None:
     """Refuse exogenous numbers that matter and are not given: nothing says how they are distributed."""
     if nodes:
         names = shortened([repr(columns.names[node]) for node in nodes])
+        # Earlier values are exogenous in every model with time.
+        named = any(not series_and_lag(columns.names[node])[1] for node in nodes)
+        instead = f", or take them out of {bare('exogenous')} and fit again" if named else ""
         raise InputError(
             f"The answer depends on {names}: exogenous, so that the model does not say how such numbers are "
-            f"distributed. Give them a value as a condition, or take them out of {bare('exogenous')} and fit again."
+            f"distributed. Give them a value as a condition, as in {quoted(columns.names[nodes[0]])} = 0{instead}."
         )
 
 

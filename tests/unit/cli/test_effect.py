@@ -17,8 +17,8 @@ from dagpost.causal.sentences import in_sentences, way_sentence
 from dagpost.cli.effect_question import causes_of
 from dagpost.errors import InputError
 
-NAMES = ("dose", "weight", "pressure=mm", "sex", "grade")
-LEVELS = (None, None, None, ("f", "m"), ("low", "middle", "high"))
+NAMES = ("dose", "weight", "pressure=mm", "sex", "grade", "asthma")
+LEVELS = (None, None, None, ("f", "m"), ("low", "middle", "high"), (0, 1))
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,9 @@ def test_an_effect_is_drawn(run: Run, model: str, tmp_path: Path) -> None:
         (["dose", "pressure", "--do", "3"], "say both what it is set to and rather than what, as dose=3 --rather-than"),
         (["dose=3", "weight=4", "pressure", "--rather-than", "2"], "--rather-than is written COLUMN=VALUE"),
         (["dose=3", "pressure", "--do", "4"], "--do is for one cause that has no value yet"),
-        (["dose", "pressure", "--level", "high"], "is about levels"),
+        (["dose", "pressure", "--level", "high"], "--level is about levels"),
+        (["dose", "pressure=high"], "To look at one of its levels: pressure --level high."),
+        (["dose", "pressure", "--do", "1e308", "--rather-than=-1e308"], "between -1e+100 and 1e+100"),
         (["dose", "pressure", "--draws", "0"], "--draws must be a whole number of at least 1"),
         (["dose", "pressure", "--confidence", "2"], "--confidence"),
         (["dose", "pressure", "--given", "nobody -> dose"], "'nobody'"),
@@ -161,6 +163,7 @@ def test_effect_refuses_in_words(arguments: list[str], words: str, run: Run, mod
         (["pressure=mm"], None, [], {"pressure=mm": None}),
         (["pressure=mm=130"], None, ["pressure=mm=120"], {"pressure=mm": (130.0, 120.0)}),
         (["sex=f", "dose=3"], None, ["dose=3"], {"sex": ("f", "m"), "dose": 3.0}),
+        (["asthma"], "1.0", [], {"asthma": ("1.0", "0")}),
     ],
 )
 def test_words_of_the_command_line_become_values(

@@ -52,4 +52,6 @@ def test_a_wide_table_without_rules_is_fitted_by_chains_that_can_be_resumed(run:
     assert "2, which --resume continues" in run("info", "resumed").stdout
     answers = run("query", "wide.dagpost", "g5 ~> g65", "--json").stdout
     assert "effective draws" in answers
+    for asked in (["query", "wide.dagpost", "P(g5 = 1)"], ["effect", "wide.dagpost", "g5", "g65"]):
+        assert "at most 64 variables" in " ".join(run(*asked, status=2).stderr.split())
     run("report", "wide.dagpost", "-o", "wide.html")

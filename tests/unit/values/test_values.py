@@ -14,6 +14,7 @@ from tests.tools.gapped import fitted_to
 from tests.tools.latent_models import latent_model
 
 from dagpost import BDeu, DagPosterior, InputError, Recipe, Regimes, local_scores
+from dagpost.errors import DagpostWarning
 from dagpost.values import engines
 from dagpost.values.answers import mixture_quantiles
 from dagpost.values.mixed import drawn_moments
@@ -239,6 +240,28 @@ def test_exogenous_numbers_that_matter_must_be_given() -> None:
     low, high = model.probability(["E(systolic | bmi = 20)", "E(systolic | bmi = 30)"])
     assert low.exogenous == ()
     assert float(high) > float(low) + 3.0
+
+
+def test_a_limit_that_is_left_out_is_left_out(clinic: DagPosterior) -> None:
+    above, at_least = clinic.probability(["P(bmi > 25 | bmi = 25)", "P(bmi >= 25 | bmi = 25)"])
+    assert (float(above), float(at_least)) == (0.0, 1.0)
+    with pytest.raises(InputError, match="exclude each other"):
+        clinic.probability("E(systolic | 25 < bmi < 25)")
+
+
+def test_evidence_far_out_is_weighed_and_said_to_be_rough(clinic: DagPosterior) -> None:
+    with pytest.warns(DagpostWarning, match="worth only"):
+        found = clinic.probability("E(systolic | bmi > 1e4)")
+    assert found.effective_samples < 100
+    with pytest.raises(InputError, match=r"Nothing can be calculated with '1e300' for 'bmi'"):
+        clinic.probability("E(systolic | bmi = 1e300)")
+
+
+def test_earlier_values_are_not_to_be_taken_out_of_exogenous() -> None:
+    frame = _clinic()[["bmi", "systolic"]].set_axis(["bmi[t-1]", "bmi"], axis=1)
+    model = DagPosterior("bge", seed=1, exogenous=["bmi[t-1]"], required=["bmi[t-1] -> bmi"]).fit(frame)
+    with pytest.raises(InputError, match=r"as in bmi\[t-1\] = 0\.$"):
+        model.probability("E(bmi)")
 
 
 def test_a_model_of_scores_knows_no_values() -> None:
