@@ -60,7 +60,8 @@ def _rules(content: Content) -> list[str]:
 def _decided(content: Content) -> str:
     """How many directions of joined pairs hang on rules, and how many on the model."""
     pairs = content.directions.pairs(FOUND)
-    found = counted(len(pairs), "pair")
+    often = "probably joined" if content.target.posterior else "joined in at least half of the replicates"
+    found = f"{counted(len(pairs), 'pair')} {often}"
     ruled, fixed = ([pair for pair in pairs if pair.word == word] for word in ("rules", "model"))
     parts = []
     if ruled:
@@ -68,8 +69,8 @@ def _decided(content: Content) -> str:
     if fixed:
         parts.append(f"the model that of {len(fixed)}" if ruled else f"the model decides the direction of {len(fixed)}")
     if not parts:
-        return f"Of {found} probably joined, no direction is decided by rules alone."
-    return f"Of {found} probably joined, {' and '.join(parts)}; none of these is a finding."
+        return f"Of {found}, no direction is decided by rules alone."
+    return f"Of {found}, {' and '.join(parts)}; none of these is a finding."
 
 
 def _directions_table(content: Content) -> str:
