@@ -8,7 +8,7 @@ from typing import Any
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.setting_text import conditional_on, readable_setting
 from dagpost._tools.text import position_of, printable, shortened
-from dagpost.posterior.directions import FOUND, LEAST_SHOWN, PairDirection
+from dagpost.posterior.directions import FOUND, PairDirection
 from dagpost.priors.edge import EdgePrior
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
@@ -75,11 +75,10 @@ def _decided(content: Content) -> str:
 
 def _directions_table(content: Content) -> str:
     """The pairs whose direction hangs on rules or the model."""
-    directions = content.directions
     rows = []
-    for pair in directions.pairs(LEAST_SHOWN):
+    for pair in content.directions.pairs(FOUND):
         by = _share(content, pair)
-        if pair.joined >= FOUND and (pair.word in ("rules", "model") or by >= _HANGS):
+        if pair.word in ("rules", "model") or by >= _HANGS:
             rows.append(
                 f"<tr><td>{name(content.names[pair.source])} {pair.mark()} {name(content.names[pair.target])}</td>"
                 f"{bar(pair.joined)}{bar(by)}<td>{text(pair.label)}</td></tr>"
@@ -100,8 +99,8 @@ def _share(content: Content, pair: PairDirection) -> float:
         return 1.0
     if not directions.computed or not pair.joined > 0.0:
         return 0.0
-    decided = directions.by_rules + directions.by_model
-    return min(float(decided[way] + decided[way[::-1]]) / pair.joined, 1.0)
+    parts = (part[own] for part in (directions.by_rules, directions.by_model) for own in (way, way[::-1]))
+    return min(float(sum(parts)) / pair.joined, 1.0)
 
 
 def _prior_table(content: Content) -> str:
