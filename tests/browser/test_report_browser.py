@@ -261,6 +261,8 @@ def test_everything_works_from_the_keyboard(seen: Seen) -> None:
     assert page.evaluate("Report.picture().querySelectorAll('.node.matched').length") == 1
     page.keyboard.press("Enter")
     assert page.locator("#panel h3").inner_text() == "Smoking"
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.querySelectorAll('.node.matched').length") == 0
 
 
 def test_saved_pictures_carry_title_legend_and_caption_in_the_colours_of_paper(seen: Seen) -> None:
@@ -279,7 +281,7 @@ def test_saved_pictures_carry_title_legend_and_caption_in_the_colours_of_paper(s
     assert "Probable connections among 6 variables" in words
     assert "open: the data cannot tell" in words
     assert "Lines from a probability of 0.50 on: 8 of 15 pairs are shown." in words
-    assert "1,841 observations" in words
+    assert "Exact probabilities. 6 variables, 1,841 observations" in words
     assert len([own for own in drawing.iter(f"{SVG}g") if own.get("data-pair")]) == seen.page.evaluate(SHOWN)
     text = saved["svg"].decode()
     assert "var(" not in text

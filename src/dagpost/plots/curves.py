@@ -28,6 +28,9 @@ def points_along(path: Sequence[Point]) -> Floats:
     [3.0, 0.0]
     """
     handles = np.array(path, dtype=np.float64)
+    if len(handles) == 4:
+        alone: Floats = _BASIS @ handles
+        return alone
     found = [_BASIS @ handles[start : start + 4] for start in range(0, len(handles) - 1, 3)]
     joined: Floats = np.concatenate([found[0], *(piece[1:] for piece in found[1:])])
     return joined
@@ -89,6 +92,10 @@ def piece_in_box(
     ax: float, ay: float, bx: float, by: float, x: float, y: float, half_width: float, half_height: float
 ) -> bool:
     """Whether a straight piece enters the inside of a box."""
+    if max(ay, by) <= y - half_height or min(ay, by) >= y + half_height:
+        return False
+    if max(ax, bx) <= x - half_width or min(ax, bx) >= x + half_width:
+        return False
     low, high = 0.0, 1.0
     for axis in range(2):
         start, step, middle, half = (ax, bx - ax, x, half_width) if axis == 0 else (ay, by - ay, y, half_height)
@@ -105,14 +112,6 @@ def lengths_along(points: Floats) -> Floats:
     """How far along a line each of its points is."""
     found: Floats = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
     return found
-
-
-def bends_of(points: Floats) -> float:
-    """How far a line turns in all, in radians."""
-    steps = np.diff(points, axis=0)
-    steps = steps[np.hypot(*steps.T) > 1e-6]
-    angles = np.unwrap(np.arctan2(steps[:, 1], steps[:, 0]))
-    return float(np.abs(np.diff(angles)).sum())
 
 
 def corners_around(points: Sequence[Point]) -> tuple[float, float, float, float]:

@@ -64,9 +64,9 @@ def number_places(
             half = np.array(size) / 2.0
             candidates = _candidates(traces[number], half)
             covered = np.zeros(len(candidates))
-            cover(candidates, half, points, owner, number, blocks, np.array(taken).reshape(-1, 4), covered)
-            best = int(np.argmin(covered))
             last = which == len(sizes[number]) - 1
+            others = np.array(taken).reshape(-1, 4)
+            best = cover(candidates, half, points, owner, number, blocks, others, every and last, covered)
             if covered[best] == 0.0 or (every and last):
                 x, y = map(float, candidates[best])
                 places[number] = ((x, y), which)
@@ -77,9 +77,13 @@ def number_places(
 
 @kernel
 def cover(
-    candidates: Any, half: Any, points: Any, owner: Any, number: int, blocks: Any, taken: Any, covered: Any
-) -> None:
-    """Add up what a number would cover at each of some places."""
+    candidates: Any, half: Any, points: Any, owner: Any, number: int, blocks: Any, taken: Any, whole: bool, covered: Any
+) -> int:
+    """The first of some places where a number covers least, and what it covers at each place up to there.
+
+    Unless the `whole` of it is asked for, what is covered is not added up any further than to more than nothing.
+    """
+    best = 0
     for place in range(len(candidates)):
         x, y = candidates[place, 0], candidates[place, 1]
         for block in range(len(blocks)):
@@ -87,13 +91,22 @@ def cover(
             if near and abs(blocks[block, 1] - y) < half[1] + blocks[block, 3]:
                 covered[place] += _BOX
         for other in range(len(taken)):
+            if covered[place] > 0.0 and not whole:
+                break
             near = abs(taken[other, 0] - x) < half[0] + taken[other, 2]
             if near and abs(taken[other, 1] - y) < half[1] + taken[other, 3]:
                 covered[place] += _NUMBER
         for point in range(len(points)):
+            if covered[place] > 0.0 and not whole:
+                break
             near = abs(points[point, 0] - x) < half[0] + 1.0 and abs(points[point, 1] - y) < half[1] + 1.0
             if near and owner[point] != number:
                 covered[place] += _LINE
+        if covered[place] < covered[best]:
+            best = place
+        if covered[place] == 0.0:
+            break
+    return best
 
 
 def _close_points(points: Floats) -> Floats:

@@ -163,7 +163,7 @@ def _head(tip: Port, back: Point, size: tuple[float, float]) -> tuple[Point, Poi
 def _is_free(found: Routed, line: Wanted, boxes: Floats, clearance: float = CLEARANCE) -> bool:
     """Whether a line passes no box, and leaves its own ones only once."""
     points = points_along(found.path)
-    return _inside(points, boxes) and not meets_box(points, boxes, _clearances(line, boxes, -0.8, clearance))
+    return not meets_box(points, boxes, _clearances(line, boxes, -0.8, clearance)) and _inside(points, boxes)
 
 
 def _inside(points: Floats, boxes: Floats) -> bool:

@@ -10,7 +10,8 @@ is moved, or two change places, and what that costs is counted for the lines and
 - boxes of a row that overlap.
 
 A line counts by its weight. It starts from `stress`; chance comes from a generator of its own, so that the same graph
-always looks the same. Cost: lines squared in the worst case, per node and step; 0.2 s for 64 boxes and 150 lines.
+always looks the same. Cost: lines squared in the worst case, per node and step; half a second for 64 boxes and 150
+lines.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def in_rows(
     points = stress_layout(count, list(edges), weight.tolist(), headed)
     # What a move looks at: each line of a node against all lines and boxes, and all lines against its box.
     looks = 2.0 * len(ends) / count * (len(ends) + count) + len(ends)
-    starts = 1 if looks * _LEAST > _WORK else next(number for most, number in _STARTS if count <= most)
+    starts = next(number for most, number in _STARTS if count <= most)
+    starts = max(min(starts, int(_WORK / looks / _LEAST)), 1)
     moves = int(min(max(_MOVES * count, _FEWEST), max(_WORK / looks / starts, _LEAST)))
     heights = _heights(points, ends, head)
     best, least = None, math.inf

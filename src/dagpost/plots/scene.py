@@ -284,7 +284,8 @@ def framed(scene: Scene) -> Scene:
     for box in scene.boxes:
         corners += [(box.x + sign * box.width / 2.0, box.y + sign * box.height / 2.0) for sign in (-1.0, 1.0)]
     for line in scene.lines:
-        corners += [*map(tuple, points_along(line.path).tolist()), *(line.head or ())]
+        points = points_along(line.path)
+        corners += [tuple(points.min(axis=0).tolist()), tuple(points.max(axis=0).tolist()), *(line.head or ())]
         if line.number_at is not None:
             x, y = line.number_at
             half = text_width(line.shown, scene.number_size) / 2.0

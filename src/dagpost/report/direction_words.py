@@ -44,7 +44,7 @@ def found(content: Content) -> str:
     if content.target.posterior and content.target.directions:
         return f"{text} {content.target.directions}"
     if not content.directions.computed:
-        return f"{text} Which way they point was not computed; below the graph stands how to have it."
+        return f"{text} Which way they point was not computed; the section on pairs says why."
     if content.trusted is False:
         return f"{text} Their directions come from chains that are not to be trusted yet."
     return f"{text} {_counts([pair.word for pair in pairs])}"

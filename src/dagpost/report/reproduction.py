@@ -249,6 +249,10 @@ def _word(described: Mapping[str, Any], registry: Registry[Any]) -> str | None:
             return str(chosen.name)
         return f"{chosen.name}:{own!r}" if len(given) == 1 and isinstance(own, float) else None
     settings = [f"{key}={_value(value)}" for key, value in given.items()]
+    # The marks that part the names of a list cannot stand in them.
+    lists = [value for value in given.values() if isinstance(value, list | tuple)]
+    if any(">" in str(own) or str(own) != str(own).strip() for value in lists for own in value):
+        return None
     if any("None" in own or "," in own.partition("=")[2] for own in settings):
         return None
     return f"{chosen.name}:{','.join(settings)}" if settings else str(chosen.name)

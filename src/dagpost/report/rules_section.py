@@ -8,7 +8,7 @@ from typing import Any
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.setting_text import conditional_on, readable_setting
 from dagpost._tools.text import position_of, printable, shortened
-from dagpost.posterior.directions import FOUND, LEAST_SHOWN, PairDirection
+from dagpost.posterior.directions import FOUND, PairDirection
 from dagpost.priors.edge import EdgePrior
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
@@ -60,7 +60,8 @@ def _rules(content: Content) -> list[str]:
 def _decided(content: Content) -> str:
     """How many directions of joined pairs hang on rules, and how many on the model."""
     pairs = content.directions.pairs(FOUND)
-    found = counted(len(pairs), "pair")
+    often = "probably joined" if content.target.posterior else "joined in at least half of the replicates"
+    found = f"{counted(len(pairs), 'pair')} {often}"
     ruled, fixed = ([pair for pair in pairs if pair.word == word] for word in ("rules", "model"))
     parts = []
     if ruled:
@@ -68,17 +69,16 @@ def _decided(content: Content) -> str:
     if fixed:
         parts.append(f"the model that of {len(fixed)}" if ruled else f"the model decides the direction of {len(fixed)}")
     if not parts:
-        return f"Of {found} probably joined, no direction is decided by rules alone."
-    return f"Of {found} probably joined, {' and '.join(parts)}; none of these is a finding."
+        return f"Of {found}, no direction is decided by rules alone."
+    return f"Of {found}, {' and '.join(parts)}; none of these is a finding."
 
 
 def _directions_table(content: Content) -> str:
     """The pairs whose direction hangs on rules or the model."""
-    directions = content.directions
     rows = []
-    for pair in directions.pairs(LEAST_SHOWN):
+    for pair in content.directions.pairs(FOUND):
         by = _share(content, pair)
-        if pair.joined >= FOUND and (pair.word in ("rules", "model") or by >= _HANGS):
+        if pair.word in ("rules", "model") or by >= _HANGS:
             rows.append(
                 f"<tr><td>{name(content.names[pair.source])} {pair.mark()} {name(content.names[pair.target])}</td>"
                 f"{bar(pair.joined)}{bar(by)}<td>{text(pair.label)}</td></tr>"
@@ -99,8 +99,8 @@ def _share(content: Content, pair: PairDirection) -> float:
         return 1.0
     if not directions.computed or not pair.joined > 0.0:
         return 0.0
-    decided = directions.by_rules + directions.by_model
-    return min(float(decided[way] + decided[way[::-1]]) / pair.joined, 1.0)
+    parts = (part[own] for part in (directions.by_rules, directions.by_model) for own in (way, way[::-1]))
+    return min(float(sum(parts)) / pair.joined, 1.0)
 
 
 def _prior_table(content: Content) -> str:

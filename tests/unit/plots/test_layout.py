@@ -22,7 +22,7 @@ from dagpost.plots.detours import way_around
 from dagpost.plots.letters import broken, cut_to, text_width
 from dagpost.plots.orientation import acyclic_orientation, topological_order
 from dagpost.plots.ports import Border, Frame, spread
-from dagpost.plots.routing import overlap
+from dagpost.plots.routing import Wanted, overlap, routed
 from dagpost.plots.stress import stress_layout
 
 Edges = list[tuple[int, int]]
@@ -133,6 +133,16 @@ def test_ways_around_boxes_meet_none_of_them_and_are_not_long(boxes: np.ndarray,
     # The slow way: many points on the line, each outside every box.
     steps = np.linspace(points[:-1], points[1:], 6).reshape(-1, 1, 2)
     assert not (np.abs(steps - boxes[None, :, :2]) < boxes[None, :, 2:] - 1e-9).all(axis=2).any()
+
+
+def test_a_line_does_not_meet_the_boxes_that_it_joins() -> None:
+    """A line from middle to middle bends around the box between."""
+    frames = [Frame(0.0, 0.0, 20.0, 8.0), Frame(90.0, 60.0, 20.0, 8.0), Frame(180.0, 120.0, 20.0, 8.0)]
+    points = np.array([(0.0, 0.0), (180.0, 120.0)])
+    assert not meets_box(points, np.array(frames), np.array([-np.inf, -np.inf, -np.inf]))
+    assert meets_box(points, np.array(frames), np.array([-np.inf, 5.0, -np.inf]))
+    path = routed(frames, [Wanted(0, 2, (8.0, 6.0))])[0].path
+    assert len(path) == 4, "one gentle bend, no way around corners"
 
 
 @given(st.lists(st.floats(0.0, 10.0), min_size=12, max_size=12))

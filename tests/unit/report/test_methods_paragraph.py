@@ -23,6 +23,7 @@ from dagpost import (
     CustomScore,
     DagPosterior,
     EdgePrior,
+    GivenOrder,
     LatentGaussian,
     PartitionMCMC,
     Recipe,
@@ -308,6 +309,8 @@ def test_what_no_file_keeps_is_named_in_its_place() -> None:
     assert re.search(r"score=\.\.\.,  # CustomScore\(.*\): no file keeps it", code)
     assert command(content) is None
     compile(code, "code", "exec")
+    ordered = of(random_table(["a>b", "c"]), score="bdeu", method=GivenOrder(["a>b", "c"]))
+    assert command(gather(ordered.fitted_)) is None, "the command would read three names"
     picked = gather(of(clinic()[LEVELS], score="bdeu").sample(20, seed=1)[[0, 2]])
     assert python_code(picked) is None
 

@@ -93,8 +93,10 @@ def test_no_effect_and_a_sign_that_is_not_clear_are_said() -> None:
 
 def test_what_has_no_sizes_says_why(levels: DagPosterior, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = random_table(["a", "b", "c"])
-    shares = DagPosterior("bdeu", method=Bootstrap(replicates=5), seed=1).fit(table)
-    assert "not a posterior" in written(shares, tmp_path).sections["sizes"]
+    shares = DagPosterior("bdeu", method=Bootstrap(replicates=5), forbidden=["a -> c"], seed=1).fit(table)
+    page = written(shares, tmp_path)
+    assert "not a posterior" in page.sections["sizes"]
+    assert "joined in at least half of the replicates" in page.sections["rules"]
     scores = DagPosterior(samples=50, seed=1).fit_scores(local_scores(table, "bdeu"))
     assert "Local scores do not say" in written(scores, tmp_path).sections["sizes"]
     assert "sizes" not in written(levels.own_sample(), tmp_path).sections

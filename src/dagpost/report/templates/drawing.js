@@ -79,8 +79,8 @@ Report.drawing = () => {
     taken = Math.max(taken, Report.addWords(sheet, item.textContent.trim(), { x: 68, y, width: wide - 82, size: 12 }));
     y += taken;
   }
-  const facts = document.querySelector(".summary").textContent.trim().replace(/\s+/g, " ");
-  const caption = `${facts}. Lines from a ${Report.data.measure} of ${Report.threshold.toFixed(2)} on: ${Report.find("shown").textContent}`;
+  const facts = Array.from(document.querySelector(".summary").childNodes, (part) => part.textContent.trim()).filter(Boolean);
+  const caption = `${facts.join(". ")}. Lines from a ${Report.data.measure} of ${Report.threshold.toFixed(2)} on: ${Report.find("shown").textContent}`;
   y += Report.addWords(sheet, caption, { x: 14, y: y + 4, width: wide - 28, size: 11 }) + 14;
   for (const [key, value] of Object.entries({ width: wide, height: y })) {
     paper.setAttribute(key, value);

@@ -31,6 +31,7 @@ Report.closePanel = (focus) => {
   Report.find("about").classList.remove("covered");
   Report.panelOf = null;
   Report.find("variable").value = "";
+  for (const box of Report.boxes()) box.classList.remove("matched");
   Report.choose(null);
   if (focus) Report.find("graph").focus({ preventScroll: true });
 };
