@@ -94,9 +94,10 @@ def _log_share(ends: Floats, centre: Floats, spread: Any) -> Floats:
     low, high = (ends[0] - centre) / spread, (ends[1] - centre) / spread
     above = low > 0.0
     larger, smaller = log_ndtr(np.where(above, -low, high)), log_ndtr(np.where(above, -high, low))
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = larger + np.log1p(-np.exp(smaller - larger))
-    return found
+    # Nothing lies beyond the last number.
+    return np.where(larger == -np.inf, -np.inf, found)
 
 
 def _centre(mean: Floats, factor: Floats, noise: Floats, place: int) -> Floats:
