@@ -216,11 +216,11 @@ def _changes(own: _Chosen, question: Question) -> Floats:
     if not len(rows):
         return np.zeros(0)
     if own.part.kind.change is not None:
-        return own.part.kind.change(own.drawn, y, question.steps)[rows, 0]
+        changes: Floats = own.part.kind.change(own.drawn, y, question.steps)[rows, 0]
+        return changes
     asked = own.drawn.some(rows)
     first, second = (asked.outcome(y, {x: value})[:, level] for value in values)
-    change: Floats = first - second
-    return change
+    return first - second
 
 
 def _interval(draws: Floats, share: float, confidence: float) -> tuple[float, float]:

@@ -66,10 +66,10 @@ class NumberLimits(NamedTuple):
     both: Sequence[Limits] | None
 
     @property
-    def simulated(self) -> bool:
-        """Whether numbers are drawn within their limits before others are looked at."""
+    def simulated(self) -> int:
+        """How many numbers are drawn within their limits before others are looked at."""
         intervals = sum(not own.is_point for own in (self.evidence if self.both is None else self.both))
-        return intervals > (0 if self.both is None else 1)
+        return max(intervals - (0 if self.both is None else 1), 0)
 
 
 def number_draws(
@@ -88,6 +88,9 @@ def number_draws(
     given = len(limits.evidence)
     # Evidence and target are looked at with the same numbers, so that errors of both are alike.
     shifts = generator.random((len(flat), count))
+    if limits.simulated == 1:
+        # The middle of even strata of one number is nearer than any other place in them.
+        shifts[:, 0] = 0.5
     if limits.both is None:
         found = walked(flat, square, limits.evidence, shifts)
         particles = found.logs.shape[1]

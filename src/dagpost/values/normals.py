@@ -3,9 +3,9 @@
 With `C` the Cholesky factor of the covariance, each number is normal given those before it: points come first, then
 intervals, within which numbers are drawn before the next is looked at (GHK: Geweke 1991, Hajivassiliou & McFadden 1998,
 Keane 1994). With one interval, the last, nothing is drawn and the result is exact; beyond that the draws are points of
-a lattice, in the middle of even strata of the first interval and shifted at random for each network in the others
-(Cranley & Patterson 1976): so errors of single networks, some percent, average out over networks. Time: a Cholesky
-factor for each network, and a normal probability for each interval.
+a lattice, shifted at random for each network (Cranley & Patterson 1976): the probability is right on average, so that
+errors of single networks average out over them. Time: a Cholesky factor for each network, and a normal probability for
+each interval.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits], shifts: F
     intervals = sum(not own.is_point for own in limits)
     drawn = intervals - 1 if len(limits) == numbers else intervals
     particles = _PARTICLES if drawn > 0 else 1
-    points = np.arange(particles) + 0.5
+    points = np.arange(particles)
     factor: Floats = np.zeros(covariance.shape)
     if numbers:
         factor[:] = np.linalg.cholesky(covariance)
@@ -84,7 +84,8 @@ def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits], shifts: F
             logs += np.log(np.where(upper > lower, share, 0.0))
         if seen < drawn:
             step = _STEPS[(seen - 1) % len(_STEPS)]
-            uniforms = points / particles if seen == 0 else (points * step + shifts[:, [seen]]) % 1.0
+            shift = shifts[:, [seen]]
+            uniforms = (points + shift) / particles if seen == 0 else (points * step + shift) % 1.0
             inside = within(ends, centre, spread, start, share, uniforms)
             # Any number will do where there is none.
             noise[:, place] = np.where(np.isfinite(inside), inside, 0.0)
