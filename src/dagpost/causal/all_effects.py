@@ -19,7 +19,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import seed_number, whole_number
-from dagpost.causal.averages import expected_outcomes, expected_parts, shared_out, weighted
+from dagpost.causal.averages import Expected, expected_outcomes, expected_parts, shared_out, weighted
 from dagpost.causal.graphs import Graphs, Weighted, alike
 from dagpost.causal.mechanisms import Mechanisms
 from dagpost.causal.question import Question, decided, question_of
@@ -142,8 +142,9 @@ class _Means(NamedTuple):
 def _row(graphs: Graphs, chosen: list[_Chosen], asked: Question, path: float | None, confidence: float) -> Any:
     """What is said of one pair."""
     question, share, mean, direct = _exact_means(graphs, asked) if graphs.exact else _means(graphs, chosen, asked)
-    if path is not None and share > 0.0:
-        share, mean, direct = path, mean * path / share, direct * path / share
+    if path is not None:
+        factor = path / share if share > 0.0 else 0.0
+        share, mean, direct = path, mean * factor, direct * factor
     x, y, _, level = question.pair
     draws = np.concatenate([_changes(own, question) for own in chosen])
     raises, lowers = (float(np.mean(own)) if len(draws) else 0.0 for own in (draws > 0.0, draws < 0.0))
@@ -167,13 +168,10 @@ def _exact_means(graphs: Graphs, question: Question) -> _Means:
     """Of all graphs there are."""
     groups = [alike(part, question).with_path() for part in graphs.parts]
     share = min(sum(float(own.weights.sum()) for own in groups), 1.0)
-    expected = expected_outcomes(graphs, groups, question).reached
-    question = decided(question, expected, graphs.columns.names)
-    assert question.compared is not None
-    _, _, _, level = question.pair
-    first, second = question.compared
+    expected = expected_outcomes(graphs, groups, question)
+    question = decided(question, expected.reached, graphs.columns.names)
     direct, _ = expected_parts(graphs, groups, question, [])
-    return _Means(question, share, float(expected[first, level] - expected[second, level]), direct)
+    return _Means(question, share, expected.effect(question), direct)
 
 
 def _means(graphs: Graphs, chosen: list[_Chosen], question: Question) -> _Means:
@@ -182,21 +180,23 @@ def _means(graphs: Graphs, chosen: list[_Chosen], question: Question) -> _Means:
     # Where two values are to be compared, the others do not matter.
     places = range(len(question.worlds)) if question.compared is None else sorted(set(question.compared))
     expected, share, direct = np.zeros((len(question.worlds), question.width)), 0.0, 0.0
+    change = 0.0 if graphs.kind.linear else None
     total = sum(float(own.counts.sum()) for own in chosen)
     reached = [_reached(own, x, y) for own in chosen]
     for mechanisms, weights in reached:
         share += float(weights.sum()) / total
+        if graphs.kind.change is not None and change is not None:
+            change += float(weighted(weights, graphs.kind.change(mechanisms, y, question.steps))[0]) / total
+            continue
         for place in places:
             expected[place] += weighted(weights, mechanisms.outcome(y, question.worlds[place][1])) / total
     question = decided(question, expected, graphs.columns.names)
-    assert question.compared is not None
     _, _, values, level = question.pair
-    first, second = question.compared
     for mechanisms, weights in reached:
         joined = mechanisms.graphs[:, y] >> np.uint64(x) & np.uint64(1) == 1
         if joined.any():
             direct += float(weighted(weights * joined, mechanisms.direct(x, y, values))[level]) / total
-    return _Means(question, share, float(expected[first, level] - expected[second, level]), direct)
+    return _Means(question, share, Expected(expected, expected, change).effect(question), direct)
 
 
 def _reached(own: _Chosen, x: int, y: int) -> tuple[Mechanisms, Floats]:
@@ -215,10 +215,12 @@ def _changes(own: _Chosen, question: Question) -> Floats:
     rows = np.flatnonzero(own.above[y] >> np.uint64(x) & np.uint64(1))
     if not len(rows):
         return np.zeros(0)
-    asked = own.drawn if own.part.kind.linear else own.drawn.some(rows)
+    if own.part.kind.change is not None:
+        changes: Floats = own.part.kind.change(own.drawn, y, question.steps)[rows, 0]
+        return changes
+    asked = own.drawn.some(rows)
     first, second = (asked.outcome(y, {x: value})[:, level] for value in values)
-    change: Floats = first - second
-    return change[rows] if own.part.kind.linear else change
+    return first - second
 
 
 def _interval(draws: Floats, share: float, confidence: float) -> tuple[float, float]:

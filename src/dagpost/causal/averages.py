@@ -25,19 +25,32 @@ _COPIES = 3
 
 
 class Expected(NamedTuple):
-    """Posterior means of the outcome in every world (worlds, levels), and what graphs with a path add to them."""
+    """Posterior means of the outcome in every world (worlds, levels), and what graphs with a path add to them.
+
+    `change` is that of the outcome in linear networks; None elsewhere.
+    """
 
     outcomes: Floats
     reached: Floats
+    change: float | None = None
+
+    def effect(self, question: Question) -> float:
+        """The mean of the effect, once all is decided."""
+        if self.change is not None:
+            return self.change
+        assert question.compared is not None
+        first, second = (float(self.reached[place, question.level]) for place in question.compared)
+        return first - second
 
 
 class Drawn(NamedTuple):
-    """Draws: outcomes (worlds, draws, levels), whether there is a path, the direct part and those through columns.
+    """Draws: outcomes (worlds, draws, levels), the effect, whether there is a path, the direct and other parts.
 
     `standardised` is the effect in deviations of latent numbers; None where there are none.
     """
 
     outcomes: Floats
+    effect: Floats
     reached: Flags
     direct: Floats
     through: dict[int, Floats]
@@ -48,6 +61,7 @@ def expected_outcomes(graphs: Graphs, groups: Sequence[Alike], question: Questio
     """The posterior mean of the outcome in every world."""
     worlds = [world for _, world in question.worlds]
     everywhere, reached = np.zeros((2, len(worlds), question.width))
+    change = 0.0
     with graphs.reporter.stage("expected outcomes", sum(len(own.rows) for own in groups)) as stage:
         for part, own, some in _blocks(graphs, groups):
             mechanisms = part.expected(own.rows[some], graphs.background)
@@ -55,8 +69,11 @@ def expected_outcomes(graphs: Graphs, groups: Sequence[Alike], question: Questio
                 outcomes = mechanisms.outcome(question.outcome, world)
                 everywhere[place] += weighted(own.weights[some], outcomes)
                 reached[place] += weighted(own.weights[some] * own.reached[some], outcomes)
+            if part.kind.change is not None:
+                steps = part.kind.change(mechanisms, question.outcome, question.steps)
+                change += float(weighted(own.weights[some] * own.reached[some], steps)[0])
             stage.advance(some.stop - some.start)
-    return Expected(everywhere, reached)
+    return Expected(everywhere, reached, change if graphs.kind.linear else None)
 
 
 def expected_parts(
@@ -132,6 +149,7 @@ def drawn_effects(
     order = generator.permutation(draws)
     return Drawn(
         np.concatenate([own.outcomes for own in pieces], axis=1)[:, order],
+        np.concatenate([own.effect for own in pieces])[order],
         np.concatenate([own.reached for own in pieces])[order],
         np.concatenate([own.direct for own in pieces])[order],
         {m: np.concatenate([own.through[m] for own in pieces])[order] for m in mediators},
@@ -147,6 +165,13 @@ def _piece(
     """What some graphs with drawn parameters say."""
     worlds = [world for _, world in question.worlds]
     outcomes = np.stack([mechanisms.outcome(question.outcome, world) for world in worlds])
+    assert question.compared is not None
+    assert question.level is not None
+    first, second = question.compared
+    if kind.change is None:
+        effect = outcomes[first, :, question.level] - outcomes[second, :, question.level]
+    else:
+        effect = kind.change(mechanisms, question.outcome, question.steps)[:, 0]
     direct, through = np.zeros(len(some)), {}
     if question.single:
         x, y, values, level = question.pair
@@ -156,8 +181,6 @@ def _piece(
             through[mediator] = np.where(own.between[some, mediator], change, 0.0)
     standardised = None
     if kind.standardised is not None:
-        assert question.compared is not None
-        first, second = (worlds[place] for place in question.compared)
-        change = kind.standardised(mechanisms, question.outcome, first, second)
+        change = kind.standardised(mechanisms, question.outcome, worlds[first], worlds[second])
         standardised = np.where(own.reached[some], change, 0.0)
-    return Drawn(outcomes, own.reached[some], direct, through, standardised)
+    return Drawn(outcomes, np.where(own.reached[some], effect, 0.0), own.reached[some], direct, through, standardised)

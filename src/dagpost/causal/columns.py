@@ -12,6 +12,7 @@ from dagpost._tools.text import shortened, shown
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.recipe import Recipe
 from dagpost.errors import InputError
+from dagpost.posterior.latent_numbers import refuse_beyond
 from dagpost.scores.latent_images import Images
 
 _TWO = 2
@@ -31,6 +32,12 @@ class Cause(NamedTuple):
     note: str = ""
     #: One unit more is compared: the same wherever it starts.
     unit: bool = False
+
+    @property
+    def pair(self) -> tuple[float, float]:
+        """The two values that are compared, once that is decided; one unit more is not lost next to a large mean."""
+        assert self.compared is not None
+        return (1.0, 0.0) if self.unit else (self.values[self.compared[0]], self.values[self.compared[1]])
 
 
 @dataclass(frozen=True)
@@ -89,15 +96,9 @@ class Columns:
 
     def refuse_beyond(self, column: int, *values: float) -> None:
         """Refuse numbers beyond what was seen, where nothing says what they would do."""
-        if self.images is None:
-            return
-        margin = self.images.margin(column)
-        for value in values:
-            if not margin.slope and not margin.values[0] <= value <= margin.values[-1]:
-                raise InputError(
-                    f"'do' must be two numbers within the range of {self.names[column]!r}, {margin.values[0]:g} to "
-                    f"{margin.values[-1]:g}. Got {shown(value)} instead."
-                )
+        if self.images is not None:
+            for value in values:
+                refuse_beyond(self.images, column, self.names[column], value)
 
 
 def rows_with(images: Images, column: int, code: int) -> Flags:

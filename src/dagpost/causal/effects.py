@@ -207,10 +207,8 @@ def effect_in(
     if expected is None:
         expected = Expected(drawn.outcomes.mean(axis=1), (drawn.outcomes * drawn.reached[:, np.newaxis]).mean(axis=1))
     _warn_of_model(graphs, question)
-    assert question.compared is not None
-    assert question.level is not None
-    first, second, level = *question.compared, question.level
-    change = drawn.outcomes[first, :, level] - drawn.outcomes[second, :, level]
+    level = question.level
+    assert level is not None
     direct, through = _parts(graphs, groups, question, on_way, drawn, confidence)
     names = graphs.columns.names
     return Effect(
@@ -218,8 +216,8 @@ def effect_in(
         outcome=names[question.outcome],
         values=tuple(None if own.unit else _pair(own.labels, own.compared) for own in question.causes),
         outcome_level=question.outcome_levels[level] if question.outcome_levels else None,
-        samples=np.where(drawn.reached, change, 0.0),
-        mean=float(expected.reached[first, level] - expected.reached[second, level]),
+        samples=drawn.effect,
+        mean=expected.effect(question),
         zero_probability=zero,
         confidence=float(confidence),
         direct=direct,

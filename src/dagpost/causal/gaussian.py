@@ -15,7 +15,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost.causal.mechanisms import World
+from dagpost.causal.mechanisms import Mechanisms, World
 from dagpost.prediction.background import Background
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks, expected_networks
@@ -36,8 +36,8 @@ class LinearMechanisms:
         self._intercepts = np.where(exogenous, means, networks.intercepts)
         self._changes: dict[int, Floats] = {}
         self._background = background
-        # The means in the worlds that were last asked for.
-        self._worlds: dict[tuple[tuple[int, float], ...], Floats] = {}
+        # The means in the worlds that were last asked for, and the changes by the steps that were.
+        self._worlds: dict[tuple[bool, tuple[tuple[int, float], ...]], Floats] = {}
 
     def some(self, rows: Integers) -> LinearMechanisms:
         """Some of the graphs."""
@@ -45,8 +45,13 @@ class LinearMechanisms:
 
     def outcome(self, outcome: int, world: World) -> Floats:
         """The mean of the outcome when some columns are set."""
-        means: Floats = self.means(world)[outcome]
+        means: Floats = self._passed_on(world, as_steps=False)[outcome]
         return means[:, np.newaxis]
+
+    def change(self, outcome: int, steps: World) -> Floats:
+        """By how much the outcome changes with columns that are set, each by its step: nothing large is subtracted."""
+        changes: Floats = self._passed_on(steps, as_steps=True)[outcome]
+        return changes[:, np.newaxis]
 
     def direct(self, cause: int, outcome: int, values: tuple[float, float]) -> Floats:
         """The coefficient of the edge, times the change of the cause."""
@@ -59,16 +64,17 @@ class LinearMechanisms:
         change = self.changes(cause)[:, mediator] * self.changes(mediator)[:, outcome]
         return change[:, np.newaxis] * (values[0] - values[1])
 
-    def means(self, world: World) -> Floats:
-        """The means of all columns, (columns, graphs), when some are set."""
-        key = tuple(sorted(world.items()))
+    def _passed_on(self, world: World, *, as_steps: bool) -> Floats:
+        """The means of all columns, (columns, graphs), when some are set; or their changes by steps of these."""
+        key = as_steps, tuple(sorted(world.items()))
         if key not in self._worlds:
             if len(self._worlds) >= _WORLDS:
                 del self._worlds[next(iter(self._worlds))]
             given = np.full(self.graphs.shape[1], np.nan)
             for column, value in world.items():
                 given[column] = value
-            found = means_of(self.networks, self._orders, self._intercepts, given)
+            intercepts = np.zeros_like(self._intercepts) if as_steps else self._intercepts
+            found = means_of(self.networks, self._orders, intercepts, given)
             self._worlds[key] = np.ascontiguousarray(found.T)
         return self._worlds[key]
 
@@ -80,6 +86,12 @@ class LinearMechanisms:
             nothing = np.zeros_like(self._intercepts)
             self._changes[cause] = means_of(self.networks, self._orders, nothing, given)
         return self._changes[cause]
+
+
+def change(mechanisms: Mechanisms, outcome: int, steps: World) -> Floats:
+    """By how much the outcome changes with columns that are set, each by its step."""
+    assert isinstance(mechanisms, LinearMechanisms)
+    return mechanisms.change(outcome, steps)
 
 
 def drawn(

@@ -21,10 +21,16 @@ class Kind(NamedTuple):
     #: None: what follows from the means of the parameters is not the mean of what follows from them.
     expected: Callable[[Any, Any, Masks, Background], Mechanisms] | None
     assumption: str
-    #: Whether `through` too is linear in every parameter.
-    linear: bool = False
+    #: In linear networks, in which `through` too is linear in every parameter: the change of an outcome with columns
+    #: that are set, by the step of each. A difference of two outcomes would lose it where numbers are large.
+    change: Callable[[Mechanisms, int, World], Floats] | None = None
     #: Of mechanisms with latent numbers, outcome and two worlds: the change in latent standard deviations.
     standardised: Callable[[Mechanisms, int, World, World], Floats] | None = None
+
+    @property
+    def linear(self) -> bool:
+        """Whether changes are the same wherever they start."""
+        return self.change is not None
 
 
 KINDS: Mapping[type[Any], Kind] = {
@@ -35,7 +41,7 @@ KINDS: Mapping[type[Any], Kind] = {
         gaussian.drawn,
         gaussian.expected,
         "Every column of numbers is a linear function of its causes with normal noise.",
-        linear=True,
+        change=gaussian.change,
     ),
     ConditionalGaussianPrior: Kind(
         mixed.drawn,

@@ -62,9 +62,13 @@ class Question(NamedTuple):
     def pair(self) -> tuple[int, int, tuple[float, float], int]:
         """Of one cause, once all is decided: cause, outcome, the two values, and the level that is looked at."""
         own = self.causes[0]
-        assert own.compared is not None
         assert self.level is not None
-        return own.column, self.outcome, (own.values[own.compared[0]], own.values[own.compared[1]]), self.level
+        return own.column, self.outcome, own.pair, self.level
+
+    @property
+    def steps(self) -> World:
+        """By how much every column that is set changes, once all is decided."""
+        return {own.column: own.pair[0] - own.pair[1] for own in self.causes}
 
     @property
     def compared(self) -> tuple[int, int] | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dagpost._tools.text import shown
 from dagpost.data.written_out import written_out, written_out_like
+from dagpost.errors import InputError
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.scores import NormalWishartPrior, Score, resolve_score, scores_within
 
@@ -41,3 +43,13 @@ def _images(fitted: Fitted) -> Images | None:
     workspace = fitted.workspace
     latent = workspace.table if isinstance(workspace, AugmentedWorkspace) else written_out(latent)
     return resolve_score(fitted.score).images(table, latent)
+
+
+def refuse_beyond(images: Images, column: int, name: str, value: float) -> None:
+    """Refuse to set a column to a number beyond what was seen, where nothing says what it would do."""
+    margin = images.margin(column)
+    if not margin.slope and not margin.values[0] <= value <= margin.values[-1]:
+        raise InputError(
+            f"'do' must set a number within the range of {name!r}, {margin.values[0]:g} to {margin.values[-1]:g}. Got "
+            f"{shown(value)} instead."
+        )

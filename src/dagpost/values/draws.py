@@ -66,29 +66,42 @@ class NumberLimits(NamedTuple):
     both: Sequence[Limits] | None
 
     @property
-    def simulated(self) -> bool:
-        """Whether numbers are drawn within their limits before others are looked at."""
+    def simulated(self) -> int:
+        """How many numbers are drawn within their limits before others are looked at."""
         intervals = sum(not own.is_point for own in (self.evidence if self.both is None else self.both))
-        return intervals > (0 if self.both is None else 1)
+        return max(intervals - (0 if self.both is None else 1), 0)
 
 
-def number_draws(logs: Floats, means: Floats, covariances: Floats, limits: NumberLimits, events: Flags) -> Drawn:
+def number_draws(
+    logs: Floats,
+    means: Floats,
+    covariances: Floats,
+    limits: NumberLimits,
+    events: Flags,
+    generator: np.random.Generator,
+) -> Drawn:
     """From log p(lane) of each draw (draws, lanes), and moments of numbers there (draws, lanes, numbers)."""
     from scipy.special import logsumexp
 
     draws, lanes, count = means.shape
     flat, square = means.reshape(-1, count), covariances.reshape(-1, count, count)
     given = len(limits.evidence)
+    # Evidence and target are looked at with the same numbers, so that errors of both are alike.
+    shifts = generator.random((len(flat), count))
+    if limits.simulated == 1:
+        # The middle of even strata of one number is nearer than any other place in them.
+        shifts[:, 0] = 0.5
     if limits.both is None:
-        found = walked(flat, square, limits.evidence)
+        found = walked(flat, square, limits.evidence, shifts)
         particles = found.logs.shape[1]
         weights = (logs.reshape(-1, 1) + found.logs - math.log(particles)).reshape(draws, -1)
         deviations = np.repeat(found.spread, particles).reshape(draws, -1)
         return Drawn(logsumexp(weights, axis=1), None, (weights, found.mean.reshape(draws, -1), deviations))
-    alone = logs + walked(flat[:, :given], square[:, :given, :given], limits.evidence).log_total().reshape(draws, lanes)
+    known = walked(flat[:, :given], square[:, :given, :given], limits.evidence, shifts)
+    alone = logs + known.log_total().reshape(draws, lanes)
     if count == given and list(limits.both) == list(limits.evidence):
         return level_draws(alone, events)
-    both = logs + walked(flat, square, limits.both).log_total().reshape(draws, lanes)
+    both = logs + walked(flat, square, limits.both, shifts).log_total().reshape(draws, lanes)
     total = logsumexp(alone, axis=1)
     shares = np.exp(logsumexp(np.where(events[0], both, -np.inf), axis=1) - total)[:, np.newaxis]
     return Drawn(total, np.clip(shares, 0.0, 1.0))

@@ -14,7 +14,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Masks
 from dagpost.errors import InputError
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import images_of
+from dagpost.posterior.latent_numbers import images_of, refuse_beyond
 from dagpost.prediction.background import background_of
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
@@ -228,7 +228,7 @@ def _mixed_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.G
             known = _kept(lanes.known, keep)
             logs = drawn_logs(statistics, prior, graphs, lanes.cells[keep], known, given, generator)
         moments = drawn_moments(part.statistics, part.prior, own.graphs, lanes.cells, fixed, wanted, generator)  # type: ignore[arg-type]
-        pieces.append(number_draws(logs + lanes.log_shares, *moments, limits, lanes.events))
+        pieces.append(number_draws(logs + lanes.log_shares, *moments, limits, lanes.events, generator))
     return joined_draws(pieces)
 
 
@@ -253,13 +253,17 @@ def _gaussian_kind(asked: Asked, part: Weighted, draws: int, generator: np.rando
     order = asked.number_order(fixed)
     means, covariances = gaussian_moments(part, graphs, fixed, [*order[0], *order[1], *order[2]], generator)
     one = np.zeros((len(graphs), 1)), np.ones((1, 1), dtype=np.bool_)
-    return number_draws(one[0], means[:, np.newaxis], covariances[:, np.newaxis], asked.limits(order), one[1])
+    moments = means[:, np.newaxis], covariances[:, np.newaxis]
+    return number_draws(one[0], *moments, asked.limits(order), one[1], generator)
 
 
 def _latent_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
     """Columns are images of latent numbers: levels are intervals of them."""
     assert asked.images is not None
     graphs = joined_graphs(chosen_graphs(part, min(draws, _LATENT), generator), asked.outside)
+    for node, value in asked.question.do.items():
+        if asked.is_number(node):
+            refuse_beyond(asked.images, node, asked.columns.names[node], value)
     behind = Behind(asked.images, part.part, asked.columns, generator)
     fixed = asked.fixed_numbers(asked.mattering(graphs), behind.value)
     order = asked.number_order(fixed)
@@ -274,7 +278,7 @@ def _latent_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.
     square = np.broadcast_to(covariances[:, np.newaxis], (*spread.shape, len(wanted)))
     ends = [behind.ends(node, len(graphs), lanes.cells[node]) for node in levels]
     limits = asked.limits(order, behind.limit, ends)
-    found = number_draws(np.zeros((len(graphs), lanes.width)), spread, square, limits, lanes.events)
+    found = number_draws(np.zeros((len(graphs), lanes.width)), spread, square, limits, lanes.events, generator)
     of = asked.question.of
     return found if found.components is None or of is None else found._replace(
         components=behind.images_of(of, found.components)

@@ -3,7 +3,9 @@
 With `C` the Cholesky factor of the covariance, each number is normal given those before it: points come first, then
 intervals, within which numbers are drawn before the next is looked at (GHK: Geweke 1991, Hajivassiliou & McFadden 1998,
 Keane 1994). With one interval, the last, nothing is drawn and the result is exact; beyond that the draws are points of
-a lattice, the same for all. Time: a Cholesky factor for each network, and a normal probability for each interval.
+a lattice, shifted at random for each network (Cranley & Patterson 1976): the probability is right on average, so that
+errors of single networks average out over them. Time: a Cholesky factor for each network, and a normal probability for
+each interval.
 """
 
 from __future__ import annotations
@@ -51,14 +53,16 @@ def log_mean(logs: Floats) -> Floats:
     return found
 
 
-def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits]) -> Walked:
-    """Walk over the first numbers, points before intervals; where one number is left, say how it is distributed."""
+def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits], shifts: Floats) -> Walked:
+    """Walk over the first numbers, points before intervals; where one number is left, say how it is distributed.
+
+    `shifts` (networks, numbers) are between 0 and 1; the same shifts give the same draws.
+    """
     count, numbers = mean.shape
     intervals = sum(not own.is_point for own in limits)
     drawn = intervals - 1 if len(limits) == numbers else intervals
     particles = _PARTICLES if drawn > 0 else 1
-    uniforms = (np.arange(1, particles + 1) * np.resize(_STEPS, max(numbers, 1))[:, np.newaxis]) % 1.0
-    uniforms[: 1 if drawn == 1 else 0] = (np.arange(particles) + 0.5) / particles
+    points = np.arange(particles)
     factor: Floats = np.zeros(covariance.shape)
     if numbers:
         factor[:] = np.linalg.cholesky(covariance)
@@ -78,7 +82,10 @@ def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits]) -> Walked
         start, share = between(ends, centre, spread)
         logs += np.where(upper > lower, _log_share(ends, centre, spread), -np.inf)
         if seen < drawn:
-            inside = within(ends, centre, spread, start, share, uniforms[seen])
+            step = _STEPS[(seen - 1) % len(_STEPS)]
+            shift = shifts[:, [seen]]
+            uniforms = (points + shift) / particles if seen == 0 else (points * step + shift) % 1.0
+            inside = within(ends, centre, spread, start, share, uniforms)
             # Any number will do where there is none.
             noise[:, place] = np.where(np.isfinite(inside), inside, 0.0)
         seen += 1

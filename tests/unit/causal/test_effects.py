@@ -320,6 +320,64 @@ def test_all_pairs_agree_with_one_pair_at_a_time(nodes: int, score: str) -> None
         assert (row["lower"], row["upper"]) == pytest.approx(one.interval(), abs=0.3)
 
 
+@pytest.mark.parametrize(
+    ("offset", "scale", "score"),
+    [
+        (1e12, 1.0, "bge"),
+        (1e15, 1e3, "bge"),
+        (1.7e18, 1e9, "bge"),
+        (0.0, 1e60, "bge"),
+    ],
+)
+def test_one_unit_more_is_not_lost_next_to_large_numbers(offset: float, scale: float, score: str) -> None:
+    first, second, third = linear(80, np.random.default_rng(3)).columns
+    # What the large numbers keep of the digits; the same in small ones.
+    large = first * scale + offset
+    small = (large - offset) / scale
+    sample = sample_of(("A", "B", "C"), [[4, 5, 0], [0, 1, 2]])
+
+    def found(column: np.ndarray, cause: Any, **settings: Any) -> Effect:
+        table = Table(("A", "B", "C"), (column, second, third), (None,) * 3)
+        return effect_of(sample, table, score, cause, "B", draws=50, seed=1, **settings)
+
+    one, same = found(large, "A"), found(small, "A")
+    assert one.mean * scale == pytest.approx(same.mean, rel=1e-6)
+    assert one.samples * scale == pytest.approx(same.samples, rel=0.1)
+    assert one.direct is not None
+    assert same.direct is not None
+    assert one.direct.mean * scale == pytest.approx(same.direct.mean, rel=1e-6)
+    joint = found(large, {"A": None, "C": (2.0, 1.0)})
+    apart = found(large, {"A": None, "C": 1.0}), found(large, {"C": (2.0, 1.0), "A": float(large[0])})
+    assert joint.mean == pytest.approx(apart[0].mean + apart[1].mean, rel=1e-6)
+
+
+@pytest.mark.parametrize("nodes", [3, 6])
+def test_all_effects_of_large_numbers_are_those_of_one_pair(nodes: int) -> None:
+    generator = np.random.default_rng(6)
+    data = np.cumsum(generator.normal(size=(60, nodes)), axis=1)
+    data[:, 0] = 1.7e18 + 1e9 * data[:, 0]
+    model = DagPosterior("bge", seed=1, samples=200).fit(as_table(data))
+    one = model.effect("V0", "V1", draws=200)
+    row: Any = model.effects(draws=200).set_index(["cause", "outcome"]).loc[("V0", "V1")]
+    assert one.mean == pytest.approx(1e-9 * (1.0 - one.zero_probability), rel=0.3)
+    assert row["mean"] == pytest.approx(one.mean, rel=1e-6)
+    assert row["raises"] == pytest.approx(one.positive_probability, abs=0.1)
+    assert row["upper"] == pytest.approx(one.interval()[1], rel=0.3)
+
+
+def test_a_path_of_no_drawn_graph_is_as_probable_in_all_effects_as_in_one() -> None:
+    generator = np.random.default_rng(6)
+    table = as_table((np.cumsum(generator.normal(size=(60, 6)), axis=1) > 0).astype(int))
+    model = DagPosterior("bdeu", seed=1, samples=2).fit(table)
+    found: Any = model.effects(draws=2).set_index(["cause", "outcome"])
+    paths = model.probability_matrix("~>")
+    expected = [1.0 - paths.loc[pair] for pair in found.index]
+    assert found["no_effect"].tolist() == pytest.approx(expected)
+    (cause, outcome) = found.index[(found["raises"] + found["lowers"] == 0.0) & (found["no_effect"] < 1.0)][0]
+    one = model.effect(cause, outcome, draws=50)
+    assert found.loc[(cause, outcome), "no_effect"] == pytest.approx(one.zero_probability)
+
+
 def test_few_columns_are_summed_over_all_graphs_and_more_are_not() -> None:
     table = linear(50, np.random.default_rng(6))
     model = DagPosterior("bge", seed=1).fit(table)

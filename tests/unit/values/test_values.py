@@ -149,6 +149,12 @@ def test_latent_numbers_answer_too() -> None:
     assert float(model.probability("P(pressure > 1000)")) == 0.0
     assert float(model.probability("P(pressure > 1000 | pressure > 100, smoking = yes)")) == 0.0
     assert float(model.probability("P(pressure < 1000)")) == pytest.approx(1.0)
+    # Nor can one be set, in the words of effects.
+    with pytest.raises(InputError, match="within the range of 'pressure'") as refused:
+        model.probability("P(pain = 1 | do(pressure = 1000))")
+    with pytest.raises(InputError) as same:
+        model.effect("pressure", "pain", do=(1000, 120))
+    assert str(refused.value) == str(same.value)
 
 
 def test_a_model_without_rows_says_the_same(levels: DagPosterior, tmp_path: Path) -> None:
