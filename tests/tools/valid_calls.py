@@ -410,7 +410,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         ),
         "Effect.interval": (made.effect.interval, {}),
         "Effect.plot": (made.effect.plot, {}),
-        "causal.sentences.in_sentences": (_named("causal.sentences.in_sentences"), {"effect": made.effect}),
         "causal.EffectPart.interval": (made.effect.direct.interval, {}),
         "long_table": (dagpost.long_table, {"source": made.sample}),
         "files.frames.matrix_of_long": (

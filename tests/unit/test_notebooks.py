@@ -38,7 +38,7 @@ def test_notebooks_list_pairs_with_the_marks_and_words_of_pictures() -> None:
     page = every_word()._repr_html_()
     assert page.count('class="mark clear"') == 3
     for word, said in (
-        ("leaning", "in 70% of it"),
+        ("leaning", "the data compel it (70%)"),
         ("open", "the data cannot tell"),
         ("rules", "decided by your rules"),
         ("model", "follows from the model, which has no edges from numbers to levels"),

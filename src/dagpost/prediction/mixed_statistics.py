@@ -92,6 +92,10 @@ class MixedStatistics:
         levels, numbers = self.level_columns, self.number_columns
         families = families_in(parents)
         own = np.isin(families.children, numbers)
+        among = np.uint64(sum(1 << int(column) for column in numbers))
+        if (families.parents[~own] & among).any():
+            # From numbers to levels: not a family of this model.
+            return False
         masks = compressed(families.parents, levels)
         sets = self._search(self.run_of[np.searchsorted(numbers, families.children[own])], masks[own])
         discrete = np.ascontiguousarray(compressed(parents[:, levels].astype(np.uint64), levels))

@@ -131,4 +131,6 @@ def test_signs_stand_beside_edges(model: DagPosterior, tmp_path: Path) -> None:
     assert next(line for line in lines if line[0] == "A" and line[2] == "B")[6] == "+"
     assert next(line for line in lines if line[0] == "B" and line[2] == "C")[6] == "-"
     model.report(tmp_path / "report.html")
-    assert "<small>effect +0." in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
+    assert '"sign":"+"' in page
+    assert '"sign":"-"' in page
