@@ -122,7 +122,7 @@ GRID: dict[str, tuple[Callable[[], Any], list[str], list[str]]] = {
         [],
     ),
     "chains": (
-        lambda: of(clinic()[LEVELS], score="bdeu", method=PartitionMCMC(chains=2)),
+        lambda: of(clinic()[LEVELS], score="bdeu", method=PartitionMCMC(chains=2, burn_in=10)),
         ["Kuipers & Moffa 2017", "2 chains"],
         ["exact: sums"],
     ),
