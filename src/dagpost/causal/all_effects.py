@@ -11,7 +11,6 @@ Time: two outcomes in every drawn graph with a path, for every pair.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 #: Beside coefficients: masks, ancestors, orders, intercepts, and outcomes of some worlds.
 _NUMBERS_A_NODE = 10
-#: Completed tables that are averaged over.
-_MOST_PARTS = 50
 _COLUMNS = (
     "cause", "outcome", "do", "outcome_level", "mean", "lower", "upper", "no_effect", "raises", "lowers", "direct"
 )  # fmt: skip
@@ -50,7 +47,7 @@ def effects_of_fitted(fitted: Fitted, draws: int, confidence: float, seed: int |
     check_confidence(confidence)
     count = int(whole_number(draws, "draws"))
     generator = np.random.default_rng(seed_number(seed))
-    graphs = _thinned(graphs_of_fitted(fitted))
+    graphs = graphs_of_fitted(fitted).of_fewer_tables()
     numbers = len(fitted.names) * (fitted.workspace.max_parents + _NUMBERS_A_NODE)
     what, remedy = f"Drawing {count:,} graphs with their parameters", "Ask for fewer draws."
     memory.require(8 * count * numbers, what, remedy)
@@ -85,16 +82,6 @@ def _question(graphs: Graphs, cause: str, outcome: str) -> Question | None:
         return question_of(graphs.columns, cause, outcome, None, None)
     except InputError:
         return None
-
-
-def _thinned(graphs: Graphs) -> Graphs:
-    """The graphs of some of many completed tables, evenly."""
-    if len(graphs.parts) <= _MOST_PARTS:
-        return graphs
-    places = np.linspace(0, len(graphs.parts) - 1, _MOST_PARTS).round().astype(int)
-    total = sum(float(graphs.parts[place].weights.sum()) for place in places)
-    parts = tuple(graphs.parts[place] for place in places)
-    return replace(graphs, parts=tuple(part._replace(weights=part.weights / total) for part in parts))
 
 
 class _Chosen(NamedTuple):

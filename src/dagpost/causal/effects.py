@@ -124,10 +124,14 @@ def effect_of_fitted(
     draws: int,
     confidence: float,
     seed: int | None,
+    *,
+    one_of_many: bool = False,
 ) -> Effect:
-    """The effect under a fitted model."""
+    """The effect under a fitted model; as `one_of_many` it is averaged over fewer completed tables."""
     check_confidence(confidence)
     graphs = graphs_of_fitted(fitted)
+    if one_of_many:
+        graphs = graphs.of_fewer_tables()
     question = question_of(graphs.columns, cause, outcome, do, outcome_level)
     condition, exact = _condition(graphs, given), graphs.exact
     # Given a condition, exact answers take sums of their own.

@@ -24,6 +24,9 @@ from dagpost.prediction.background import Background
 from dagpost.prediction.statistics import Statistics
 from dagpost.scores import ParameterPrior
 
+#: Completed tables that are averaged over where many effects are asked for.
+_MOST_TABLES = 50
+
 
 class Weighted(NamedTuple):
     """Graphs with their weights, and what was counted for them; the weights of all such sets sum to 1."""
@@ -65,6 +68,15 @@ class Graphs:
     def kind(self) -> Kind:
         """That of all parts."""
         return self.parts[0].kind
+
+    def of_fewer_tables(self) -> Graphs:
+        """The graphs of some of many completed tables, evenly: enough where many effects are asked for."""
+        if len(self.parts) <= _MOST_TABLES:
+            return self
+        places = np.linspace(0, len(self.parts) - 1, _MOST_TABLES).round().astype(int)
+        total = sum(float(self.parts[place].weights.sum()) for place in places)
+        parts = tuple(self.parts[place]._replace(weights=self.parts[place].weights / total) for place in places)
+        return replace(self, parts=parts, count=sum(len(part.graphs) for part in parts))
 
 
 class Alike(NamedTuple):

@@ -130,7 +130,7 @@ def _computed(fitted: Fitted, ways: list[tuple[int, int]], wanted: int) -> Sizes
         with collected_warnings():
             for cause, outcome in ways:
                 names = fitted.names[cause], fitted.names[outcome]
-                own = effect_of_fitted(fitted, *names, None, None, None, _DRAWS, _CONFIDENCE, seed)
+                own = effect_of_fitted(fitted, *names, None, None, None, _DRAWS, _CONFIDENCE, seed, one_of_many=True)
                 if own.zero_probability < 1.0 and np.any(own.samples != 0.0):
                     found.append(PairEffect(cause, outcome, own))
     except (InputError, ResourceError) as error:
