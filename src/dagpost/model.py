@@ -145,6 +145,7 @@ class DagPosterior(Estimator):
     engine_ = Found(lambda fitted: fitted.results.engine)
     verdict_ = Found(lambda fitted: fitted.results.verdict)
     mixture_weights_ = Found(lists.mixture_table)
+    condition_ = Found(lambda fitted: fitted.condition)
 
     def __init__(
         self,
@@ -254,6 +255,15 @@ class DagPosterior(Estimator):
         from dagpost.values.asking import answers_to
 
         return answers_to(self._fitted(), feature, given, confidence)  # type: ignore[no-any-return]
+
+    def given(self, *statements: Statement, setting: float | None = None) -> Self:
+        """The model among the graphs in which these statements hold: a fitted model again, as exact as it can be.
+
+        `condition_` has the probability of the condition. `setting` is one of the values that the score averages over.
+        """
+        from dagpost.posterior.condition import conditioned
+
+        return type(self)(**self.get_params(deep=False))._adopt(conditioned(self._fitted(), statements, setting))
 
     def value(
         self, target: str, given: Mapping[str, Any] | None = None, *, do: Mapping[str, Any] | None = None,

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
     from dagpost.data.table import Table
     from dagpost.data.unrolled import Unrolling
+    from dagpost.posterior.condition import Condition
 
 Made = TypeVar("Made")
 
@@ -111,6 +112,8 @@ class Fitted:
     reason: str
     workspace: Workspace
     table: Table | None = None
+    #: What is taken for true, where this is a model under a condition (condition.py).
+    condition: Condition | None = None
     _remembered: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property

@@ -1,0 +1,16 @@
+"""What the page may ask: one function and one line each. A question comes as JSON and its answer goes as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dagpost.explorer.session import Session
+from dagpost.explorer.views import view
+
+#: Takes the session and the request; what comes back can be written as JSON. An `InputError` is the fault of who asks.
+Question = Callable[[Session, Mapping[str, Any]], dict[str, Any]]
+
+QUESTIONS: dict[str, Question] = {
+    "view": view,
+}

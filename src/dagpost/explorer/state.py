@@ -1,0 +1,32 @@
+"""What the page assumes at the moment, as it comes with every request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dagpost.errors import InputError
+
+#: Nobody argues with more assumptions, or longer ones.
+_MOST_STATEMENTS, _LONGEST = 200, 2_000
+
+
+@dataclass(frozen=True)
+class State:
+    """Statements that are taken for true, and perhaps one value of what the score averages over."""
+
+    given: tuple[str, ...] = ()
+    setting: float | None = None
+
+    @classmethod
+    def of(cls, asked: Mapping[str, Any]) -> State:
+        """The state in a request, checked."""
+        given, setting = asked.get("given", []), asked.get("setting")
+        if not isinstance(given, list) or len(given) > _MOST_STATEMENTS:
+            raise InputError(f"'given' must be a list of at most {_MOST_STATEMENTS} statements.")
+        if not all(isinstance(text, str) and len(text) <= _LONGEST for text in given):
+            raise InputError(f"Each statement in 'given' must be text of at most {_LONGEST:,} characters.")
+        if setting is not None and (isinstance(setting, bool) or not isinstance(setting, int | float)):
+            raise InputError("'setting' must be a number.")
+        return cls(tuple(given), None if setting is None else float(setting))

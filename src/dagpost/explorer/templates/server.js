@@ -1,0 +1,4 @@
+"use strict";
+// What the page asks the server on this machine.
+
+const Explorer = {};
