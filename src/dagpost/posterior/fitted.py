@@ -165,7 +165,7 @@ class Fitted:
     @property
     def results(self) -> Results:
         """Evidence and edges; computed when first asked for."""
-        return self.once("results", lambda: compute(self))
+        return self.once("results", lambda: compute(self) if self.condition is None else self.condition.computed(self))
 
     @property
     def augmented(self) -> Augmented | None:
@@ -243,6 +243,7 @@ class Fitted:
             **({"interventions": True} if self.data.interventions else {}),
             **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
             **({"time": self.data.time.to_json()} if self.data.time is not None else {}),
+            **({} if self.condition is None else self.condition.provenance),
         }
 
     def draw(
@@ -259,6 +260,8 @@ class Fitted:
 
         Fewer will do if chains `may_stop` by a rule of their own.
         """
+        if self.condition is not None and self.condition.drawn:
+            return self.condition.draw(count, seed, method=method, guarantee=guarantee, resume=resume)
         method = self.method if method is None else method
         needed = count * (_BYTES_A_GRAPH + (12 + 8 * words_of(len(self.names))) * len(self.names))
         # The search for the best graphs checks for itself.
@@ -296,7 +299,8 @@ class Fitted:
 
     def likeliest(self) -> Any:
         """The masks of the most probable graph; where it cannot be found, or is not meant, of the own sample."""
-        if self.workspace.parts and self.method.modularity is not None:
+        drawn = self.condition is not None and self.condition.drawn
+        if self.workspace.parts and self.method.modularity is not None and not drawn:
             return self.best(1).parents[0]
         sample = self.own_sample()
         # With gaps, weights are those of different completed tables: the graph that was drawn most often counts.
