@@ -1,8 +1,8 @@
 """What is known about directions before the data are looked at, and what the data can tell about them at all.
 
-The first are the user's rules (required and forbidden edges, tiers, exogenous columns) and an order that the method was
-given, and what the model behind a score has no edges for; the second depends on which columns were set from outside.
-All of it is in the provenance of a sample. `max_parents` is not knowledge.
+The first are the user's rules (required and forbidden edges, tiers, exogenous columns), what a model under a condition
+assumes, an order that the method was given, and what the model behind a score has no edges for; the second depends on
+which columns were set from outside. All of it is in the provenance of a sample. `max_parents` is not knowledge.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dagpost.families.essential import compelled_by_data, compelled_with_rules, 
 from dagpost.families.masks import masks_of_matrix
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
+from dagpost.posterior.assumed_edges import AssumedEdges, assumed_edges
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import resolve_score
 from dagpost.scores.registry import SCORES
@@ -53,8 +54,9 @@ class Compelled(NamedTuple):
 class Knowledge:
     """Rules, and the sets of columns that were set from outside together in some row.
 
-    `settled[a, b]`: the rules leave `a -> b` as the only direction of that pair; `fixed[a, b]`: the model behind the
-    score does. `targets` are masks; `note` says what could not be taken into account.
+    `settled[a, b]`: the rules leave `a -> b` as the only direction of that pair, or what is `assumed` does;
+    `fixed[a, b]`: the model behind the score does. `targets` are masks; `note` says what could not be taken into
+    account.
     """
 
     settled: Flags
@@ -63,6 +65,8 @@ class Knowledge:
     note: str = ""
     #: Columns that are not modelled.
     exogenous: tuple[int, ...] = ()
+    #: Whether something is assumed, beside the rules.
+    assumed: bool = False
 
     def compelled(self, parents: UnsignedMasks) -> Compelled:
         """What is compelled in every graph."""
@@ -93,9 +97,13 @@ def knowledge_of_sample(sample: DagSample) -> Knowledge:
 
 
 def knowledge_from(
-    names: tuple[str, ...], constraints: Constraints, targets: Iterable[Iterable[str]] = (), note: str = ""
+    names: tuple[str, ...],
+    constraints: Constraints,
+    targets: Iterable[Iterable[str]] = (),
+    note: str = "",
+    assumed: AssumedEdges | None = None,
 ) -> Knowledge:
-    """Rules, what the model leaves out, and targets by their names.
+    """Rules, what the model leaves out, targets by their names, and the edges that an assumption decides.
 
     >>> knowledge_from(("a", "b"), Constraints(forbidden=[("b", "a")]), [[], ["b"]]).settled.tolist()
     [[False, True], [False, False]]
@@ -104,12 +112,15 @@ def knowledge_from(
     required, forbidden = (matrix.T for matrix in own.matrices(names, len(names)))
     # Where both directions are ruled out the two are never joined.
     _, impossible = (matrix.T for matrix in constraints.matrices(names, len(names)))
+    if assumed is not None:
+        required, forbidden = required | assumed.required, forbidden | assumed.forbidden
+        impossible = impossible | assumed.forbidden
     settled = required | (forbidden.T & ~forbidden)
     sinks = np.isin(names, list(constraints.sinks))
     fixed = ~sinks[:, None] & sinks[None, :]
     sets = tuple(sum(1 << place for place in {position_of(name, names) for name in own}) for own in targets)
     exogenous = tuple(position_of(name, names) for name in constraints.exogenous)
-    return Knowledge(settled & ~impossible, fixed & ~impossible, sets, note, exogenous)
+    return Knowledge(settled & ~impossible, fixed & ~impossible, sets, note, exogenous, assumed is not None)
 
 
 def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Method | None, score: Any) -> Knowledge:
@@ -122,7 +133,9 @@ def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Me
     )
     unknown = bool(provenance.get("interventions")) and not provenance.get("targets")
     remarks = [TARGETS_UNKNOWN] * unknown + [_NOT_EQUIVALENT] * (not _is_equivalent(score))
-    known = knowledge_from(names, constraints, provenance.get("targets", ()), " ".join(remarks))
+    given = provenance.get("given")
+    assumed = assumed_edges(given, names, provenance.get("exogenous", ())) if given else None
+    known = knowledge_from(names, constraints, provenance.get("targets", ()), " ".join(remarks), assumed)
     order = None if method is None else method.fixed_order(names)
     if order is None:
         return known
