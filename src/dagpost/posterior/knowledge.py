@@ -7,7 +7,7 @@ which columns were set from outside. All of it is in the provenance of a sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,9 +19,11 @@ from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.families.essential import compelled_by_data, compelled_with_rules, patterns_of
 from dagpost.families.masks import masks_of_matrix
+from dagpost.features import Feature
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
-from dagpost.posterior.assumed_edges import AssumedEdges, assumed_edges
+from dagpost.posterior.assumed_edges import assumed_edges
+from dagpost.posterior.condition_words import GIVEN_STATEMENTS
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import resolve_score
 from dagpost.scores.registry import SCORES
@@ -67,6 +69,8 @@ class Knowledge:
     exogenous: tuple[int, ...] = ()
     #: Whether something is assumed, beside the rules.
     assumed: bool = False
+    #: Edges that rules, or the model, do not allow; None: not known.
+    ruled_out: Flags | None = None
 
     def compelled(self, parents: UnsignedMasks) -> Compelled:
         """What is compelled in every graph."""
@@ -97,13 +101,9 @@ def knowledge_of_sample(sample: DagSample) -> Knowledge:
 
 
 def knowledge_from(
-    names: tuple[str, ...],
-    constraints: Constraints,
-    targets: Iterable[Iterable[str]] = (),
-    note: str = "",
-    assumed: AssumedEdges | None = None,
+    names: tuple[str, ...], constraints: Constraints, targets: Iterable[Iterable[str]] = (), note: str = ""
 ) -> Knowledge:
-    """Rules, what the model leaves out, targets by their names, and the edges that an assumption decides.
+    """Rules, what the model leaves out, and targets by their names.
 
     >>> knowledge_from(("a", "b"), Constraints(forbidden=[("b", "a")]), [[], ["b"]]).settled.tolist()
     [[False, True], [False, False]]
@@ -112,15 +112,28 @@ def knowledge_from(
     required, forbidden = (matrix.T for matrix in own.matrices(names, len(names)))
     # Where both directions are ruled out the two are never joined.
     _, impossible = (matrix.T for matrix in constraints.matrices(names, len(names)))
-    if assumed is not None:
-        required, forbidden = required | assumed.required, forbidden | assumed.forbidden
-        impossible = impossible | assumed.forbidden
     settled = required | (forbidden.T & ~forbidden)
     sinks = np.isin(names, list(constraints.sinks))
     fixed = ~sinks[:, None] & sinks[None, :]
     sets = tuple(sum(1 << place for place in {position_of(name, names) for name in own}) for own in targets)
     exogenous = tuple(position_of(name, names) for name in constraints.exogenous)
-    return Knowledge(settled & ~impossible, fixed & ~impossible, sets, note, exogenous, assumed is not None)
+    return Knowledge(settled & ~impossible, fixed & ~impossible, sets, note, exogenous, ruled_out=np.array(impossible))
+
+
+def knowledge_under(known: Knowledge, assumed: Feature | Sequence[Any] | None, names: Sequence[str]) -> Knowledge:
+    """The same where a statement is assumed, or each of several; directions that these decide are settled too.
+
+    >>> known = knowledge_from(("a", "b"), Constraints())
+    >>> knowledge_under(known, ["a ~> b"], ("a", "b")).settled.tolist()
+    [[False, True], [False, False]]
+    """
+    if assumed is None:
+        return known
+    statements = [assumed] if isinstance(assumed, Feature) else assumed
+    found = assumed_edges(statements, names, tuple(names[column] for column in known.exogenous))
+    forbidden = found.forbidden if known.ruled_out is None else found.forbidden | known.ruled_out
+    settled = (known.settled | found.required | found.forbidden.T) & ~forbidden
+    return replace(known, settled=settled, fixed=known.fixed & ~forbidden, assumed=True, ruled_out=forbidden)
 
 
 def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Method | None, score: Any) -> Knowledge:
@@ -133,9 +146,9 @@ def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Me
     )
     unknown = bool(provenance.get("interventions")) and not provenance.get("targets")
     remarks = [TARGETS_UNKNOWN] * unknown + [_NOT_EQUIVALENT] * (not _is_equivalent(score))
-    given = provenance.get("given")
-    assumed = assumed_edges(given, names, provenance.get("exogenous", ())) if given else None
-    known = knowledge_from(names, constraints, provenance.get("targets", ()), " ".join(remarks), assumed)
+    known = knowledge_from(names, constraints, provenance.get("targets", ()), " ".join(remarks))
+    if provenance.get(GIVEN_STATEMENTS):
+        known = knowledge_under(known, provenance[GIVEN_STATEMENTS], names)
     order = None if method is None else method.fixed_order(names)
     if order is None:
         return known
