@@ -30,6 +30,7 @@ from dagpost.features import Feature, projected_ways, resolve
 from dagpost.features.feature import And
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.answers import exact_sums
+from dagpost.posterior.condition_words import GIVEN_SETTING, GIVEN_STATEMENTS, assumption_words
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.feasible import has_graph
 from dagpost.posterior.mixture import JoinedWorkspace, MixedWorkspace, restricted
@@ -45,6 +46,10 @@ if TYPE_CHECKING:
 
 #: In how many ways a statement may be true and still restrict weights: each is a posterior of its own.
 _MOST_WAYS = 8
+#: Models under conditions are looked at one after the other, and many may be kept: they share room for tables.
+_SHARING = 16
+#: A part this improbable is reckoned not to need a sum.
+_UNLIKELY = 1e-13
 #: A share of a part that is smaller than this does not tell how much it weighs.
 _SMALLEST_SHARE = 1e-290
 
@@ -105,23 +110,24 @@ class Condition:
         """Graphs that meet the condition, where weights do not see to that."""
         raise NotImplementedError
 
+    def own_sample(self) -> DagSample:
+        """The drawn graphs that are left, where weights do not see to that."""
+        raise NotImplementedError
+
     @property
-    def provenance(self) -> dict[str, Any]:
-        """What samples of the model say of it: those of other conditions are of another posterior."""
-        setting = {} if self.setting is None else {"given_setting": float(self.setting)}
-        return {**({"given": list(self.statements)} if self.statements else {}), **setting}
+    def known_probability(self) -> Estimate | None:
+        """The probability, where it is known already or known by what the model has computed."""
+        known = "probability" in self.__dict__ or (self.exact and self.left.recall("results") is not None)
+        return self.probability if known else None
 
     @property
     def words(self) -> str:
         """The condition as text."""
-        setting = [] if self.setting is None else [f"{setting_name(self.base)} = {self.setting:g}"]
-        return " & ".join([*(f"({text})" if " | " in text else text for text in self.statements), *setting])
+        return assumption_words({GIVEN_STATEMENTS: self.statements, GIVEN_SETTING: self.setting})
 
     def __repr__(self) -> str:
-        if self.graphs_left is None:
-            return f"given {self.words}, with probability {self.probability}"
-        left = f"{self.graphs_left:,} of {self.graphs_of:,} drawn graphs are left"
-        return f"given {self.words}, with probability {self.probability}; {left}"
+        left = "" if self.graphs_left is None else f"; {self.graphs_left:,} of {self.graphs_of:,} drawn graphs are left"
+        return f"given {self.words}, with probability {self.probability}{left}"
 
 
 def conditioned(fitted: Fitted, statements: Sequence[Any], setting: float | None = None) -> Fitted:
@@ -226,16 +232,20 @@ def _by_weights(base: Fitted, feature: Feature | None, value: int | None) -> Wor
     for allowed in ways:
         left = list(restricted(workspace, allowed, modularity))
         parts += [left[place] for place in chosen]
+    sharing = _SHARING * len(parts)
     if isinstance(workspace, MixedWorkspace):
         value_of = [workspace.value_of[place] for place in chosen] * len(ways)
         joined: JoinedWorkspace = MixedWorkspace(
             workspace.mixture, parts, workspace.engine, workspace.reporter, value_of
         )
     elif len(parts) == 1:
+        parts[0].sharing = sharing
         return parts[0]
     else:
         labels = [f"way {way + 1} of {len(ways)}" for way in range(len(ways))]
         joined = JoinedWorkspace(parts, [0.0] * len(parts), labels, workspace.engine, workspace.reporter)
+    for part in parts:
+        part.sharing = sharing
     joined.most = tuple(_most(base, place) for place in chosen) * len(ways)
     return joined
 
@@ -255,7 +265,7 @@ def _allowed_ways(base: Fitted, feature: Feature) -> list[dict[int, Any]] | None
     if found is None:
         return None
     part = base.workspace.parts[0]
-    ways = []
+    ways: list[dict[int, Any]] = []
     for way in found.ways:
         allowed = {node: condition(part.masks_of_sets(node, found.bits)) for node, condition in way.items()}
         possible = all((own & np.isfinite(part.own_weights(node))).any() for node, own in allowed.items())
@@ -319,3 +329,19 @@ def _split(base: Fitted, feature: Feature, setting: float | None) -> tuple[Fitte
     if not on_weights and setting is None:
         return base, feature
     return conditioned(base, on_weights, setting), all_of(others)
+
+
+def condition_seconds(fitted: Fitted, feature: Feature | None, setting: float | None = None) -> float:
+    """Roughly how long the exact sums under a condition take; infinity where only draws, or completed tables, tell."""
+    base = fitted if fitted.condition is None else fitted.condition.base
+    if exact_sums(base) is None or not _restrictable(base):
+        return math.inf
+    left = _by_weights(base, feature, None if setting is None else _value(base, setting))
+    if left is None:
+        return math.inf
+    parts = left.parts
+    if isinstance(left, JoinedWorkspace):
+        most = np.add(left.log_priors, left.most)
+        # What the condition leaves is not known yet: take a part that is this improbable for one that will not matter.
+        parts = tuple(part for part, own in zip(parts, most, strict=True) if own > most.max() + math.log(_UNLIKELY))
+    return sum(part.seconds(base.modularity) for part in parts)

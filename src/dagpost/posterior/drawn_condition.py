@@ -21,6 +21,7 @@ from dagpost.errors import InputError, NoGraphError, warn
 from dagpost.features import And, Feature, Query, evaluate
 from dagpost.methods.kbest import KBest
 from dagpost.posterior.condition import Condition
+from dagpost.posterior.condition_words import given_provenance
 from dagpost.posterior.estimate import Estimate
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.probabilities import probabilities
@@ -55,16 +56,18 @@ class DrawnCondition(Condition):
         sample, held = self.within.own_sample(), self.held
         if not held.any():
             raise self._none_left(len(sample))
-        own = self._kept(sample, held)
-        self.graphs_left, self.graphs_of = len(own), len(sample)
+        self.graphs_left, self.graphs_of = int(held.sum()), len(sample)
         self.effective_left = _effective(sample, held)
-        self.left.remember("sample", own)
         if self.effective_left < FEWEST_EFFECTIVE:
             warn(
-                f"Few graphs have {self.words}: {len(own):,} of the {len(sample):,} drawn, worth "
+                f"Few graphs have {self.words}: {self.graphs_left:,} of the {len(sample):,} drawn, worth "
                 f"{self.effective_left:.0f} independent ones. What is said under this condition is a rough guess; "
                 f"{self._remedy}."
             )
+
+    def own_sample(self) -> DagSample:
+        """The drawn graphs that are left."""
+        return self._kept(self.within.own_sample(), self.held)
 
     @cached_property
     def held(self) -> Flags:
@@ -183,7 +186,7 @@ class DrawnCondition(Condition):
             raise self._none_left(len(sample))
         weights = sample.weights[held]
         kept = Kept(int(held.sum()), len(sample), min(float(weights.sum()), 1.0))
-        about = {**sample.provenance, **self.provenance, **({} if seed is None else {"seed": seed})}
+        about = {**sample.provenance, **given_provenance(self), **({} if seed is None else {"seed": seed})}
         arrays: dict[str, Any] = {name: getattr(sample, name)[held] for name in _ARRAYS}
         arrays["weights"] = weights / weights.sum()
         provenance = {**about, "kept": kept._asdict()}
