@@ -15,6 +15,7 @@ from dagpost._tools.spelling import either, setting
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
 from dagpost.features import evaluate
+from dagpost.posterior import time_edges
 from dagpost.posterior.answers import exact_matrix, known_paths
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.averaged_answers import families_listed
@@ -48,6 +49,12 @@ def regime_effects(fitted: Fitted) -> RegimeEffects:
     from dagpost.posterior.regime_effects import regime_effects_of
 
     return regime_effects_of(fitted)
+
+
+def lagged_edges(fitted: Fitted) -> pd.DataFrame:
+    """The edges of a model with time, folded back to its series."""
+    apart = bool(fitted.settings.get("apart"))
+    return time_edges.lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not apart)
 
 
 def in_one_line(fitted: Fitted) -> str:
