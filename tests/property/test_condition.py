@@ -121,7 +121,7 @@ def paths_of(graphs: NDArray[np.float64]) -> NDArray[np.float64]:
     return total
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.integers(0, 2**32),
     st.sampled_from([0.5, 3.0, 40.0, 1500.0]),
@@ -192,7 +192,7 @@ def test_a_value_of_the_setting_is_a_condition_too(seed: int, scale: float, said
         log_left - all_graphs.log_evidence, rel=1e-9, abs=TOLERANCE + 1e-11 * abs(log_left)
     )
     np.testing.assert_allclose(left.edge_probabilities_, edges_of(np.exp(logs - log_left)), atol=TOLERANCE)
-    assert left.mixture_weights_.to_dict() == {own: float(own == value) for own in (1.0, 2.0, 3.0)}
+    np.testing.assert_allclose(left.mixture_weights_, [own == value for own in (1.0, 2.0, 3.0)], atol=TOLERANCE)
 
 
 def _quietly(make: Callable[[], Any]) -> Any:
