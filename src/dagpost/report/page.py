@@ -23,7 +23,7 @@ from dagpost._tools.text import printable, shown
 from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
-from dagpost.plots.marks import head_of
+from dagpost.plots.marks import head_of, looks_as_data
 from dagpost.plots.svg import STYLE
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
@@ -43,7 +43,18 @@ from dagpost.report.sensitivity_table import choices_of, sensitivity_section
 from dagpost.report.size_section import size_section, tip
 from dagpost.report.time_section import time_section
 
-_SCRIPTS = ("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js", "page.js")
+_SCRIPTS = (
+    "numbers.js",
+    "present.js",
+    "courses.js",
+    "graph.js",
+    "pointing.js",
+    "drawing.js",
+    "redraw.js",
+    "panel.js",
+    "tables.js",
+    "page.js",
+)
 #: Sections in the order of the page, and what leads to each; those that a report does not have are left out.
 _SECTIONS = {
     "graph-section": "Graph",
@@ -141,6 +152,7 @@ def data_of(content: Content) -> dict[str, Any]:
     return {
         "names": [printable(name) for name in content.names],
         "exogenous": list(content.directions.exogenous),
+        "looks": looks_as_data(),
         "pairs": pairs,
         "decided": decided_by(directions).lower(),
         "unlisted": [total - len(pairs), _rounded(content.edges.sum() - sum(pair["joined"] for pair in pairs))],
