@@ -292,7 +292,5 @@
     Report.showFrom(Report.threshold);
   };
 
-  document.addEventListener("view", ({ detail: { view, before, base } }) => {
-    Report.redraw(view, (Report.compared === "base" ? base : before) ?? null);
-  });
+  document.addEventListener("view", ({ detail: { view, before } }) => Report.redraw(view, before ?? null));
 }
