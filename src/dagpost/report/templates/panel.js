@@ -49,6 +49,7 @@ Report.openVariable = (place) => {
     parts.push(Report.element("p", "Once the variables of the blanket are known, no other one helps to predict this one.", "help"));
   }
   if (!Report.isBase(Report.view)) parts.unshift(...Report.linesOf(place));
+  parts.push(...Report.assumeAbout(place));
   Report.openPanel([Report.name(place)], parts);
   Report.panelOf = { variable: place };
   Report.find("variable").value = data.names[place];
@@ -80,6 +81,7 @@ Report.openPair = (place) => {
   }
   const parts = [Report.element("p", `Direction ${pair.said}.`)];
   if (pair.effect) parts.push(Report.element("p", `${Report.capital(pair.effect)}.`));
+  parts.push(...Report.assumeButtons(pair.from, pair.to));
   parts.push(...Report.list("Numbers", "The two are", rows, ""));
   if (pair !== data.pairs[place] && data.pairs[place]) {
     parts.push(Report.element("p", `Without assumptions: joined ${Report.number(data.pairs[place].joined)}; direction ${data.pairs[place].said}.`, "help"));
