@@ -11,7 +11,7 @@ from dagpost.plots.marks import CROSS, EXOGENOUS, LEGEND, LOCK, WORDS, exogenous
 from dagpost.plots.scene import Scene, scene_of
 from dagpost.plots.svg import svg_of
 from dagpost.plots.time_scene import time_scene
-from dagpost.posterior.directions import Word
+from dagpost.posterior.pair_direction import Word
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report.content import Content
 from dagpost.report.many_columns import is_many, pairs_shown

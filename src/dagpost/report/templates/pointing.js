@@ -27,7 +27,7 @@ Report.tellLine = (line, at) => {
 // What was said before the last change, where that was something else, and what is assumed.
 Report.beforeOf = (place) => {
   const lines = [];
-  const change = Report.changeOf(place);
+  const change = Report.changeAt(place);
   const was = change?.was;
   if (was) lines.push(["before: ", was.from, was.head ? " → " : " — ", was.to, `: joined ${Report.number(was.joined)}`]);
   const { from, to } = Report.pairAt(place);

@@ -74,7 +74,7 @@
   };
 
   // What has become of a pair since then; null: nothing that is worth a mark.
-  Report.changeOf = (place) => changed.get(place) ?? null;
+  Report.changeAt = (place) => changed.get(place) ?? null;
 
   const ABOUT_EDGES = ["edge", "joined", "apart", "no-edge"];
   const assumptions = () => (Report.state?.given ?? []).filter(({ kind }) => ABOUT_EDGES.includes(kind));

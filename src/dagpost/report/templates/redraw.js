@@ -213,7 +213,7 @@
     return Report.pairs.map((_, place) => place).concat(Array.from(assumed).filter((place) => !(place in Report.pairs)))
       .reduce((states, place) => {
         const pair = Report.pairAt(place);
-        const change = Report.changeOf(place);
+        const change = Report.changeAt(place);
         const own = assumed.has(place) ? Report.markOf(pair.from, pair.to) : null;
         const shown = pair.joined >= least && own?.kind !== "apart";
         const left = change !== null && (change.was?.joined ?? 0) >= least;
