@@ -15,6 +15,7 @@ from dagpost.explorer.page import Asset, assets_of
 from dagpost.explorer.questions import QUESTIONS, Question
 from dagpost.explorer.safety import Application, Guard
 from dagpost.explorer.session import Session
+from dagpost.explorer.state import State
 from dagpost.explorer.work import BusyError, Lane, ReplacedError
 
 if TYPE_CHECKING:
@@ -31,16 +32,15 @@ class Desk:
 
     def __init__(self, session: Session, questions: Mapping[str, Question] = QUESTIONS) -> None:
         self.session, self.questions = session, questions
-        self._lane = Lane("dagpost explorer")
+        self._quick, self._patient = Lane("dagpost explorer, quick"), Lane("dagpost explorer, patient")
 
     async def answer(self, name: str, asked: dict[str, Any]) -> tuple[int, bytes]:
         """The status and the JSON of an answer."""
         question = self.questions[name]
         patient = asked.get("patient") is True
+        lane, kind = (self._patient, name) if patient else (self._quick, None)
         try:
-            return await self._lane.ask(
-                lambda: _answered(question, self.session, asked), f"patient {name}" if patient else None
-            )
+            return await lane.ask(lambda: _answered(question, self.session, asked), kind)  # type: ignore[no-any-return]
         except BusyError:
             return 503, _error("busy")
         except ReplacedError:
@@ -48,16 +48,26 @@ class Desk:
 
     def close(self) -> None:
         """Take no more questions."""
-        self._lane.close()
+        self._quick.close()
+        self._patient.close()
 
 
-def application(session: Session, token: str, port: int, questions: Mapping[str, Question] = QUESTIONS) -> Application:
-    """The whole application for the server at a port of this machine; everything lies behind the token."""
+def application(
+    session: Session,
+    token: str,
+    port: int,
+    start: State | None = None,
+    questions: Mapping[str, Question] = QUESTIONS,
+) -> Application:
+    """The whole application for the server at a port of this machine; everything lies behind the token.
+
+    The page begins with the assumptions of `start`.
+    """
     from starlette.applications import Starlette
     from starlette.responses import Response
     from starlette.routing import Route
 
-    desk, assets = Desk(session, questions), assets_of(session)
+    desk, assets = Desk(session, questions), assets_of(session, start or State())
 
     async def asset(request: Request) -> Response:
         found: Asset | None = assets.get(request.path_params["name"])
@@ -126,7 +136,7 @@ def _answered(question: Question, session: Session, asked: dict[str, Any]) -> tu
         return 400, _error(str(error))
     except DagpostError as error:
         place = getattr(error, "at", None)
-        return 400, _error(str(error), **({} if place is None else {"at": place}))
+        return 400, _error(getattr(error, "plain", None) or str(error), **({} if place is None else {"at": place}))
     except MemoryError:
         return 503, _error("The memory ran out.")
     except Exception:  # noqa: BLE001  a fault of ours: said where the server was started, and the server lives on

@@ -10,18 +10,25 @@ from typing import Any, NamedTuple
 
 from dagpost._version import __version__
 from dagpost.explorer.session import Session
+from dagpost.explorer.state import State
 from dagpost.plots.svg import STYLE
+from dagpost.posterior.lists import mixture_facts
 from dagpost.report import tables, words
 from dagpost.report.content import gather
 from dagpost.report.graph_section import graph_section
-from dagpost.report.page import as_data, data_of, filled
+from dagpost.report.page import SCRIPTS, as_data, data_of, filled
 
-#: Scripts of the report that the explorer shares, and its own, in the order in which they run.
-_SHARED = (
-    *("numbers.js", "graph.js", "views.js", "draws.js", "redraw.js", "pointing.js", "drawing.js", "panel.js"),
-    "assumptions.js",
+#: The explorer's own scripts, which run after those of the report.
+_OWN = (
+    "server.js",
+    "completion.js",
+    "statement.js",
+    "player.js",
+    "details.js",
+    "settings.js",
+    "share.js",
+    "explorer.js",
 )
-_OWN = ("server.js", "statement.js", "player.js", "details.js", "settings.js", "share.js", "explorer.js")
 
 
 class Asset(NamedTuple):
@@ -31,26 +38,26 @@ class Asset(NamedTuple):
     kind: str
 
 
-def assets_of(session: Session) -> dict[str, Asset]:
-    """What the page consists of, by the path behind the token."""
+def assets_of(session: Session, start: State) -> dict[str, Asset]:
+    """What the page consists of, by the path behind the token; it begins with the assumptions of `start`."""
     scripts = {
-        **{name: _template("dagpost.report", name) for name in _SHARED if _is_there("dagpost.report", name)},
+        **{name: _template("dagpost.report", name) for name in SCRIPTS},
         **{name: _template("dagpost.explorer", name) for name in _OWN if _is_there("dagpost.explorer", name)},
     }
     style = STYLE + _template("dagpost.report", "report.css")
     if _is_there("dagpost.explorer", "explorer.css"):
         style += _template("dagpost.explorer", "explorer.css")
     return {
-        "": _asset(page(session, tuple(scripts)), "text/html"),
+        "": _asset(page(session, start, tuple(scripts)), "text/html"),
         "style.css": _asset(style, "text/css"),
         **{f"scripts/{name}": _asset(script, "text/javascript") for name, script in scripts.items()},
     }
 
 
-def page(session: Session, scripts: tuple[str, ...]) -> str:
+def page(session: Session, start: State, scripts: tuple[str, ...]) -> str:
     """The whole page."""
     content = gather(session.fitted)
-    data = {**data_of(content), "explorer": _about(session)}
+    data = {**data_of(content), "explorer": _about(session, start)}
     graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
     standing, mood = words.trust_label(content)
     parts = {
@@ -69,15 +76,21 @@ def page(session: Session, scripts: tuple[str, ...]) -> str:
     return filled(_template("dagpost.explorer", "explorer.html"), parts)
 
 
-def _about(session: Session) -> dict[str, Any]:
+def _about(session: Session, start: State) -> dict[str, Any]:
     """What the scripts of the explorer know of the session at the beginning."""
     return {
-        "given": [],
-        "setting": None,
-        "settings": None,
+        "given": list(start.given),
+        "setting": start.setting,
+        "settings": _settings(session),
         "command": "dagpost explore MODEL" if session.path is None else f"dagpost explore {session.path}",
         "file": "model" if session.path is None else session.path.stem,
     }
+
+
+def _settings(session: Session) -> dict[str, Any] | None:
+    """The values that the score averages over, with their posterior weights; None if it has one value only."""
+    facts = None if session.fitted.completes else mixture_facts(session.fitted)
+    return facts and {"name": facts["setting"], "values": facts["values"], "weights": facts["shares"]}
 
 
 def _asset(text: str, kind: str) -> Asset:
