@@ -43,7 +43,7 @@ from dagpost.report.sensitivity_table import choices_of, sensitivity_section
 from dagpost.report.size_section import size_section, tip
 from dagpost.report.time_section import time_section
 
-_SCRIPTS = ("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js", "page.js")
+SCRIPTS = ("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js", "page.js")
 #: Sections in the order of the page, and what leads to each; those that a report does not have are left out.
 _SECTIONS = {
     "graph-section": "Graph",
@@ -82,7 +82,7 @@ def write_report(source: Any, path: str | os.PathLike[str], title: str | None = 
 
 def page(content: Content, title: str | None, written: datetime.datetime) -> str:
     """The whole page."""
-    scripts = [_template(script) for script in _SCRIPTS]
+    scripts = [_template(script) for script in SCRIPTS]
     data = data_of(content)
     graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
     mood_word, mood = words.trust_label(content)
@@ -131,7 +131,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
     }
     template = _template("page.html")
     parts["navigation"] = _navigation(template + "".join(parts[part] for part in _WHOLE_SECTIONS))
-    return _filled(template, parts)
+    return filled(template, parts)
 
 
 def data_of(content: Content) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def _navigation(text: str) -> str:
     )
 
 
-def _filled(template: str, parts: dict[str, str]) -> str:
+def filled(template: str, parts: dict[str, str]) -> str:
     """The template with every mark replaced; what is put in is not looked at again."""
     pieces = []
     for number, piece in enumerate(template.split("{{")):

@@ -1,0 +1,105 @@
+"""The page of the explorer: the report's graph and numbers in a frame of its own, its scripts and its style.
+
+Everything is made once, when the server starts, and lies in one table by its path: nothing else can be asked for.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from dagpost._version import __version__
+from dagpost.explorer.session import Session
+from dagpost.explorer.state import State
+from dagpost.plots.svg import STYLE
+from dagpost.posterior.lists import mixture_facts
+from dagpost.report import tables, words
+from dagpost.report.content import gather
+from dagpost.report.graph_section import graph_section
+from dagpost.report.page import SCRIPTS, as_data, data_of, filled
+
+#: The explorer's own scripts, which run after those of the report.
+_OWN = (
+    "server.js",
+    "completion.js",
+    "statement.js",
+    "player.js",
+    "details.js",
+    "settings.js",
+    "share.js",
+    "explorer.js",
+)
+
+
+class Asset(NamedTuple):
+    """Something to send as it is: its bytes, and what they are."""
+
+    content: bytes
+    kind: str
+
+
+def assets_of(session: Session, start: State) -> dict[str, Asset]:
+    """What the page consists of, by the path behind the token; it begins with the assumptions of `start`."""
+    scripts = {
+        **{name: _template("dagpost.report", name) for name in SCRIPTS},
+        **{name: _template("dagpost.explorer", name) for name in _OWN if _is_there("dagpost.explorer", name)},
+    }
+    style = STYLE + _template("dagpost.report", "report.css")
+    if _is_there("dagpost.explorer", "explorer.css"):
+        style += _template("dagpost.explorer", "explorer.css")
+    return {
+        "": _asset(page(session, start, tuple(scripts)), "text/html"),
+        "style.css": _asset(style, "text/css"),
+        **{f"scripts/{name}": _asset(script, "text/javascript") for name, script in scripts.items()},
+    }
+
+
+def page(session: Session, start: State, scripts: tuple[str, ...]) -> str:
+    """The whole page."""
+    content = gather(session.fitted)
+    data = {**data_of(content), "explorer": _about(session, start)}
+    graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
+    standing, mood = words.trust_label(content)
+    parts = {
+        "title": tables.text(session.title),
+        "summary": tables.text(words.summary(content)),
+        "standing": tables.text(standing),
+        "mood": mood,
+        "graph": graph.pictures,
+        "frame": graph.frame,
+        "legend": graph.legend,
+        "measure": content.target.measure,
+        "version": tables.text(__version__),
+        "data": as_data(data),
+        "scripts": "\n".join(f'<script src="scripts/{name}" defer></script>' for name in scripts),
+    }
+    return filled(_template("dagpost.explorer", "explorer.html"), parts)
+
+
+def _about(session: Session, start: State) -> dict[str, Any]:
+    """What the scripts of the explorer know of the session at the beginning."""
+    return {
+        "given": list(start.given),
+        "setting": start.setting,
+        "settings": _settings(session),
+        "command": "dagpost explore MODEL" if session.path is None else f"dagpost explore {session.path}",
+        "file": "model" if session.path is None else session.path.stem,
+    }
+
+
+def _settings(session: Session) -> dict[str, Any] | None:
+    """The values that the score averages over, with their posterior weights; None if it has one value only."""
+    facts = None if session.fitted.completes else mixture_facts(session.fitted)
+    return facts and {"name": facts["setting"], "values": facts["values"], "weights": facts["shares"]}
+
+
+def _asset(text: str, kind: str) -> Asset:
+    return Asset(text.encode("utf-8"), f"{kind}; charset=utf-8")
+
+
+def _is_there(package: str, name: str) -> bool:
+    return files(package).joinpath("templates", name).is_file()
+
+
+def _template(package: str, name: str) -> str:
+    return files(package).joinpath("templates", name).read_text(encoding="utf-8")
