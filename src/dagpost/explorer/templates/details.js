@@ -174,6 +174,7 @@ Explorer.openVariable = (place) => {
     }
   }
   if (!Report.data.exogenous.includes(place)) parts.push(Explorer.aboutVariable(place));
+  parts.push(...Report.assumeAbout(place));
   Report.openPanel([Report.name(place)], parts);
   Report.panelOf = { variable: place };
   Report.find("variable").value = Report.data.names[place];
@@ -211,9 +212,8 @@ Explorer.startDetails = () => {
   const openPair = Report.openPair;
   Report.openPair = (...asked) => {
     openPair(...asked);
-    const own = Report.panelOf;
-    const { from, to } = own?.ends ?? Report.pairNow?.(own?.pair) ?? Report.data.pairs[own?.pair] ?? {};
-    if (from !== undefined) Explorer.addToPair(from, to);
+    const { from, to } = Report.pairAt?.(asked[0]) ?? Report.data.pairs[asked[0]];
+    Explorer.addToPair(from, to);
   };
   const close = Report.closePanel;
   Report.closePanel = (focus) => {

@@ -27,16 +27,26 @@ Explorer.tellWaiting = ({ asking, trouble }) => {
 
 // The graphs of the sample, for answers at once and for the player; the page works without them.
 Explorer.loadGraphs = async () => {
-  if (Report.draws?.count > 0 || !Report.loadDraws) return;
   try {
     const reply = await fetch("graphs", { credentials: "omit" });
     if (!reply.ok || reply.status === 204) return;
-    Report.loadDraws(await reply.json());
+    await Report.loadDraws(await reply.json());
   } catch {
     return;
   }
   Explorer.offerPlayer();
 };
+
+// When nobody is asked any more.
+Explorer.settled = () => new Promise((done) => {
+  const look = () => {
+    if (Report.progress.asking) return;
+    document.removeEventListener("progress", look);
+    done();
+  };
+  document.addEventListener("progress", look);
+  look();
+});
 
 // Anywhere on the page outside a field: / goes to the search, ? to the statements.
 Explorer.watchKeys = () => {
@@ -66,10 +76,11 @@ Explorer.start = async () => {
   Explorer.startSettings();
   Explorer.startSharing();
   Explorer.watchKeys();
-  if (!Report.sources.includes(Explorer.quick)) Report.sources.push(Explorer.quick, Explorer.patient);
-  // What holds without assumptions comes first: changes are told against it.
-  await Report.refresh();
+  Report.sources.push(Report.draws, Explorer.quick, Explorer.patient);
+  Report.startAssuming();
   Explorer.loadGraphs();
+  // What holds without assumptions comes first: changes are told against it.
+  await Explorer.settled();
   const { given = [], setting = null } = Report.data.explorer ?? {};
   const opened = await Explorer.openFragment();
   if (!opened && (given.length > 0 || setting !== null)) {

@@ -42,7 +42,8 @@ Explorer.startSettings = () => {
     tell(place);
     Report.setSetting(place === 0 ? null : values[place - 1]);
   };
-  slider.addEventListener("input", () => choose(Number(slider.value)));
+  slider.addEventListener("input", () => tell(Number(slider.value)));
+  slider.addEventListener("change", () => choose(Number(slider.value)));
   document.addEventListener("state", ({ detail }) => {
     tell(detail.setting === null || detail.setting === undefined ? 0 : values.indexOf(detail.setting) + 1);
   });
