@@ -85,7 +85,7 @@ Explorer.answerOf = async (reply) => {
   }
   if (reply.status === 503) throw new Explorer.Refusal("The explorer is busy. Try again in a moment.");
   // Another explorer may listen at this address by now; it does not know the token.
-  if (reply.status === 403 || reply.status === 404) Explorer.tellGone();
+  if (reply.status === 403 || (reply.status === 404 && (answer?.error ?? "Not found.") === "Not found.")) Explorer.tellGone();
   else Explorer.tellBack();
   if (reply.ok && answer !== null) return answer;
   const said = typeof answer?.error === "string" ? answer.error : "The explorer could not answer this.";
