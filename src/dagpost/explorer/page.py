@@ -5,9 +5,11 @@ Everything is made once, when the server starts, and lies in one table by its pa
 
 from __future__ import annotations
 
+import shlex
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from dagpost._tools.text import printable
 from dagpost._version import __version__
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State
@@ -61,7 +63,7 @@ def page(session: Session, start: State, scripts: tuple[str, ...]) -> str:
     graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
     standing, mood = words.trust_label(content)
     parts = {
-        "title": tables.text(session.title),
+        "title": tables.text(session.title if session.title.strip() else words.heading(content)),
         "summary": tables.text(words.summary(content)),
         "standing": tables.text(standing),
         "mood": mood,
@@ -78,12 +80,13 @@ def page(session: Session, start: State, scripts: tuple[str, ...]) -> str:
 
 def _about(session: Session, start: State) -> dict[str, Any]:
     """What the scripts of the explorer know of the session at the beginning."""
+    path = session.path
     return {
         "given": list(start.given),
         "setting": start.setting,
         "settings": _settings(session),
-        "command": "dagpost explore MODEL" if session.path is None else f"dagpost explore {session.path}",
-        "file": "model" if session.path is None else session.path.stem,
+        "command": f"dagpost explore {'MODEL' if path is None else printable(shlex.quote(str(path)))}",
+        "file": "model" if path is None else printable(path.stem),
     }
 
 
@@ -94,7 +97,8 @@ def _settings(session: Session) -> dict[str, Any] | None:
 
 
 def _asset(text: str, kind: str) -> Asset:
-    return Asset(text.encode("utf-8"), f"{kind}; charset=utf-8")
+    # Half of a character, as in a name of a file that is not text, stays readable.
+    return Asset(text.encode("utf-8", "backslashreplace"), f"{kind}; charset=utf-8")
 
 
 def _is_there(package: str, name: str) -> bool:
