@@ -16,7 +16,8 @@ from dagpost._tools.text import printable, shortened
 from dagpost.causal.graphs import Alike, Graphs
 from dagpost.causal.question import Question
 from dagpost.features import ancestors
-from dagpost.posterior.directions import Directions, Word
+from dagpost.posterior.directions import Directions
+from dagpost.posterior.pair_direction import Word
 
 #: From this probability on an edge on the way is spoken of.
 _SPOKEN_OF = 0.1

@@ -16,7 +16,8 @@ from dagpost._tools.text import printable, shortened
 from dagpost.cli.files import shell_command
 from dagpost.cli.output import drawable, print_columns
 from dagpost.data.level_order import orders_to_read_signs
-from dagpost.posterior.directions import MARKS, Directions, PairDirection, about_cuts
+from dagpost.posterior.directions import Directions, about_cuts
+from dagpost.posterior.pair_direction import MARKS, PairDirection
 from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
 
 if TYPE_CHECKING:

@@ -19,6 +19,16 @@ class State:
     given: tuple[str, ...] = ()
     setting: float | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is assumed."""
+        return not self.given and self.setting is None
+
+    @property
+    def sorted(self) -> State:
+        """The same for all states in which the same statements are assumed."""
+        return State(tuple(sorted(set(self.given))), self.setting)
+
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> State:
         """The state in a request, checked."""

@@ -16,7 +16,7 @@ from dagpost.plots.letters import LINE, broken, text_width
 from dagpost.plots.marks import LOOKS, head_size
 from dagpost.plots.routing import room_needed
 from dagpost.plots.rows import Room, in_rows
-from dagpost.posterior.directions import PairDirection
+from dagpost.posterior.pair_direction import PairDirection
 
 Shape = Literal["wide", "narrow"]
 Edge = tuple[int, int]

@@ -16,7 +16,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from dagpost.posterior.directions import CLEAR, LABELS, LEANING, Word
+from dagpost.posterior.directions import CLEAR, LEANING
+from dagpost.posterior.pair_direction import LABELS, Word
 
 #: The words in the order of legends.
 WORDS: tuple[Word, ...] = ("clear", "leaning", "open", "rules", "model", "unknown")

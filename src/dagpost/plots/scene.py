@@ -24,7 +24,8 @@ from dagpost.plots.placing import placed
 from dagpost.plots.ports import Frame, Point
 from dagpost.plots.readable_part import readable_part
 from dagpost.plots.routing import Routed, Wanted, routed
-from dagpost.posterior.directions import Directions, PairDirection, Word
+from dagpost.posterior.directions import Directions
+from dagpost.posterior.pair_direction import PairDirection, Word
 
 Edge = tuple[int, int]
 

@@ -14,7 +14,7 @@ from dagpost.plots.letters import text_width, wrapped_text
 from dagpost.plots.marks import EXOGENOUS, LEGEND
 from dagpost.plots.ports import Point
 from dagpost.plots.scene import Scene
-from dagpost.posterior.directions import Word
+from dagpost.posterior.pair_direction import Word
 
 #: How wide a mark of the legend is, and a short one that shows a probability.
 MARK, SHORT_MARK = 34.0, 24.0

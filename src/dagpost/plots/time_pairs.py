@@ -9,7 +9,7 @@ from dagpost.data.time_columns import TimeColumns
 from dagpost.plots.time_layout import Cell
 
 if TYPE_CHECKING:
-    from dagpost.posterior.directions import PairDirection, Word
+    from dagpost.posterior.pair_direction import PairDirection, Word
 
 #: Edges that are less probable than this are not drawn; of many, only those above a higher one.
 _THRESHOLDS = (0.1, 0.25, 0.5)

@@ -19,7 +19,8 @@ from dagpost.plots.routing import Routed, room_needed
 from dagpost.plots.scene import Box, Line, Scene, framed, with_numbers
 from dagpost.plots.time_layout import Cell, Grid, Route, routes_of
 from dagpost.plots.time_pairs import BY_TIME, cells_of, drawn_pairs, labels_of, onward, times_of
-from dagpost.posterior.directions import Directions, PairDirection
+from dagpost.posterior.directions import Directions
+from dagpost.posterior.pair_direction import PairDirection
 
 _SIZE, _LABEL, _NARROWEST = 12.0, 9.5, 56.0
 _BESIDE, _ABOVE, _HEADER = 0.62, 0.36, 16.0

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,15 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.text import printable, shortened
 from dagpost.features import weighted_matrix
-from dagpost.posterior.compelled_shares import CompelledShares, compelled_shares
+from dagpost.posterior.compelled_shares import (
+    CompelledShares,
+    compelled_probabilities,
+    compelled_shares,
+    one_way_at_most,
+)
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.knowledge import Knowledge, knowledge_from, knowledge_of, knowledge_of_sample
+from dagpost.posterior.pair_direction import PairDirection
 from dagpost.posterior.shares import estimate_share
 from dagpost.priors.constraints import Constraints
 
@@ -50,33 +56,17 @@ LEAST_SHOWN = 0.001
 #: An interval takes a look at the whole sample; at most this many pairs have one, the most probable ones.
 _MOST_INTERVALS = 400
 
-Word = Literal["clear", "leaning", "rules", "model", "open", "unknown"]
-
-#: What a word says in a sentence or a table; the share is that of the probability of being joined.
-LABELS: dict[Word, str] = {
-    "clear": "clear: the data compel it ({share})",
-    "leaning": "leaning: the data compel it ({share})",
-    "rules": "decided by your rules",
-    "model": "follows from the model, which has no edges from numbers to levels",
-    "open": "open: the data cannot tell",
-    "unknown": "not computed",
-}
-#: What is said where the two are joined in no graph.
-NEVER = "never joined"
-#: What stands between the two variables, and in plain ASCII.
-MARKS: dict[Word, tuple[str, str]] = {
-    "clear": ("→", "->"),
-    "leaning": ("⇢", "..>"),
-    "rules": ("⇒", "=>"),
-    "model": ("⇒", "=>"),
-    "open": ("—", "--"),
-    "unknown": ("—", "--"),
-}
 #: What every list of directions rests on.
 ASSUMPTION = "Directions are those compelled by the data, assuming no hidden common causes."
 #: What is added where the user has rules: they may leave one graph of a class that the data alone cannot pick.
 _UNDER_RULES = "They are compelled among the graphs that your rules allow; without your rules some may be open."
 _ALL_SETTLED = "All directions are decided by your rules, not by the data."
+#: What is added where something is assumed.
+_UNDER_ASSUMPTION = (
+    "They are compelled among the graphs in which what you assumed holds; what your rules or assumptions decide is not "
+    "a finding."
+)
+_ALL_ASSUMED = "All directions are decided by your rules or assumptions, not by the data."
 #: What is added where the model behind the score does not have all edges.
 BY_MODEL = (
     "The model has no edges from numbers to levels: that an edge between the two leads to the number is not a finding."
@@ -87,36 +77,6 @@ _CUT = (
     "not have. In simulated tables 22% of the clear directions were wrong where columns had been cut, and 7% where the "
     "columns were levels from the start."
 )
-
-
-class PairDirection(NamedTuple):
-    """What is said of one pair: a word, and the variables in the order in which they are written and drawn.
-
-    "clear" and "leaning": the data compel `source -> target` in `share` of the probability that the two are joined.
-    "rules": `source -> target` because the user's rules say so, not the data. "model": because the model behind the
-    score has no edges from numbers to levels. "open": the data cannot tell. "unknown": directions were not computed.
-    """
-
-    word: Word
-    source: int
-    target: int
-    share: float
-    joined: float
-
-    @property
-    def label(self) -> str:
-        """What is said of it, such as "open: the data cannot tell".
-
-        >>> PairDirection("clear", 0, 1, 0.962, 0.5).label
-        'clear: the data compel it (96%)'
-        """
-        if self.word == "unknown" and not self.joined > 0.0:
-            return NEVER
-        return LABELS[self.word].format(share=_percent(self.share))
-
-    def mark(self, *, plain: bool = False) -> str:
-        """What stands between the two; `plain`: in ASCII."""
-        return MARKS[self.word][plain]
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +105,8 @@ class Directions:
     note: str = ""
     #: Columns that are not modelled: there are no pairs among these.
     exogenous: tuple[int, ...] = ()
+    #: Whether the model is one under a condition: what that decides counts as decided by rules.
+    assumed: bool = False
 
     @cached_property
     def computed(self) -> bool:
@@ -155,6 +117,8 @@ class Directions:
     def assumption(self) -> str:
         """What all directions rest on, in a sentence or two."""
         model = f" {BY_MODEL}" if self.fixed.any() else ""
+        if self.assumed:
+            return _ALL_ASSUMED if self.all_settled else f"{ASSUMPTION} {_UNDER_ASSUMPTION}{model}"
         if not self.settled.any():
             return f"{ASSUMPTION}{model}"
         return _ALL_SETTLED if self.all_settled else f"{ASSUMPTION} {_UNDER_RULES}{model}"
@@ -207,6 +171,9 @@ class Directions:
 
     def pair(self, first: int, second: int) -> PairDirection:
         """What is said of one pair."""
+        return self._pair(first, second)._replace(assumed=self.assumed)
+
+    def _pair(self, first: int, second: int) -> PairDirection:
         joined = float(self.joined[first, second])
         for source, target in ((first, second), (second, first)):
             if self.settled[source, target]:
@@ -271,7 +238,7 @@ def not_computed(names: tuple[str, ...], edges: Floats, known: Knowledge | None 
     own = knowledge_from(names, Constraints()) if known is None else known
     joined, nan = np.minimum(edges + edges.T, 1.0), np.full_like(edges, np.nan)
     found = Directions(names, joined, nan, nan, nan, nan, own.settled, own.fixed, nan, nan, math.nan)
-    return replace(found, note=own.note, exogenous=own.exogenous)
+    return replace(found, note=own.note, exogenous=own.exogenous, assumed=own.assumed)
 
 
 def directions_of_sample(sample: DagSample, confidence: float = 0.95) -> Directions:
@@ -296,10 +263,8 @@ class _Found:
         self.sample, self.known, self.exact = sample, known, exact
         self.frequencies = weighted_matrix("->", sample.parents, sample.weights)
         own = np.minimum(self.frequencies, 1.0) if edges is None else edges
-        both = own + own.T
-        self.joined = np.minimum(both, 1.0)
-        # Chains estimate both ways of an edge apart, each given the rest of a graph: together they may exceed 1.
-        self.edges = own / np.maximum(both, 1.0)
+        self.joined = np.minimum(own + own.T, 1.0)
+        self.edges = one_way_at_most(own)
         # What a sample says of an edge that is nowhere compelled, the same for all of these.
         self._never: Estimate | None = None
 
@@ -309,15 +274,7 @@ class _Found:
 
     def _probabilities(self, found: CompelledShares) -> tuple[Floats, Floats, Floats]:
         """The probabilities that an edge is there and compelled: by the data, with the rules, and with the model."""
-        frequencies = self.frequencies
-        seen = frequencies > 0.0
-        # An edge that was not drawn although it has a probability: nothing is known but what the rules say.
-        ruled = self.known.settled.astype(np.float64)
-        fixed = np.maximum(ruled, self.known.fixed)
-        share_by_data = np.divide(found.by_data, frequencies, out=np.zeros_like(frequencies), where=seen)
-        share_ruled = np.clip(np.divide(found.with_rules, frequencies, out=ruled, where=seen), share_by_data, 1.0)
-        share_fixed = np.clip(np.divide(found.with_model, frequencies, out=fixed, where=seen), share_ruled, 1.0)
-        return self.edges * np.clip(share_by_data, 0.0, 1.0), self.edges * share_ruled, self.edges * share_fixed
+        return compelled_probabilities(self.edges, self.frequencies, found, self.known)
 
     def directions(self, confidence: float) -> Directions:
         """The posterior of every pair."""
@@ -340,6 +297,7 @@ class _Found:
             confidence=confidence,
             note=self.known.note,
             exogenous=self.known.exogenous,
+            assumed=self.known.assumed,
         )
 
     def _intervals(
@@ -380,13 +338,3 @@ def _most_probable(joined: Floats) -> list[tuple[int, int]]:
     falling = np.argsort(-joined[first, second], kind="stable")[:_MOST_INTERVALS]
     pairs = list(zip(first[falling].tolist(), second[falling].tolist(), strict=True))
     return [*pairs, *((two, one) for one, two in pairs)]
-
-
-def _percent(share: float) -> str:
-    """A share in words, rounded down: what leans is not said to be compelled in 90%, nor what is not all in 100%.
-
-    >>> _percent(0.961), _percent(0.899), _percent(0.9999), _percent(1.0)
-    ('96%', '89%', 'over 99%', '100%')
-    """
-    # A quotient may be off by its rounding.
-    return "over 99%" if 0.995 <= share < 1.0 else f"{math.floor(100.0 * share + 1e-9)}%"

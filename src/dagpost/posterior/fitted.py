@@ -28,6 +28,7 @@ from dagpost.methods.kbest import KBest
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import Target
 from dagpost.posterior.augmented import Augmented, augmented_of
+from dagpost.posterior.condition_words import GIVEN_PROBABILITY, given_provenance
 from dagpost.posterior.mixture import draw
 from dagpost.posterior.results import Results, compute
 from dagpost.posterior.sample import DagSample
@@ -243,6 +244,7 @@ class Fitted:
             **({"interventions": True} if self.data.interventions else {}),
             **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
             **({"time": self.data.time.to_json()} if self.data.time is not None else {}),
+            **given_provenance(self.condition),
         }
 
     def draw(
@@ -372,7 +374,7 @@ def _run_of(sample: DagSample, count: int, about: Mapping[str, Any]) -> ChainRun
     differences = [
         f"{key} is {_shown(sample.provenance.get(key))} there and {_shown(about.get(key))} here"
         # The fingerprint stands for the targets too, which older samples do not name.
-        for key in sorted((sample.provenance.keys() | about.keys()) - {"engine", "targets"})
+        for key in sorted((sample.provenance.keys() | about.keys()) - {"engine", "targets", GIVEN_PROBABILITY})
         if sample.provenance.get(key) != about.get(key)
     ]
     if differences:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
+from dagpost.posterior.condition_words import GIVEN_PROBABILITY
 from dagpost.posterior.shares import GIVEN
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ def joined_provenance(one: DagSample, other: DagSample) -> dict[str, Any]:
         raise InputError(f"Only samples of the same kind can be joined. Got {shown(one)} and {other!r}.")
     if one.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
         raise InputError("These samples come from different data; they cannot be joined.")
-    for key in sorted((one.provenance.keys() | other.provenance.keys()) - {"engine", "seed", "seeds", "targets"}):
+    # How probable a condition is may be an estimate, or computed elsewhere: what it is decides.
+    beside = {"engine", "seed", "seeds", "targets", GIVEN_PROBABILITY}
+    for key in sorted((one.provenance.keys() | other.provenance.keys()) - beside):
         values = [s.provenance.get(key) for s in (one, other)]
         if values[0] != values[1]:
             raise InputError(

@@ -1,13 +1,13 @@
 """What is known about directions before the data are looked at, and what the data can tell about them at all.
 
-The first are the user's rules (required and forbidden edges, tiers, exogenous columns) and an order that the method was
-given, and what the model behind a score has no edges for; the second depends on which columns were set from outside.
-All of it is in the provenance of a sample. `max_parents` is not knowledge.
+The first are the user's rules (required and forbidden edges, tiers, exogenous columns), what a model under a condition
+assumes, an order that the method was given, and what the model behind a score has no edges for; the second depends on
+which columns were set from outside. All of it is in the provenance of a sample. `max_parents` is not knowledge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,8 +19,11 @@ from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.families.essential import compelled_by_data, compelled_with_rules, patterns_of
 from dagpost.families.masks import masks_of_matrix
+from dagpost.features import Feature
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
+from dagpost.posterior.assumed_edges import assumed_edges
+from dagpost.posterior.condition_words import GIVEN_STATEMENTS
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import resolve_score
 from dagpost.scores.registry import SCORES
@@ -53,8 +56,9 @@ class Compelled(NamedTuple):
 class Knowledge:
     """Rules, and the sets of columns that were set from outside together in some row.
 
-    `settled[a, b]`: the rules leave `a -> b` as the only direction of that pair; `fixed[a, b]`: the model behind the
-    score does. `targets` are masks; `note` says what could not be taken into account.
+    `settled[a, b]`: the rules leave `a -> b` as the only direction of that pair, or what is `assumed` does;
+    `fixed[a, b]`: the model behind the score does. `targets` are masks; `note` says what could not be taken into
+    account.
     """
 
     settled: Flags
@@ -63,10 +67,15 @@ class Knowledge:
     note: str = ""
     #: Columns that are not modelled.
     exogenous: tuple[int, ...] = ()
+    #: Whether something is assumed, beside the rules.
+    assumed: bool = False
+    #: Edges that rules, or the model, do not allow; None: not known.
+    ruled_out: Flags | None = None
 
-    def compelled(self, parents: UnsignedMasks) -> Compelled:
-        """What is compelled in every graph."""
-        by_data = compelled_by_data(parents, self.targets, self.exogenous)
+    def compelled(self, parents: UnsignedMasks, by_data: UnsignedMasks | None = None) -> Compelled:
+        """What is compelled in every graph; `by_data`: what the data compel, where that is known already."""
+        if by_data is None:
+            by_data = compelled_by_data(parents, self.targets, self.exogenous)
         with_rules = compelled_with_rules(parents, by_data, masks_of_matrix(self.settled), self.targets)
         if not (self.fixed & ~self.settled).any():
             return Compelled(by_data, with_rules, with_rules)
@@ -109,7 +118,23 @@ def knowledge_from(
     fixed = ~sinks[:, None] & sinks[None, :]
     sets = tuple(sum(1 << place for place in {position_of(name, names) for name in own}) for own in targets)
     exogenous = tuple(position_of(name, names) for name in constraints.exogenous)
-    return Knowledge(settled & ~impossible, fixed & ~impossible, sets, note, exogenous)
+    return Knowledge(settled & ~impossible, fixed & ~impossible, sets, note, exogenous, ruled_out=np.array(impossible))
+
+
+def knowledge_under(known: Knowledge, assumed: Feature | Sequence[Any] | None, names: Sequence[str]) -> Knowledge:
+    """The same where a statement is assumed, or each of several; directions that these decide are settled too.
+
+    >>> known = knowledge_from(("a", "b"), Constraints())
+    >>> knowledge_under(known, ["a ~> b"], ("a", "b")).settled.tolist()
+    [[False, True], [False, False]]
+    """
+    if assumed is None:
+        return known
+    statements = [assumed] if isinstance(assumed, Feature) else assumed
+    found = assumed_edges(statements, names, tuple(names[column] for column in known.exogenous))
+    forbidden = found.forbidden if known.ruled_out is None else found.forbidden | known.ruled_out
+    settled = (known.settled | found.required | found.forbidden.T) & ~forbidden
+    return replace(known, settled=settled, fixed=known.fixed & ~forbidden, assumed=True, ruled_out=forbidden)
 
 
 def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Method | None, score: Any) -> Knowledge:
@@ -123,6 +148,8 @@ def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Me
     unknown = bool(provenance.get("interventions")) and not provenance.get("targets")
     remarks = [TARGETS_UNKNOWN] * unknown + [_NOT_EQUIVALENT] * (not _is_equivalent(score))
     known = knowledge_from(names, constraints, provenance.get("targets", ()), " ".join(remarks))
+    if provenance.get(GIVEN_STATEMENTS):
+        known = knowledge_under(known, provenance[GIVEN_STATEMENTS], names)
     order = None if method is None else method.fixed_order(names)
     if order is None:
         return known

@@ -20,7 +20,8 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import printable
 from dagpost.posterior.direction_fates import NOT_UNDER_EVERY_CHOICE, DirectionUnderChoices, surviving, where_lost
-from dagpost.posterior.directions import FOUND, PairDirection
+from dagpost.posterior.directions import FOUND
+from dagpost.posterior.pair_direction import PairDirection
 
 if TYPE_CHECKING:
     import pandas as pd

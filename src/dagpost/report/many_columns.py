@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from dagpost.plots.readable_part import MANY
-from dagpost.posterior.directions import LEAST_SHOWN, PairDirection
+from dagpost.posterior.directions import LEAST_SHOWN
+from dagpost.posterior.pair_direction import PairDirection
 from dagpost.report.content import Content
 
 #: Pairs in the table and the graph, lines in the graph when it is opened, pairs in the file to download.

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from dagpost.plots.marks import LOOKS, listed, mark
 from dagpost.plots.sources import interval_words
-from dagpost.posterior.directions import LEAST_SHOWN, Directions, PairDirection, Word
+from dagpost.posterior.directions import LEAST_SHOWN, Directions
+from dagpost.posterior.pair_direction import PairDirection, Word
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report.content import Content
 from dagpost.report.many_columns import MOST_PAIRS, is_many, pairs_for_file, pairs_shown

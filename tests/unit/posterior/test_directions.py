@@ -19,15 +19,13 @@ from dagpost.files import archive
 from dagpost.posterior.directions import (
     ASSUMPTION,
     CLEAR,
-    LABELS,
-    MARKS,
     Directions,
-    PairDirection,
     by_data_of,
     directions_of,
     directions_of_sample,
     quick_directions,
 )
+from dagpost.posterior.pair_direction import LABELS, MARKS, PairDirection
 
 COLUMNS = ["Smoking", "M. Work", "P. Work", "Pressure"]
 

@@ -1,0 +1,94 @@
+"""What is said of the condition that a model is under: in words, as JSON, and in the provenance of its samples.
+
+A sample that was restricted to the graphs in which something holds says so in its provenance too, in the same form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dagpost._tools.text import printable
+
+if TYPE_CHECKING:
+    from dagpost.posterior.condition import Condition
+    from dagpost.posterior.estimate import Estimate
+
+#: Under these names the provenance of a sample says what is taken for true.
+GIVEN_STATEMENTS, GIVEN_SETTING, GIVEN_PROBABILITY = "given", "given_setting", "given_probability"
+
+
+def given_provenance(condition: Condition | None) -> dict[str, Any]:
+    """What samples of a model say of its condition; nothing where it has none."""
+    if condition is None:
+        return {}
+    return provenance_of(condition.statements, condition.probability, condition.setting)
+
+
+def provenance_of(statements: Sequence[str], probability: Estimate, setting: float | None = None) -> dict[str, Any]:
+    """A condition as the provenance of a sample holds it."""
+    return {
+        GIVEN_STATEMENTS: list(statements),
+        **({} if setting is None else {GIVEN_SETTING: setting}),
+        GIVEN_PROBABILITY: _probability_content(probability),
+    }
+
+
+def given_content(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """A condition as commands print it with --json: `{"given": {...}}`; empty where nothing is taken for true."""
+    if GIVEN_STATEMENTS not in provenance:
+        return {}
+    content = {"statements": list(provenance[GIVEN_STATEMENTS]), "setting": provenance.get(GIVEN_SETTING)}
+    return {"given": {**content, **(provenance.get(GIVEN_PROBABILITY) or {})}}
+
+
+def assumption_words(provenance: Mapping[str, Any]) -> str:
+    """What is taken for true, in one line: "Smoking -> Pressure and Family ~> Proteins"; empty where nothing is.
+
+    >>> assumption_words({"given": ["A -> B", "B ~> C", "!(A -> C)"]})
+    'A -> B, B ~> C and !(A -> C)'
+    >>> assumption_words({"given": [], "given_setting": 5.0})
+    'the score has 5'
+    """
+    said = [printable(statement) for statement in provenance.get(GIVEN_STATEMENTS, ())]
+    if provenance.get(GIVEN_SETTING) is not None:
+        said.append(f"the score has {provenance[GIVEN_SETTING]:g}")
+    *first, last = said or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def chance_words(provenance: Mapping[str, Any]) -> str:
+    """How probable that is: "0.7731, exact", or "0.77 [0.75, 0.79]"; empty where it is not known.
+
+    >>> chance_words({"given_probability": {"probability": 0.77314, "lower": 0.77314, "upper": 0.77314, "exact": True}})
+    '0.7731, exact'
+    """
+    known = provenance.get(GIVEN_PROBABILITY)
+    if not known:
+        return ""
+    value, lower, upper = (_digits(float(known[key])) for key in ("probability", "lower", "upper"))
+    return f"{value}, exact" if known["exact"] else f"{value} [{lower}, {upper}]"
+
+
+def given_line(provenance: Mapping[str, Any], graphs: int | None = None) -> str:
+    """What a command says first: what is taken for true, how probable that is, and how many graphs are left."""
+    said = assumption_words(provenance)
+    if not said:
+        return ""
+    chance = chance_words(provenance)
+    left = "" if graphs is None else f"; from the {graphs:,} drawn graph{'' if graphs == 1 else 's'} in which it holds"
+    return f"Given {said} (probability {chance}{left}):" if chance else f"Given {said}:"
+
+
+def _probability_content(probability: Estimate) -> dict[str, Any]:
+    return {
+        "probability": float(probability),
+        "lower": probability.lower,
+        "upper": probability.upper,
+        "exact": probability.rule == "exact",
+    }
+
+
+def _digits(value: float) -> str:
+    """Four digits after the point, or of what is smaller two that matter."""
+    return f"{value:.4f}" if value >= 0.001 or value == 0.0 else f"{value:.2g}"
