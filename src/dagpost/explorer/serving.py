@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.explorer.desk import Desk
 from dagpost.explorer.page import assets_of
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State
-from dagpost.posterior.condition import conditioned
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
@@ -55,7 +55,7 @@ class Explorer:
     do calls `wait()`.
     """
 
-    def __init__(self, session: Session, port: int | None = None, start: State | None = None) -> None:
+    def __init__(self, session: Session, port: int | None = None) -> None:
         uvicorn = _uvicorn()
         from dagpost.explorer.application import application
 
@@ -66,7 +66,7 @@ class Explorer:
             #: Where the page is. Whoever has it can ask: do not pass it on.
             self.address = f"http://{HOST}:{self.port}/{token}/"
             self._desk = Desk(session)
-            self._guard = application(self._desk, assets_of(session, start or State()), token, self.port)
+            self._guard = application(self._desk, assets_of(session), token, self.port)
             self._server = uvicorn.Server(uvicorn.Config(self._guard, **_SETTINGS))
         except BaseException:
             self._socket.close()
@@ -124,16 +124,19 @@ def explore(
     open_browser: bool = True,
 ) -> Explorer:
     """Serve the page of a fitted model; it begins with the assumptions `given`, beside those that the model has."""
-    if given:
-        fitted = conditioned(fitted, given)
-    start = State()
-    if fitted.condition is not None:
-        start = State(fitted.condition.statements, fitted.condition.setting)
-        fitted = fitted.condition.base
-    explorer = Explorer(Session(fitted, title or (path.stem if path else "Explorer"), path), port, start)
+    session = Session(fitted, _title(title) or ("" if path is None else path.stem), path)
+    session.start = State((*session.start.given, *given), session.start.setting)
+    session.feature(session.start)
+    explorer = Explorer(session, port)
     if open_browser:
         explorer.open()
     return explorer
+
+
+def _title(title: object) -> str:
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"The 'title' of an explorer must be text. Got {shown(title)} instead.")
+    return title or ""
 
 
 def _uvicorn() -> Any:
@@ -151,7 +154,7 @@ def _uvicorn() -> Any:
 def _bound(port: int | None) -> socket.socket:
     """A socket that listens at a port of this machine: the one asked for, or any that is free."""
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= _LARGEST_PORT):
-        raise InputError(f"The 'port' must be a whole number from 1 to {_LARGEST_PORT:,}. Got {port!r} instead.")
+        raise InputError(f"The 'port' must be a whole number from 1 to {_LARGEST_PORT:,}. Got {shown(port)} instead.")
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if os.name == "posix":
