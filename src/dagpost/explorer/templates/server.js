@@ -49,12 +49,26 @@ Explorer.post = async (address, body, signal, wait) => {
   }
 };
 
-// The answer to a question, as an object. Where too many wait, it is asked again, less and less often.
-Explorer.ask = async (question, body = {}, signal = null) => {
+// The answer to a question, as an object. Questions that may take their time wait for each other here, for the server
+// keeps only the newest.
+Explorer.ask = (question, body = {}, signal = null) => {
+  if (!body.patient) return Explorer.askNow(question, body, signal);
+  const asked = (Explorer.turns[question] ?? Promise.resolve()).then(() => {
+    signal?.throwIfAborted();
+    return Explorer.askNow(question, body, signal);
+  });
+  Explorer.turns[question] = asked.catch(() => {});
+  return asked;
+};
+
+Explorer.turns = {};
+
+// Where too many wait, it is asked again, less and less often.
+Explorer.askNow = async (question, body, signal) => {
   const wait = body.patient ? PATIENT_WAIT : WAIT;
   for (let attempt = 1; ; attempt += 1) {
     const reply = await Explorer.post(`ask/${question}`, body, signal, wait);
-    if (reply.status === 503 && attempt < ATTEMPTS) {
+    if ((reply.status === 503 || reply.status === 409) && attempt < ATTEMPTS) {
       await Explorer.pause(100 * 2 ** attempt, signal);
       continue;
     }
@@ -101,7 +115,7 @@ Explorer.patient = {
 };
 
 // What everybody should hear, one sentence at a time.
-Explorer.say = (words) => { Report.find("live").textContent = words; };
+Explorer.say = (words) => Report.say(words);
 
 Explorer.tellGone = () => {
   const banner = Report.find("gone");
