@@ -30,7 +30,12 @@ def explore(
     \b
     Example: dagpost explore coronary.dagpost
     """
+    import logging
+
     from dagpost.explorer.serving import explore as serve
+
+    # What is wrong with a request is said to who sent it.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 
     fitted = load_model(model, threads=threads, quiet=quiet).fitted_
     explorer = serve(fitted, port=port, title=title, path=model, given=given or (), open_browser=False)

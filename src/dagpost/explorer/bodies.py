@@ -36,18 +36,18 @@ class GoneError(Exception):
     """The client has hung up."""
 
 
-async def read_body(receive: Receive, largest: int = LARGEST_BODY, seconds: float = SECONDS_FOR_BODY) -> bytes:
+async def read_body(receive: Receive) -> bytes:
     """All bytes of the body."""
     body, more = bytearray(), True
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(SECONDS_FOR_BODY):
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise GoneError
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
-                if len(body) > largest:
+                if len(body) > LARGEST_BODY:
                     raise TooLargeError
     except TimeoutError:
         raise TooSlowError from None

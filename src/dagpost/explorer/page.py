@@ -5,18 +5,21 @@ Everything is made once, when the server starts, and lies in one table by its pa
 
 from __future__ import annotations
 
+import json
+import shlex
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from dagpost._tools.text import printable
 from dagpost._version import __version__
 from dagpost.explorer.session import Session
-from dagpost.explorer.state import State
 from dagpost.plots.svg import STYLE
 from dagpost.posterior.lists import mixture_facts
 from dagpost.report import tables, words
-from dagpost.report.content import gather
+from dagpost.report.content import Content, gather
 from dagpost.report.graph_section import graph_section
 from dagpost.report.page import SCRIPTS, as_data, data_of, filled
+from dagpost.report.view_data import graphs_of
 
 #: The explorer's own scripts, which run after those of the report.
 _OWN = (
@@ -38,30 +41,30 @@ class Asset(NamedTuple):
     kind: str
 
 
-def assets_of(session: Session, start: State) -> dict[str, Asset]:
-    """What the page consists of, by the path behind the token; it begins with the assumptions of `start`."""
+def assets_of(session: Session) -> dict[str, Asset]:
+    """What the page consists of, by the path behind the token: also the graphs of the model's own sample, packed."""
+    session.prepare()
+    content = gather(session.fitted)
     scripts = {
         **{name: _template("dagpost.report", name) for name in SCRIPTS},
-        **{name: _template("dagpost.explorer", name) for name in _OWN if _is_there("dagpost.explorer", name)},
+        **{name: _template("dagpost.explorer", name) for name in _OWN},
     }
-    style = STYLE + _template("dagpost.report", "report.css")
-    if _is_there("dagpost.explorer", "explorer.css"):
-        style += _template("dagpost.explorer", "explorer.css")
+    style = STYLE + _template("dagpost.report", "report.css") + _template("dagpost.explorer", "explorer.css")
     return {
-        "": _asset(page(session, start, tuple(scripts)), "text/html"),
+        "": _asset(page(session, content, tuple(scripts)), "text/html"),
         "style.css": _asset(style, "text/css"),
+        "graphs": _asset(json.dumps(graphs_of(content), allow_nan=False), "application/json"),
         **{f"scripts/{name}": _asset(script, "text/javascript") for name, script in scripts.items()},
     }
 
 
-def page(session: Session, start: State, scripts: tuple[str, ...]) -> str:
+def page(session: Session, content: Content, scripts: tuple[str, ...]) -> str:
     """The whole page."""
-    content = gather(session.fitted)
-    data = {**data_of(content), "explorer": _about(session, start)}
+    data = {**data_of(content), "explorer": _about(session)}
     graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
     standing, mood = words.trust_label(content)
     parts = {
-        "title": tables.text(session.title),
+        "title": tables.text(session.title if session.title.strip() else words.heading(content)),
         "summary": tables.text(words.summary(content)),
         "standing": tables.text(standing),
         "mood": mood,
@@ -76,29 +79,27 @@ def page(session: Session, start: State, scripts: tuple[str, ...]) -> str:
     return filled(_template("dagpost.explorer", "explorer.html"), parts)
 
 
-def _about(session: Session, start: State) -> dict[str, Any]:
+def _about(session: Session) -> dict[str, Any]:
     """What the scripts of the explorer know of the session at the beginning."""
+    path = session.path
     return {
-        "given": list(start.given),
-        "setting": start.setting,
+        "given": list(session.start.given),
+        "setting": session.start.setting,
         "settings": _settings(session),
-        "command": "dagpost explore MODEL" if session.path is None else f"dagpost explore {session.path}",
-        "file": "model" if session.path is None else session.path.stem,
+        "command": f"dagpost explore {'MODEL' if path is None else printable(shlex.quote(str(path)))}",
+        "file": "model" if path is None else printable(path.stem),
     }
 
 
 def _settings(session: Session) -> dict[str, Any] | None:
     """The values that the score averages over, with their posterior weights; None if it has one value only."""
-    facts = None if session.fitted.completes else mixture_facts(session.fitted)
+    facts = mixture_facts(session.fitted) if session.settings else None
     return facts and {"name": facts["setting"], "values": facts["values"], "weights": facts["shares"]}
 
 
 def _asset(text: str, kind: str) -> Asset:
-    return Asset(text.encode("utf-8"), f"{kind}; charset=utf-8")
-
-
-def _is_there(package: str, name: str) -> bool:
-    return files(package).joinpath("templates", name).is_file()
+    # Half of a character, as in a name of a file that is not text, stays readable.
+    return Asset(text.encode("utf-8", "backslashreplace"), f"{kind}; charset=utf-8")
 
 
 def _template(package: str, name: str) -> str:

@@ -16,10 +16,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
+from dagpost.explorer.desk import Desk
+from dagpost.explorer.page import assets_of
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State
-from dagpost.posterior.condition import conditioned
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
@@ -28,6 +30,22 @@ HOST = "127.0.0.1"
 _LARGEST_PORT = 65_535
 #: Waiting in pieces: on some systems Ctrl-C is noticed only between two of them.
 _PIECE_SECONDS = 0.5
+_SECONDS_TO_END = 5.0
+_NAME = "dagpost explorer"
+#: Of uvicorn: the plain protocol, no words about itself, no log with the token in it.
+_SETTINGS: dict[str, Any] = {
+    "http": "h11",
+    "ws": "none",
+    "loop": "asyncio",
+    "lifespan": "off",
+    "interface": "asgi3",
+    "log_config": None,
+    "access_log": False,
+    "server_header": False,
+    "proxy_headers": False,
+    "timeout_keep_alive": 30,
+    "timeout_graceful_shutdown": 1,
+}
 
 
 class Explorer:
@@ -37,38 +55,24 @@ class Explorer:
     do calls `wait()`.
     """
 
-    def __init__(self, session: Session, port: int | None = None, start: State | None = None) -> None:
+    def __init__(self, session: Session, port: int | None = None) -> None:
         uvicorn = _uvicorn()
-        self._socket = _bound(port)
-        self.port: int = self._socket.getsockname()[1]
-        token = secrets.token_urlsafe(24)
-        #: Where the page is. Whoever has it can ask: do not pass it on.
-        self.address = f"http://{HOST}:{self.port}/{token}/"
         from dagpost.explorer.application import application
 
+        self._socket = _bound(port)
         try:
-            config = uvicorn.Config(
-                application(session, token, self.port, start),
-                http="h11",
-                ws="none",
-                loop="asyncio",
-                lifespan="off",
-                interface="asgi3",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                timeout_keep_alive=30,
-                timeout_graceful_shutdown=1,
-            )
+            self.port: int = self._socket.getsockname()[1]
+            token = secrets.token_urlsafe(24)
+            #: Where the page is. Whoever has it can ask: do not pass it on.
+            self.address = f"http://{HOST}:{self.port}/{token}/"
+            self._desk = Desk(session)
+            self._guard = application(self._desk, assets_of(session), token, self.port)
+            self._server = uvicorn.Server(uvicorn.Config(self._guard, **_SETTINGS))
         except BaseException:
             self._socket.close()
             raise
-        self._server = uvicorn.Server(config)
         # In a thread other than the first one, uvicorn leaves the signals of the process alone.
-        self._thread = threading.Thread(
-            target=self._server.run, args=([self._socket],), name="dagpost explorer", daemon=True
-        )
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), name=_NAME, daemon=True)
         self._thread.start()
 
     @property
@@ -80,7 +84,7 @@ class Explorer:
         """Open the page in a browser, if there is one with a screen; whether that was tried."""
         import webbrowser
 
-        return _has_screen() and webbrowser.open(self.address)
+        return _has_screen() and webbrowser.open(f"http://{HOST}:{self.port}/{self._guard.new_ticket()}")
 
     def wait(self) -> None:
         """Return when the page is no longer served; Ctrl-C ends the waiting."""
@@ -89,8 +93,9 @@ class Explorer:
 
     def stop(self) -> None:
         """Serve no longer; the port is free afterwards. A question that is being worked on is not awaited."""
-        self._server.should_exit = self._server.force_exit = True
-        self._thread.join(5.0)
+        self._desk.close()
+        self._server.should_exit = True
+        self._thread.join(_SECONDS_TO_END)
         self._socket.close()
 
     def __enter__(self) -> Self:
@@ -118,17 +123,20 @@ def explore(
     given: Sequence[str] = (),
     open_browser: bool = True,
 ) -> Explorer:
-    """Serve the page of a fitted model; it begins with the assumptions `given`, and those that the model has already."""
-    if given:
-        fitted = conditioned(fitted, given)
-    start = State()
-    if fitted.condition is not None:
-        start = State(fitted.condition.statements, fitted.condition.setting)
-        fitted = fitted.condition.base
-    explorer = Explorer(Session(fitted, title or (path.stem if path else "Explorer"), path), port, start)
+    """Serve the page of a fitted model; it begins with the assumptions `given`, beside those that the model has."""
+    session = Session(fitted, _title(title) or ("" if path is None else path.stem), path)
+    session.start = State((*session.start.given, *given), session.start.setting)
+    session.feature(session.start)
+    explorer = Explorer(session, port)
     if open_browser:
         explorer.open()
     return explorer
+
+
+def _title(title: object) -> str:
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"The 'title' of an explorer must be text. Got {shown(title)} instead.")
+    return title or ""
 
 
 def _uvicorn() -> Any:
@@ -146,7 +154,7 @@ def _uvicorn() -> Any:
 def _bound(port: int | None) -> socket.socket:
     """A socket that listens at a port of this machine: the one asked for, or any that is free."""
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= _LARGEST_PORT):
-        raise InputError(f"The 'port' must be a whole number from 1 to {_LARGEST_PORT:,}. Got {port!r} instead.")
+        raise InputError(f"The 'port' must be a whole number from 1 to {_LARGEST_PORT:,}. Got {shown(port)} instead.")
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if os.name == "posix":

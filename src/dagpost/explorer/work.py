@@ -1,7 +1,7 @@
 """Questions that wait for their turn: one thread each for quick ones and for patient ones, never the event loop.
 
-A thread takes one question at a time. The number that wait is bounded, one that nobody waits for any more is dropped
-before its work begins, and of the patient ones of a page only the newest waits.
+A thread takes one question at a time. The number that wait is bounded; one that nobody waits for any more is dropped
+before its work begins, or given up between two steps of it; of the patient ones of a page only the newest waits.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
+
+from dagpost._tools.progress import while_wanted
 
 #: A person asks a few questions a second; what is beyond these many is not a person.
 MOST_WAITING = 32
@@ -24,22 +27,37 @@ class ReplacedError(Exception):
     """A newer question of the same kind has taken the place of this one."""
 
 
-class Job:
+class EndedError(Exception):
+    """The server ends, and answers no more questions."""
+
+
+class _Job:
     """One question: what is to be done, and where its answer is waited for."""
 
     def __init__(self, work: Callable[[], Any], kind: str | None) -> None:
-        self.work, self.kind = work, kind
-        self.loop = asyncio.get_running_loop()
-        self.answer: asyncio.Future[Any] = self.loop.create_future()
+        self.work, self.kind, self.wanted = work, kind, True
+        self._loop = asyncio.get_running_loop()
+        self.answer: asyncio.Future[Any] = self._loop.create_future()
 
-    def finish(self, result: Any, error: BaseException | None) -> None:
-        """Hand the answer over, from whichever thread; nobody may be left to take it."""
+    def run(self) -> None:
+        """Work on it in this thread, until nobody wants it any more; whatever goes wrong is told to who asked."""
         try:
-            self.loop.call_soon_threadsafe(self._settle, result, error)
-        except RuntimeError:  # The loop is closed: the server has ended meanwhile.
-            return
+            with while_wanted(lambda: self.wanted):
+                result = self.work()
+        except Exception as error:  # noqa: BLE001
+            self.finish(None, error)
+        except BaseException as error:  # noqa: BLE001  such as SystemExit, which would end the server
+            self.finish(None, RuntimeError(f"A question ended in {error!r}"))
+        else:
+            self.finish(result, None)
 
-    def _settle(self, result: Any, error: BaseException | None) -> None:
+    def finish(self, result: Any, error: Exception | None) -> None:
+        """Hand the answer over, from whichever thread."""
+        # Once the server has ended there is no loop left, and nobody to hear it.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._settle, result, error)
+
+    def _settle(self, result: Any, error: Exception | None) -> None:
         if self.answer.done():
             return
         if error is None:
@@ -53,21 +71,23 @@ class Lane:
 
     def __init__(self, name: str, most_waiting: int = MOST_WAITING) -> None:
         self._name, self._most = name, most_waiting
-        self._waiting: deque[Job] = deque()
+        self._waiting: deque[_Job] = deque()
+        self._current: _Job | None = None
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
 
     async def ask(self, work: Callable[[], Any], kind: str | None = None) -> Any:
-        """What `work` returns, or the error that it raises; cancelled, it is not begun.
+        """What `work` returns, or the error that it raises. Cancelled, it is not begun, or given up between two steps.
 
         Of the questions of one kind only the newest waits: earlier ones end in a `ReplacedError`.
         """
-        job = Job(work, kind)
+        job = _Job(work, kind)
         self._add(job)
         try:
             return await job.answer
         finally:
+            job.wanted = False
             self._drop(job)
 
     @property
@@ -76,19 +96,23 @@ class Lane:
         return len(self._waiting)
 
     def close(self) -> None:
-        """Take no more questions, and begin none of those that wait; one that is being worked on is not awaited."""
+        """Answer no more questions: those that wait end in an `EndedError`, and so does the one that is worked on."""
         with self._changed:
             self._closed = True
+            for job in (*self._waiting, *([] if self._current is None else [self._current])):
+                job.wanted = False
+                job.finish(None, EndedError())
             self._waiting.clear()
             self._changed.notify_all()
 
-    def _add(self, job: Job) -> None:
+    def _add(self, job: _Job) -> None:
         with self._changed:
-            if job.kind is not None:
-                for older in [other for other in self._waiting if other.kind == job.kind]:
-                    self._waiting.remove(older)
-                    older.finish(None, ReplacedError())
-            if self._closed or len(self._waiting) >= self._most:
+            if self._closed:
+                raise EndedError
+            for older in [other for other in self._waiting if other.kind == job.kind is not None]:
+                self._waiting.remove(older)
+                older.finish(None, ReplacedError())
+            if len(self._waiting) >= self._most:
                 raise BusyError
             self._waiting.append(job)
             if self._thread is None:
@@ -96,21 +120,21 @@ class Lane:
                 self._thread.start()
             self._changed.notify()
 
-    def _drop(self, job: Job) -> None:
-        with self._changed:
-            if job in self._waiting:
-                self._waiting.remove(job)
+    def _drop(self, job: _Job) -> None:
+        with self._changed, suppress(ValueError):
+            self._waiting.remove(job)
 
     def _run(self) -> None:
         while (job := self._next()) is not None:
-            try:
-                result, error = job.work(), None
-            except BaseException as raised:  # noqa: BLE001  whatever it is, whoever asked is told, and the next one begins
-                result, error = None, raised
-            job.finish(result, error)
-            del job, result, error
+            job.run()
+            # Whoever waits for the next question must not keep the answer of this one alive.
+            self._current = None
+            del job
 
-    def _next(self) -> Job | None:
+    def _next(self) -> _Job | None:
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._waiting)
-            return None if self._closed else self._waiting.popleft()
+            if self._closed:
+                return None
+            self._current = self._waiting.popleft()
+            return self._current
