@@ -1,4 +1,4 @@
-"""The page of the explorer in a real browser: statements, graphs one by one, sliders, links; hostile names and links."""
+"""The explorer in a real browser: statements, graphs one by one, sliders, links; hostile names and links."""
 
 from __future__ import annotations
 
