@@ -102,7 +102,7 @@ Report.chanceAt = (state) => {
   const key = Report.keyOf(state);
   const shown = Report.shownState !== null && Report.keyOf(Report.shownState) === key;
   const view = shown ? Report.view : Report.kept.get(key);
-  return view?.chance?.value ?? null;
+  return view?.chance?.value ?? Report.draws?.chance?.(state) ?? null;
 };
 
 // The chance
@@ -175,7 +175,7 @@ Report.comparedViews = () => {
 // What changed elsewhere than where something is assumed, the largest change first.
 Report.presentChanges = () => {
   const views = Report.comparedViews();
-  if (views === null || !Report.changes) return null;
+  if (views === null) return null;
   return Report.changes(...views, LEAST_CHANGE).filter(({ from, to }) => Report.assumedOf(from, to).length === 0);
 };
 
@@ -248,7 +248,7 @@ Report.nothingChanged = () => {
 Report.changeItem = (change) => {
   const { parts, numbers, mark, now } = Report.changeOf(change);
   const item = Report.element("li");
-  const button = Report.put(Report.element("button"), []);
+  const button = Report.element("button");
   button.type = "button";
   const what = Report.put(Report.element("span", undefined, "what"), parts);
   if (now) what.append(" ", Report.element("em", now));
@@ -341,6 +341,9 @@ Report.pressUndo = (event) => {
 
 Report.startAssuming = () => {
   const section = Report.find("assumptions");
+  // The drawn graphs answer first; in the explorer they may come later than the page.
+  const drawn = Report.draws?.ready || Report.data.explorer;
+  if (drawn && !Report.sources.includes(Report.draws)) Report.sources.unshift(Report.draws);
   if (!section || Report.sources.length === 0 || Report.parts.title) return;
   Report.buildAssumptions();
   section.hidden = false;

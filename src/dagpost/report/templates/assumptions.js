@@ -198,7 +198,7 @@ Report.refresh = async () => {
   }
   if (answered && trouble === null && Report.view.final !== false) Report.keep(state, Report.view);
   if (!answered && trouble === null && Report.sources.length > 0) {
-    trouble = { source: null, words: "The graphs in this file cannot judge this assumption.", impossible: false };
+    trouble = { source: null, words: Report.draws?.trouble ?? "The graphs in this page cannot judge this assumption.", impossible: false };
   }
   Report.report({ asking: false, trouble, old: !answered && Report.shownState !== null });
 };
