@@ -42,6 +42,11 @@ class Desk:
         except EndedError:
             return 503, error_json("The explorer has ended.")
 
+    @property
+    def waiting(self) -> int:
+        """How many questions wait for their turn."""
+        return self._quick.waiting + self._patient.waiting
+
     def close(self) -> None:
         """Answer no more questions; one that is being worked on ends in its own time, and nobody hears of it."""
         self._quick.close()
@@ -70,7 +75,7 @@ def _answered(question: Question, session: Session, asked: Mapping[str, Any]) ->
     except UnwantedError:
         raise
     except DagpostError as error:
-        return 400, error_json(getattr(error, "plain", None) or str(error), getattr(error, "at", None))
+        return 400, error_json(error.plain, error.at)
     except MemoryError:
         return 503, error_json("The memory ran out.")
     except Exception:  # noqa: BLE001  a fault of ours: said where the server was started, and the server lives on
