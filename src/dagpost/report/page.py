@@ -88,7 +88,7 @@ def write_report(source: Any, path: str | os.PathLike[str], title: str | None = 
 
 def page(content: Content, title: str | None, written: datetime.datetime) -> str:
     """The whole page."""
-    scripts = [_template(script) for script in _SCRIPTS]
+    scripts = [_template(script) for script in SCRIPTS]
     data = {**data_of(content), "graphs": graphs_of(content)}
     graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
     mood_word, mood = words.trust_label(content)
