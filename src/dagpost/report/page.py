@@ -137,7 +137,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
     }
     template = _template("page.html")
     parts["navigation"] = _navigation(template + "".join(parts[part] for part in _WHOLE_SECTIONS))
-    return _filled(template, parts)
+    return filled(template, parts)
 
 
 def data_of(content: Content) -> dict[str, Any]:
@@ -282,7 +282,7 @@ def _navigation(text: str) -> str:
     )
 
 
-def _filled(template: str, parts: dict[str, str]) -> str:
+def filled(template: str, parts: dict[str, str]) -> str:
     """The template with every mark replaced; what is put in is not looked at again."""
     pieces = []
     for number, piece in enumerate(template.split("{{")):
