@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -215,11 +216,12 @@ def test_chunks_without_end_are_cut_off(explorer: Explorer) -> None:
     )
     connection.sendall(head.encode("ascii"))
     sent = 0
-    with pytest.raises(OSError):  # The server has closed the connection.
+    with suppress(OSError):
         while sent < 2**28:
             connection.sendall(b"1000\r\n" + b" " * 4096 + b"\r\n")
             sent += 4096
     connection.close()
+    # The server has closed the connection long before.
     assert sent < 2**28
     assert _ask(explorer, "view")[0] == 200
 
