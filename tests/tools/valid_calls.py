@@ -456,7 +456,11 @@ def _scored(made: Made, score: Callable[..., Any], frame: pd.DataFrame | None = 
 
 def _given(model: DagPosterior) -> Callable[..., DagPosterior]:
     """Conditioning with one statement by name."""
-    return lambda statements, **setting: model.given(statements, **setting)
+
+    def given(statements: Any, setting: Any) -> DagPosterior:
+        return model.given(statements, setting=setting)
+
+    return given
 
 
 def _with_prior(made: Made, prior: Callable[..., Any]) -> Callable[..., Any]:
