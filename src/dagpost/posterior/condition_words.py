@@ -57,6 +57,16 @@ def assumption_words(provenance: Mapping[str, Any]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def given_words(provenance: Mapping[str, Any]) -> str:
+    """The same for a list of what numbers hold under: "given Smoking -> Pressure"; empty where nothing is.
+
+    >>> given_words({"given": ["A -> B"]}), given_words({})
+    ('given A -> B', '')
+    """
+    said = assumption_words(provenance)
+    return f"given {said}" if said else ""
+
+
 def chance_words(provenance: Mapping[str, Any]) -> str:
     """How probable that is: "0.7731, exact", or "0.77 [0.75, 0.79]"; empty where it is not known.
 

@@ -160,11 +160,10 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
     masks = masks_of_graph(graph, fitted.names, fitted.workspace.max_parents)
     if isinstance(fitted.workspace, WideWorkspace):
         _require_considered(fitted.workspace, masks, fitted.names)
-    condition = fitted.condition
-    if condition is not None and condition.feature is not None:
-        # Where graphs of a sample were picked, the weights know nothing of the condition.
-        if not evaluate([condition.feature], masks[None, :], fitted.names)[0][0]:
-            return -math.inf
+    feature = None if fitted.condition is None else fitted.condition.feature
+    # Where graphs of a sample were picked, the weights know nothing of the condition.
+    if feature is not None and not evaluate([feature], masks[None, :], fitted.names)[0][0]:
+        return -math.inf
     return float(fitted.workspace.log_joint(masks[None, :])[0])
 
 
