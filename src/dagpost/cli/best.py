@@ -152,7 +152,7 @@ def _refuse_unknown(score: Score, table: Table, exogenous: Sequence[str]) -> Non
 
 
 def _show(found: DagSample, *, as_json: bool) -> None:
-    from dagpost.posterior.condition_words import given_content, given_line
+    from dagpost.posterior.condition_words import given_content, given_line, given_words
 
     graphs: list[dict[str, Any]] = [
         {"log_joint": float(log), "probability": share, "edges": list(graph.edges)}
@@ -171,9 +171,9 @@ def _show(found: DagSample, *, as_json: bool) -> None:
         typer.echo(f"{rank}. {share}log score {graph['log_joint']:.4f}: {arrows}")
     if tied:
         typer.echo("The next graph is as good as the last one listed.")
-    given = given_columns(found.exogenous)
+    given = "; ".join(filter(None, (given_columns(found.exogenous), given_words(found.provenance))))
     if covered is not None:
         words = f"each graph counted once{given and f'; {given}'}"
         typer.echo(f"Together they hold {covered:.1%} of the posterior ({words}).")
-    elif given:
+    elif found.exogenous:
         typer.echo(conditional_on(found.exogenous))

@@ -146,7 +146,8 @@ def summary(model: DagPosterior) -> list[str]:
     """How the edges were found, under which prior and given what, and how far to trust them."""
     words = "; ".join(filter(None, (model.target_.words, given_columns(model.fitted_.exogenous))))
     if model.exact_:
-        evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence {model.log_evidence_:.4f}"
+        with_it = "" if model.condition_ is None else " of the data and what is given"
+        evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence{with_it} {model.log_evidence_:.4f}"
         return [f"Exact ({words}){evidence}.", *_averaged(model)]
     if model.fitted_.results.tables:
         from dagpost.plots.sources import averaged_words

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 #: Under these names the provenance of a sample says what is taken for true.
 GIVEN_STATEMENTS, GIVEN_SETTING, GIVEN_PROBABILITY = "given", "given_setting", "given_probability"
+#: And of a sample whose graphs were picked afterwards: how many it had, and how many statements were given before.
+GIVEN_FROM = "given_from"
+GIVEN_KEYS = (GIVEN_STATEMENTS, GIVEN_SETTING, GIVEN_PROBABILITY, GIVEN_FROM)
 
 
 def given_provenance(condition: Condition | None) -> dict[str, Any]:
