@@ -23,6 +23,7 @@ from dagpost._tools.text import printable, shown
 from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
+from dagpost.features.names import quoted
 from dagpost.plots.marks import head_of
 from dagpost.plots.svg import STYLE
 from dagpost.posterior.sensitivity import label_under_choices
@@ -42,8 +43,13 @@ from dagpost.report.rules_section import rules_section
 from dagpost.report.sensitivity_table import choices_of, sensitivity_section
 from dagpost.report.size_section import size_section, tip
 from dagpost.report.time_section import time_section
+from dagpost.report.view_data import base_view, graphs_of, terms
 
-_SCRIPTS = ("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js", "page.js")
+_SCRIPTS = (
+    *("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js"),
+    *("views.js", "intervals.js", "unpacking.js", "closing.js", "draws.js"),
+    *("assumptions.js", "assumption_words.js", "assumption_menu.js", "assumption_list.js", "page.js"),
+)
 #: Sections in the order of the page, and what leads to each; those that a report does not have are left out.
 _SECTIONS = {
     "graph-section": "Graph",
@@ -83,7 +89,7 @@ def write_report(source: Any, path: str | os.PathLike[str], title: str | None = 
 def page(content: Content, title: str | None, written: datetime.datetime) -> str:
     """The whole page."""
     scripts = [_template(script) for script in _SCRIPTS]
-    data = data_of(content)
+    data = {**data_of(content), "graphs": graphs_of(content)}
     graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
     mood_word, mood = words.trust_label(content)
     headline = title if title and title.strip() else words.heading(content) + assumption.in_heading(content)
@@ -141,6 +147,8 @@ def data_of(content: Content) -> dict[str, Any]:
     total = int(directions.asked.sum())
     return {
         "names": [printable(name) for name in content.names],
+        # As statements name them: what is assumed in the page is said in the statement language.
+        "written": [quoted(name) for name in content.names],
         "exogenous": list(content.directions.exogenous),
         "pairs": pairs,
         "decided": decided_by(directions).lower(),
@@ -154,6 +162,9 @@ def data_of(content: Content) -> dict[str, Any]:
         "familiesNote": _note(content, "families", content.families_exact),
         "blankets": None if content.blankets is None else _blankets(content),
         "blanketsNote": _note(content, "blankets", False),
+        # What the scripts need to say everything again under assumptions.
+        "terms": terms(),
+        "base": base_view(content),
     }
 
 

@@ -1,0 +1,244 @@
+"use strict";
+// The drawn graphs as a source of views: those that meet the assumptions are looked at, the others are left aside.
+//
+// Instant, for all of it is sums over the graphs that are left: a sum for each row of a node's list, then one for each
+// edge of a row. Paths are summed by the bytes of the sets of ancestors. What is compelled only with an assumption needs
+// a look at each graph in which the assumed edge is open (closing.js).
+
+Report.draws = { name: "draws", count: 0, all: null, facts: null, ready: null, trouble: null };
+
+// Takes packed graphs; the promise is kept when they can be asked.
+Report.loadDraws = (packed) => {
+  const { draws } = Report;
+  draws.ready = Report.unpack(packed).then((all) => {
+    const { data, ...facts } = packed;
+    Object.assign(draws, { all, facts, count: all.count, trouble: null });
+    // Before anybody asks: the first click should be as quick as the others.
+    setTimeout(() => Report.ancestorsIn(all), 0);
+  }).catch((error) => { draws.trouble = String(error?.message ?? error); });
+  return draws.ready;
+};
+
+// Which graphs are left
+
+// For each row of a node's list, whether a variable is in its set of parents.
+Report.rowsWith = ({ lists }, node, parent) => {
+  const words = parent < 32 ? lists[node][0].low : lists[node][0].high;
+  return Uint8Array.from(words, (word) => (word >>> (parent & 31)) & 1);
+};
+
+// Keeps those of the places in which an assumption holds; null where it is not about edges or paths.
+Report.narrowed = (all, places, { kind, from, to }) => {
+  const denied = ["no-edge", "apart", "no-path"].includes(kind) ? 1 : 0;
+  const kept = new Int32Array(places.length);
+  let count = 0;
+  if (kind === "path" || kind === "no-path") {
+    const size = Math.ceil(all.nodes / 8);
+    const ancestors = Report.ancestorsIn(all);
+    const start = to * size + (from >> 3);
+    for (const place of places) {
+      const held = (ancestors[place * all.nodes * size + start] >> (from & 7)) & 1;
+      if (held !== denied) kept[count++] = place;
+    }
+  } else if (["edge", "no-edge", "joined", "apart"].includes(kind)) {
+    const onward = Report.rowsWith(all, to, from);
+    const back = kind === "joined" || kind === "apart" ? Report.rowsWith(all, from, to) : new Uint8Array(all.lists[from][0].low.length);
+    const [codesTo, codesFrom] = [all.codes[to], all.codes[from]];
+    for (const place of places) {
+      const held = onward[codesTo[place]] | back[codesFrom[place]];
+      if (held !== denied) kept[count++] = place;
+    }
+  } else {
+    return null;
+  }
+  return kept.subarray(0, count);
+};
+
+// The places of the graphs in which all assumptions hold; null where one of these cannot be judged.
+Report.placesLeft = (all, { given, setting }) => {
+  if (setting !== null && setting !== undefined) return null;
+  let places = Int32Array.from({ length: all.count }, (_, place) => place);
+  for (const assumption of given) {
+    places = Report.narrowed(all, places, assumption);
+    if (places === null) return null;
+  }
+  return places;
+};
+
+// What is said of those
+
+// What the assumptions leave of the directions: edges that are in all graphs left, and those that are in none.
+Report.settledBy = ({ settled, fixed, ruled_out: ruledOut }, given) => {
+  const key = (from, to) => `${from} ${to}`;
+  const out = new Set(ruledOut.map(([from, to]) => key(from, to)));
+  const ways = [...settled];
+  const forbid = (from, to) => {
+    out.add(key(from, to));
+    ways.push([to, from]);
+  };
+  for (const { kind, from, to } of given) {
+    if (kind === "edge") ways.push([from, to]);
+    if (kind === "no-edge" || kind === "apart" || kind === "no-path") forbid(from, to);
+    if (kind === "apart" || kind === "path") forbid(to, from);
+  }
+  const open = (list) => {
+    const seen = new Set(out);
+    return list.filter(([from, to]) => !seen.has(key(from, to)) && seen.add(key(from, to)));
+  };
+  return { settled: open(ways), fixed: open(fixed) };
+};
+
+Report.square = (count) => Array.from({ length: count }, () => new Array(count).fill(0));
+
+// The weighted shares of edges, and of edges that are compelled by the data, only with rules, only with the model.
+Report.edgeShares = (all, places, total) => {
+  const { nodes, lists, codes, weights, kinds } = all;
+  const [edges, byData, byRules, byModel] = Array.from({ length: 4 }, () => Report.square(nodes));
+  for (let node = 0; node < nodes; node += 1) {
+    const own = codes[node];
+    const sets = lists[node];
+    const sums = new Float64Array(sets[0].low.length);
+    for (const place of places) sums[own[place]] += weights[place];
+    for (let row = 0; row < sums.length; row += 1) {
+      if (sums[row] === 0) continue;
+      const share = sums[row] / total;
+      const add = (matrix, kind, less) => {
+        const low = sets[kind].low[row] & ~(less === null ? 0 : sets[less].low[row]);
+        const high = sets[kind].high[row] & ~(less === null ? 0 : sets[less].high[row]);
+        if ((low | high) !== 0) Report.eachOf(low, high, (parent) => { matrix[parent][node] += share; });
+      };
+      add(edges, 0, null);
+      add(byData, 1, null);
+      if (kinds > 2) add(byRules, 2, 1);
+      if (kinds > 3) add(byModel, 3, 2);
+    }
+  }
+  return { edges, by_data: byData, by_rules: byRules, by_model: byModel };
+};
+
+Report.pathShares = (all, places, total) => {
+  const { nodes, weights } = all;
+  const ancestors = Report.ancestorsIn(all);
+  const size = Math.ceil(nodes / 8);
+  const width = nodes * size;
+  const sums = new Float64Array(width * 256);
+  for (const place of places) {
+    const weight = weights[place];
+    const start = place * width;
+    for (let byte = 0; byte < width; byte += 1) sums[(byte << 8) | ancestors[start + byte]] += weight;
+  }
+  const paths = Report.square(nodes);
+  for (let byte = 0; byte < width; byte += 1) {
+    const node = Math.floor(byte / size);
+    for (let set = 1; set < 256; set += 1) {
+      const sum = sums[(byte << 8) | set];
+      if (sum === 0) continue;
+      const share = sum / total;
+      for (let left = set; left !== 0; left &= left - 1) {
+        paths[8 * (byte % size) + 31 - Math.clz32(left & -left)][node] += share;
+      }
+    }
+  }
+  return paths;
+};
+
+// How many independent draws the graphs left are worth (posterior/intervals.py), and whether that is too few.
+Report.worthOf = ({ weights, repeats }, facts, places) => {
+  const sums = { weight: 0, square: 0, repeats: 0, mass: 0 };
+  const once = facts.estimator === "distinct";
+  for (const place of places) {
+    const weight = weights[place];
+    sums.weight += weight;
+    sums.repeats += repeats[place];
+    sums.square += once ? Report.missedOf(repeats[place]) * weight ** 2 : weight ** 2 / repeats[place];
+  }
+  const most = 1e9;
+  const kish = sums.square > 0 ? sums.weight ** 2 / sums.square : most;
+  if (places.length === 0) return 0;
+  if (facts.estimator === "chains") return ((facts.effective ?? 0) * sums.repeats) / facts.draws;
+  if (once) return Math.min(kish, facts.effective ?? most, most);
+  return kish;
+};
+
+Report.isFew = (worth, facts, share) => {
+  // The best graphs of all: what matters is how much the others could change.
+  if (facts.estimator === "iw") return facts.covered !== null && 1 - facts.covered > (share * facts.covered) / 9;
+  return worth < Report.FEW;
+};
+// Below this a share is off by 0.1 and more.
+Report.FEW = 100;
+
+// The probability of the assumptions: exactly where the page has it, else as the graphs have it.
+Report.chanceOf = (all, facts, places, given) => {
+  const base = Report.pageView.made ?? null;
+  const [{ kind, from, to }] = given;
+  if (given.length === 1 && base?.source === "exact" && Report.shareIn(base, kind, from, to) !== null) {
+    const value = Report.shareIn(base, kind, from, to);
+    return { value, lower: value, upper: value, exact: true, said: `${value.toFixed(4)} (exact; ${facts.counted})` };
+  }
+  const held = new Uint8Array(all.count);
+  for (const place of places) held[place] = 1;
+  return Report.shareOf(all, facts, held);
+};
+
+// The probability that a view gives to one assumption; null where it has none.
+Report.shareIn = ({ edges, paths, paths_exact: exact }, kind, from, to) => {
+  const limited = (value) => Math.min(1, Math.max(0, value));
+  if (kind === "edge") return edges[from][to];
+  if (kind === "no-edge") return 1 - edges[from][to];
+  if (kind === "joined") return limited(edges[from][to] + edges[to][from]);
+  if (kind === "apart") return limited(1 - edges[from][to] - edges[to][from]);
+  if (!paths || !exact) return null;
+  return kind === "path" ? paths[from][to] : 1 - paths[from][to];
+};
+
+// As a source
+
+Report.draws.view = (state) => {
+  const { all, facts } = Report.draws;
+  if (state.given.length === 0 && state.setting == null && Report.data.base) {
+    Report.pageView.made ??= Report.pageView();
+    return Report.pageView.made;
+  }
+  if (!all) return Report.draws.ready ? Report.draws.ready.then(() => (Report.draws.all ? Report.draws.view(state) : null)) : null;
+  const places = Report.placesLeft(all, state);
+  if (places === null) return null;
+  let total = 0;
+  for (const place of places) total += all.weights[place];
+  const worth = Report.worthOf(all, facts, places);
+  const none = places.length === 0;
+  // With no graph left there is nothing to say: what is said of all of them stands there.
+  const shown = none ? Int32Array.from({ length: all.count }, (_, place) => place) : places;
+  const shares = Report.edgeShares(all, shown, none ? 1 : total);
+  const known = Report.settledBy(facts, state.given);
+  if (!none) Report.addAssumed(all, facts, places, total, known, shares);
+  return {
+    given: state.given.map((assumption) => assumption.text),
+    setting: null,
+    chance: state.given.length === 0 ? null : Report.chanceOf(all, facts, places, state.given),
+    source: "draws",
+    final: true,
+    seconds: null,
+    graphs: { left: places.length, of: all.count, worth },
+    few: none || Report.isFew(worth, facts, total),
+    paths: Report.pathShares(all, shown, none ? 1 : total),
+    ...shares,
+    ...known,
+    notes: [],
+  };
+};
+
+// The graphs left under a state, by their places, with their weights; null where it cannot be judged.
+Report.draws.left = (state) => {
+  const { all } = Report.draws;
+  const places = all && Report.placesLeft(all, state);
+  return places ? { places, weights: Float64Array.from(places, (place) => all.weights[place]) } : null;
+};
+
+// One graph: the parents of every variable.
+Report.draws.graph = (place) => Report.draws.all.lists.map(([parents], node) => {
+  const row = Report.draws.all.codes[node][place];
+  const found = [];
+  Report.eachOf(parents.low[row], parents.high[row], (parent) => found.push(parent));
+  return found;
+});

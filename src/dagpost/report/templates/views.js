@@ -1,0 +1,119 @@
+"use strict";
+// What a view says of two variables, in the words of the report, and what differs between two views. A view holds the
+// probabilities under some assumptions; matrices are read as [from][to].
+//
+// The rules are those of Directions.pair in Python; the thresholds and the words come with the page.
+
+// The view that stands in the page: what was found without any assumption. Null where there is none.
+Report.pageView = () => {
+  const { base, names } = Report.data;
+  if (!base) return null;
+  const count = names.length;
+  const matrix = (flat) => {
+    if (flat === null) return null;
+    // One number stands for all of them.
+    const value = (place) => (typeof flat === "number" ? flat : flat[place]);
+    return Array.from({ length: count }, (_, from) => Array.from({ length: count }, (__, to) => value(from * count + to)));
+  };
+  const matrices = ["edges", "paths", "by_data", "by_rules", "by_model"].map((key) => [key, matrix(base[key])]);
+  return { ...base, ...Object.fromEntries(matrices) };
+};
+
+// Whether a list of ways, such as those that rules leave, has one: as a table, made once for each list.
+Report.waysIn = new WeakMap();
+Report.hasWay = (ways, from, to) => {
+  let known = Report.waysIn.get(ways);
+  if (!known) {
+    known = new Set(ways.map((way) => way.join(" ")));
+    Report.waysIn.set(ways, known);
+  }
+  return known.has(`${from} ${to}`);
+};
+
+// A share as the words have it: rounded down, so that what is not all is not said to be 100%.
+Report.shareWords = (share) => {
+  if (share >= 1 - 1e-9) return "100%";
+  return share >= 0.995 ? "over 99%" : `${Math.floor(100 * share + 1e-9)}%`;
+};
+
+// What is said of one pair: its word, the two in the order in which they are written and drawn, and the numbers.
+Report.pairIn = (view, first, second) => {
+  const { found, clear, leaning, labels, assumed, never, headed } = Report.data.terms;
+  const { edges, by_data: byData, by_rules: byRules, by_model: byModel } = view;
+  const joined = Math.min(1, edges[first][second] + edges[second][first]);
+  const ways = [[first, second], [second, first]];
+  const told = (word, [from, to], share) => {
+    const parts = byData && [
+      byData[from][to],
+      byData[to][from],
+      byRules[from][to] + byModel[from][to] + byRules[to][from] + byModel[to][from],
+    ];
+    // What is left of the probability; rounding may take it below nothing.
+    if (parts) parts.push(Math.max(0, joined - parts[0] - parts[1] - parts[2]));
+    const label = word === "rules" && (view.assumed || view.given.length > 0) ? assumed : labels[word];
+    const said = word === "unknown" && !(joined > 0) ? never : label.replace("{share}", Report.shareWords(share));
+    return { from, to, joined, word, head: headed.includes(word), share, said, parts };
+  };
+  const settled = ways.find(([from, to]) => Report.hasWay(view.settled, from, to));
+  if (settled) return told("rules", settled, 1);
+  const fixed = ways.find(([from, to]) => Report.hasWay(view.fixed, from, to));
+  if (fixed) return told("model", fixed, 1);
+  if (!(joined > 0) || !byData) return told("unknown", ways[0], 0);
+  const more = byData[first][second] >= byData[second][first] ? ways[0] : ways[1];
+  const share = byData[more[0]][more[1]] / joined;
+  if (joined < found) return told("open", ways[0], share);
+  if (share >= leaning) return told(share >= clear ? "clear" : "leaning", more, share);
+  for (const way of ways) {
+    const [from, to] = way;
+    const ruled = byData[from][to] + byRules[from][to];
+    if (ruled / joined >= clear) return told("rules", way, ruled / joined);
+    const decided = ruled + byModel[from][to];
+    if (decided / joined >= clear) return told("model", way, decided / joined);
+  }
+  return told("open", ways[0], share);
+};
+
+// How far a probability of a view may be off by chance alone: three standard errors, for there are many pairs and few
+// should be called changed that are not. Nothing for exact numbers.
+Report.noiseOf = (view, probability) => {
+  const worth = view.source === "draws" ? view.graphs?.worth : Infinity;
+  if (!(worth > 0)) return worth === 0 ? 1 : 0;
+  const near = (probability * worth + 2) / (worth + 4);
+  return Number.isFinite(worth) ? 3 * Math.sqrt((near * (1 - near)) / (worth + 4)) : 0;
+};
+
+// The pairs that differ between two views, the largest difference first: each as it is said before and after, by how much
+// it is joined more or less, and whether it grew, shrank, or only turned. Differences below `least`, or that chance
+// alone would make, are none.
+Report.changes = (before, after, least = 0.05) => {
+  const found = [];
+  const count = after.edges.length;
+  const differs = (one, two) => {
+    // Draws under more assumptions are some of the draws under fewer: their errors do not add up.
+    const noise = Math.max(Report.noiseOf(before, two), Report.noiseOf(after, two));
+    return Math.abs(two - one) >= Math.max(least, noise) ? two - one : 0;
+  };
+  for (let first = 0; first < count; first += 1) {
+    for (let second = first + 1; second < count; second += 1) {
+      const ways = [[first, second], [second, first]];
+      const [sumBefore, sumAfter] = [before, after].map(({ edges }) => Math.min(1, edges[first][second] + edges[second][first]));
+      const joined = differs(sumBefore, sumAfter);
+      const turns = ways.map(([from, to]) => differs(before.edges[from][to], after.edges[from][to]));
+      const size = Math.max(...[joined, ...turns].map(Math.abs));
+      if (size === 0) continue;
+      const own = Report.pairIn(after, first, second);
+      found.push({
+        from: own.from,
+        to: own.to,
+        before: Report.pairIn(before, first, second),
+        after: own,
+        joined: sumAfter - sumBefore,
+        grew: joined > 0,
+        shrank: joined < 0,
+        turned: joined === 0,
+        size,
+      });
+    }
+  }
+  return found.sort((one, two) => two.size - one.size);
+};
