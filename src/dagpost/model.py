@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dagpost.causal import Effect
+    from dagpost.explorer.serving import Explorer
     from dagpost.features.numbers import NumberFunction
     from dagpost.posterior.expectation import Expectation
     from dagpost.posterior.plan import Plan
@@ -475,6 +476,12 @@ class DagPosterior(Estimator):
         from dagpost.report.page import write_report
 
         return write_report(self._fitted(), path, title)
+
+    def explore(self, *, port: int | None = None, open_browser: bool = True, title: str | None = None) -> Explorer:
+        """Serve a page to this machine on which to assume something and see the rest change; `stop()` ends it."""
+        from dagpost.explorer.serving import explore
+
+        return explore(self._fitted(), port=port, title=title, open_browser=open_browser)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the graph in `ax` or a new figure; `plots.graph`, or with time `plots.in_time`, have the options."""
