@@ -37,8 +37,10 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Left:
-    """The graphs that are left under a condition: which of the distinct ones, what each weighs (1 in all), and what
-    they are worth in independent graphs."""
+    """The graphs that are left under a condition: which of the distinct ones, and what each weighs (1 in all).
+
+    They are worth as many independent graphs as `worth` says.
+    """
 
     rows: NDArray[np.intp]
     weights: Floats

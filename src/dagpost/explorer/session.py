@@ -97,6 +97,20 @@ class Session:
         share = 1 if state.setting is None else len(workspace.parts)
         return workspace.seconds(self.fitted.modularity) / share
 
+    def is_quick(self, state: State) -> bool:
+        """Whether the best answers that there are under a state take no longer than one waits unasked."""
+        return state.is_empty or self.seconds(state) <= QUICK_SECONDS
+
+    def can_be_better(self, state: State) -> bool:
+        """Whether more can be asked under a state than those of the drawn graphs that are left."""
+        if state.is_empty:
+            return False
+        if self.fitted.completes or math.isfinite(self.seconds(state)):
+            return True
+        # Where some of several statements restrict the weights, graphs can be drawn anew under these.
+        alone = (State((text,), state.setting) for text in state.given)
+        return len(state.given) > 1 and any(math.isfinite(self.seconds(own)) for own in alone)
+
     def under(self, state: State, *, patient: bool = False) -> Fitted:
         """The model under the conditions of a state; what takes long is done for one `patient` request at a time."""
         if state.is_empty:
@@ -128,6 +142,10 @@ class Session:
             while len(self._answers) > _MOST_ANSWERS:
                 self._answers.popitem(last=False)
         return found
+
+    def recall(self, key: Any) -> Any:
+        """What is remembered under a key, or None."""
+        return self._find(self._answers, key)
 
     def _find(self, kept: OrderedDict[Any, Any], key: Any) -> Any:
         with self._lock:

@@ -43,11 +43,6 @@ def view(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "notes": list(dict.fromkeys([*found["notes"], *said]))}
 
 
-def is_quick(session: Session, state: State) -> bool:
-    """Whether the best answer that there is takes no longer than one waits unasked."""
-    return state.is_empty or session.seconds(state) <= QUICK_SECONDS
-
-
 @dataclass(eq=False)
 class _Finding:
     """A view while it is made."""
@@ -60,29 +55,18 @@ class _Finding:
         """The view."""
         session, state = self.session, self.state
         feature, graphs = session.feature(state), session.graphs
-        quick = is_quick(session, state)
+        quick = session.is_quick(state)
         if not quick and not self.patient and graphs is not None:
             try:
                 return self._by_draws(graphs, graphs.left(feature, state.setting))
             except NoGraphError:
-                if not self._can_be_better():
+                if not self.session.can_be_better(self.state):
                     raise
         fitted = session.under(state, patient=not quick)
         results = fitted.results
         if not results.exact and not results.tables and not state.is_empty and graphs is not None:
             return self._by_draws(graphs, graphs.left(feature, state.setting), fitted)
         return self._by_model(fitted, graphs)
-
-    def _can_be_better(self) -> bool:
-        """Whether more than the drawn graphs that are left can be asked."""
-        base = self.session.fitted
-        return base.completes or math.isfinite(self.session.seconds(self.state)) or self._has_conditions_on_parents()
-
-    def _has_conditions_on_parents(self) -> bool:
-        """Whether some of several statements restrict the weights, so that graphs can be drawn anew under these."""
-        given = self.state.given
-        alone = (State((text,), self.state.setting) for text in given)
-        return len(given) > 1 and any(math.isfinite(self.session.seconds(own)) for own in alone)
 
     def _by_model(self, fitted: Fitted, graphs: DrawnGraphs | None) -> dict[str, Any]:
         """From a model that knows its edges."""
@@ -111,7 +95,7 @@ class _Finding:
         session, state = self.session, self.state
         edges, paths, known = graphs.edges(left), graphs.paths(left), session.knowledge(state)
         split = graphs.compelled(left, known, edges)
-        final = self.patient or not self._can_be_better()
+        final = self.patient or not self.session.can_be_better(self.state)
         seconds = None
         if not final:
             seconds = session.seconds(state)

@@ -69,7 +69,7 @@ def exact_sums(fitted: Fitted) -> tuple[Workspace, ExactResults] | None:
     return (workspace, sums) if workspace.parts and sums is not None else None
 
 
-def exact_answer(query: Query, fitted: Fitted) -> Estimate | None:
+def exact_answer(query: Query, fitted: Fitted, patience: float = PATIENCE_SECONDS) -> Estimate | None:
     """The exact probability of a statement, or None where only a sample can tell in reasonable time and memory."""
     if isinstance(query.feature, PathInTime) and fitted.settings.get("apart"):
         query = replace(query, feature=query.feature.by_lagged_edges(fitted.names))
@@ -80,7 +80,7 @@ def exact_answer(query: Query, fitted: Fitted) -> Estimate | None:
         parent, child = (position_of(name, fitted.names) for name in (query.feature.parent, query.feature.child))
         return exact_estimate(float(np.clip(fitted.results.edges[parent, child], 0.0, 1.0)), fitted.target)
     try:
-        value = _exact_probability(query, fitted.names, *found)
+        value = _exact_probability(query, fitted.names, *found, patience)
     except (PrecisionError, ResourceError):
         return None
     if value is None:
@@ -127,15 +127,17 @@ def listed_families(
     return list(zip(part.parents_of_sets(node, best_first), probabilities[best_first].tolist(), strict=True))
 
 
-def _exact_probability(query: Query, names: Sequence[str], tables: Workspace, results: ExactResults) -> float | None:
+def _exact_probability(
+    query: Query, names: Sequence[str], tables: Workspace, results: ExactResults, patience: float
+) -> float | None:
     """The probability; nan if no graph satisfies the condition."""
     if query.given is None:
-        answer = answer_of(query.feature, names, tables, results)
+        answer = answer_of(query.feature, names, tables, results, patience)
         return None if answer is None else answer.value
-    condition = answer_of(query.given, names, tables, results)
+    condition = answer_of(query.given, names, tables, results, patience)
     if condition is None or condition.value <= condition.error:
         return math.nan if condition == Answer(0.0, 0.0) else None
-    both = answer_of(query.feature & query.given, names, tables, results)
+    both = answer_of(query.feature & query.given, names, tables, results, patience)
     if both is None:
         return None
     # A condition that is all but impossible may be nothing but rounding error: then samples are more honest.

@@ -24,7 +24,7 @@ from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.features.names import quoted
-from dagpost.plots.marks import head_of
+from dagpost.plots.marks import head_of, looks_as_data
 from dagpost.plots.svg import STYLE
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
@@ -46,8 +46,8 @@ from dagpost.report.time_section import time_section
 from dagpost.report.view_data import base_view, graphs_of, terms
 
 SCRIPTS = (
-    *("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js"),
-    *("views.js", "intervals.js", "unpacking.js", "closing.js", "draws.js"),
+    *("numbers.js", "views.js", "present.js", "courses.js", "graph.js", "pointing.js", "drawing.js", "redraw.js"),
+    *("panel.js", "tables.js", "intervals.js", "unpacking.js", "closing.js", "draws.js"),
     *("assumptions.js", "assumption_words.js", "assumption_menu.js", "assumption_list.js", "page.js"),
 )
 #: Sections in the order of the page, and what leads to each; those that a report does not have are left out.
@@ -149,6 +149,7 @@ def data_of(content: Content) -> dict[str, Any]:
         # As statements name them: what is assumed in the page is said in the statement language.
         "written": [quoted(name) for name in content.names],
         "exogenous": list(content.directions.exogenous),
+        "looks": looks_as_data(),
         "pairs": pairs,
         "decided": decided_by(directions).lower(),
         "unlisted": [total - len(pairs), _rounded(content.edges.sum() - sum(pair["joined"] for pair in pairs))],

@@ -139,13 +139,10 @@ Explorer.effects = (from, to) => Explorer.later("Effects …", async (signal, fi
     parts.push(words);
     words.append(Report.way(cause, outcome, "", " ⇝ "), ": ");
     try {
-      for (const patient of [false, true]) {
-        const found = await Explorer.ask("effect", { ...Explorer.present(), cause, outcome, patient }, signal);
-        words.replaceChildren(Report.way(cause, outcome, "", " ⇝ "), `: ${found.said}`);
-        for (const note of Explorer.notes(found.notes)) words.append(" ", note.textContent);
-        fill(parts);
-        if (found.final !== false) break;
-      }
+      const found = await Explorer.ask("effect", { ...Explorer.present(), cause, outcome, patient: true }, signal);
+      words.replaceChildren(Report.way(cause, outcome, "", " ⇝ "), `: ${found.said}`);
+      parts.push(...Explorer.notes(found.notes));
+      fill(parts);
     } catch (problem) {
       if (signal.aborted) throw problem;
       words.append(problem.message);

@@ -49,8 +49,10 @@ Explorer.post = async (address, body, signal, wait) => {
   }
 };
 
-// The answer to a question, as an object. Questions that may take their time wait for each other here, for the server
-// keeps only the newest.
+// The server drops a question that waits when a newer one of the same kind comes from the same page.
+Explorer.page = crypto.randomUUID();
+
+// The answer to a question, as an object. Questions that may take their time wait for each other here.
 Explorer.ask = (question, body = {}, signal = null) => {
   if (!body.patient) return Explorer.askNow(question, body, signal);
   const asked = (Explorer.turns[question] ?? Promise.resolve()).then(() => {
@@ -67,7 +69,7 @@ Explorer.turns = {};
 Explorer.askNow = async (question, body, signal) => {
   const wait = body.patient ? PATIENT_WAIT : WAIT;
   for (let attempt = 1; ; attempt += 1) {
-    const reply = await Explorer.post(`ask/${question}`, body, signal, wait);
+    const reply = await Explorer.post(`ask/${question}`, { ...body, page: Explorer.page }, signal, wait);
     if ((reply.status === 503 || reply.status === 409) && attempt < ATTEMPTS) {
       await Explorer.pause(100 * 2 ** attempt, signal);
       continue;
@@ -85,7 +87,7 @@ Explorer.answerOf = async (reply) => {
   }
   if (reply.status === 503) throw new Explorer.Refusal("The explorer is busy. Try again in a moment.");
   // Another explorer may listen at this address by now; it does not know the token.
-  if (reply.status === 403 || reply.status === 404) Explorer.tellGone();
+  if (reply.status === 403 || (reply.status === 404 && (answer?.error ?? "Not found.") === "Not found.")) Explorer.tellGone();
   else Explorer.tellBack();
   if (reply.ok && answer !== null) return answer;
   const said = typeof answer?.error === "string" ? answer.error : "The explorer could not answer this.";
