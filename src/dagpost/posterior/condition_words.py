@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 #: Under these names the provenance of a sample says what is taken for true.
 GIVEN_STATEMENTS, GIVEN_SETTING, GIVEN_PROBABILITY = "given", "given_setting", "given_probability"
+#: And of a sample whose graphs were picked afterwards: how many it had, and how many statements were given before.
+GIVEN_FROM = "given_from"
+GIVEN_KEYS = (GIVEN_STATEMENTS, GIVEN_SETTING, GIVEN_PROBABILITY, GIVEN_FROM)
 
 
 def given_provenance(condition: Condition | None) -> dict[str, Any]:
@@ -55,6 +58,16 @@ def assumption_words(provenance: Mapping[str, Any]) -> str:
         said.append(f"the score has {provenance[GIVEN_SETTING]:g}")
     *first, last = said or [""]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def given_words(provenance: Mapping[str, Any]) -> str:
+    """The same for a list of what numbers hold under: "given Smoking -> Pressure"; empty where nothing is.
+
+    >>> given_words({"given": ["A -> B"]}), given_words({})
+    ('given A -> B', '')
+    """
+    said = assumption_words(provenance)
+    return f"given {said}" if said else ""
 
 
 def chance_words(provenance: Mapping[str, Any]) -> str:

@@ -3,7 +3,8 @@
 One choice at a time: what the score says could be otherwise (`Score.alternatives`), how many bins numbers are cut into,
 the usual priors on edges, one parent less and one more. Each is a fit of the same table, with exact sums; where these
 are out of reach, as for chains, nothing is tried, since the answers would differ by chance alone. What a model is given
-is given each of them. Where the model has directions that are clear or leaning, and draws are quick, each refit also draws graphs and says what it finds of these.
+is given each of them. Where the model has directions that are clear or leaning, and draws are quick, each refit also
+draws graphs and says what it finds of these.
 """
 
 from __future__ import annotations
