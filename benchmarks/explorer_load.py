@@ -30,8 +30,8 @@ from urllib.parse import SplitResult, urlsplit
 
 import numpy as np
 import psutil
-
 from benchmarks.explorer_views import frame_of
+
 from dagpost import DagPosterior
 
 SEED, AT_ONCE = 17, 200
