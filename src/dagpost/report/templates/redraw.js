@@ -128,7 +128,9 @@
     }
     const whole = change === "" ? words : `${words} ${change}`;
     const [width, height] = [widthOf(whole, picture.size) + 3, 1.12 * picture.size];
-    own.at ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height);
+    own.home ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height);
+    // With its change a number is longer, and moves along its line if it would cover a box.
+    own.at = change !== "" && covers(picture, own.home, width, height) ? placeFor(picture, own, width, height) : own.home;
     if (!own.number) {
       own.behind = Report.shape("rect", { class: "behind" });
       own.number = Report.shape("text", { class: "number", "text-anchor": "middle", "font-size": picture.size });
@@ -140,11 +142,19 @@
     if (change !== "") own.number.append(Report.shape("tspan", { class: "change" }, ` ${change}`));
   };
 
+  const covers = (picture, { x, y }, width, height) => {
+    for (const box of picture.boxes.values()) {
+      if (Math.abs(x - box.x) < box.across + width / 2 && Math.abs(y - box.y) < box.down + height / 2) return true;
+    }
+    return false;
+  };
+
   const placeFor = (picture, own, width, height) => {
     const taken = [];
     for (const other of picture.lines.values()) {
-      if (other.at && other.number && !other.group.classList.contains("hidden")) taken.push([other.at.x, other.at.y]);
-      else if (other.behind) taken.push(((place) => [place.x, place.y])(middleOf(other.behind)));
+      if (other === own || !other.behind || other.group.classList.contains("hidden")) continue;
+      const { x, y } = other.at ?? middleOf(other.behind);
+      taken.push([x, y]);
     }
     const [x, y] = Report.numberPlace(courseOf(own), width, height, Array.from(picture.boxes.values()), taken);
     return { x, y };
@@ -192,6 +202,7 @@
     classList.toggle("trace", trace);
     classList.toggle("grew", Boolean(change) && change.by > 0.005);
     classList.toggle("shrank", Boolean(change) && change.by < -0.005);
+    classList.toggle("turned", Boolean(change) && Math.abs(change.by) <= 0.005);
     classList.toggle("required", assumed?.kind === "edge" || assumed?.kind === "joined");
     classList.toggle("forbidden", assumed?.kind === "apart" || assumed?.kind === "no-edge");
     if (trace) drawTrace(own);
