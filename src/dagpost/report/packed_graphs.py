@@ -165,7 +165,7 @@ def _interval_facts(sample: DagSample, part: DagSample) -> dict[str, Any]:
 
 
 def _known_facts(known: Knowledge) -> dict[str, Any]:
-    """What is known about directions before anything is assumed on the page; `always`: nodes that were set in all rows."""
+    """What is known about directions before the page assumes anything; `always`: nodes that were set in all rows."""
     nodes = len(known.settled)
     always = [node for node in range(nodes) if known.targets and all(own >> node & 1 for own in known.targets)]
     ruled_out = np.zeros_like(known.settled) if known.ruled_out is None else known.ruled_out

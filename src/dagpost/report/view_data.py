@@ -14,7 +14,7 @@ from dagpost._tools.arrays import Floats
 from dagpost.plots.marks import LOOKS
 from dagpost.posterior.directions import CLEAR, FOUND, LEANING
 from dagpost.posterior.knowledge import knowledge_of_sample
-from dagpost.posterior.pair_direction import LABELS, NEVER
+from dagpost.posterior.pair_direction import LABELS, NEVER, PairDirection
 from dagpost.report.content import Content
 from dagpost.report.many_columns import is_many
 from dagpost.report.packed_graphs import packed_graphs
@@ -31,6 +31,7 @@ def terms() -> dict[str, Any]:
         "clear": CLEAR,
         "leaning": LEANING,
         "labels": LABELS,
+        "assumed": PairDirection("rules", 0, 1, 1.0, 1.0, assumed=True).label,
         "never": NEVER,
         "headed": [word for word, look in LOOKS.items() if look.head is not None],
     }
@@ -44,6 +45,7 @@ def base_view(content: Content) -> dict[str, Any] | None:
     own = found.computed
     return {
         "given": [],
+        "assumed": found.assumed,
         "setting": None,
         "chance": None,
         "source": _source(content),

@@ -68,7 +68,7 @@ Report.drawing = () => {
   for (const [key, value] of Object.entries({ x: (wide - own) / 2, y, width: own, height: high })) copy.setAttribute(key, value);
   sheet.append(copy);
   y += high + 8;
-  for (const item of document.querySelectorAll(".rail .legend li:not([hidden])")) {
+  for (const item of document.querySelectorAll(".legend li:not([hidden])")) {
     const mark = item.querySelector("svg");
     let taken = LINE;
     if (mark) {

@@ -38,7 +38,7 @@ Report.shareWords = (share) => {
 
 // What is said of one pair: its word, the two in the order in which they are written and drawn, and the numbers.
 Report.pairIn = (view, first, second) => {
-  const { found, clear, leaning, labels, never, headed } = Report.data.terms;
+  const { found, clear, leaning, labels, assumed, never, headed } = Report.data.terms;
   const { edges, by_data: byData, by_rules: byRules, by_model: byModel } = view;
   const joined = Math.min(1, edges[first][second] + edges[second][first]);
   const ways = [[first, second], [second, first]];
@@ -50,7 +50,8 @@ Report.pairIn = (view, first, second) => {
     ];
     // What is left of the probability; rounding may take it below nothing.
     if (parts) parts.push(Math.max(0, joined - parts[0] - parts[1] - parts[2]));
-    const said = word === "unknown" && !(joined > 0) ? never : labels[word].replace("{share}", Report.shareWords(share));
+    const label = word === "rules" && (view.assumed || view.given.length > 0) ? assumed : labels[word];
+    const said = word === "unknown" && !(joined > 0) ? never : label.replace("{share}", Report.shareWords(share));
     return { from, to, joined, word, head: headed.includes(word), share, said, parts };
   };
   const settled = ways.find(([from, to]) => Report.hasWay(view.settled, from, to));
