@@ -168,9 +168,15 @@ Report.isFew = (worth, facts, share) => {
 // Below this a share is off by 0.1 and more.
 Report.FEW = 100;
 
+// The view that stands in the page, read once.
+Report.baseOfPage = () => {
+  Report.draws.base ??= Report.pageView();
+  return Report.draws.base;
+};
+
 // The probability of the assumptions: exactly where the page has it, else as the graphs have it.
 Report.chanceOf = (all, facts, places, given) => {
-  const base = Report.pageView.made ?? null;
+  const base = Report.baseOfPage();
   const [{ kind, from, to }] = given;
   if (given.length === 1 && base?.source === "exact" && Report.shareIn(base, kind, from, to) !== null) {
     const value = Report.shareIn(base, kind, from, to);
@@ -196,10 +202,7 @@ Report.shareIn = ({ edges, paths, paths_exact: exact }, kind, from, to) => {
 
 Report.draws.view = (state) => {
   const { all, facts } = Report.draws;
-  if (state.given.length === 0 && state.setting == null && Report.data.base) {
-    Report.pageView.made ??= Report.pageView();
-    return Report.pageView.made;
-  }
+  if (state.given.length === 0 && state.setting == null && Report.data.base) return Report.baseOfPage();
   if (!all) return Report.draws.ready ? Report.draws.ready.then(() => (Report.draws.all ? Report.draws.view(state) : null)) : null;
   const places = Report.placesLeft(all, state);
   if (places === null) return null;
@@ -226,6 +229,14 @@ Report.draws.view = (state) => {
     ...known,
     notes: [],
   };
+};
+
+// The probability of the assumptions of a state; null where it cannot be judged.
+Report.draws.chance = ({ given, setting }) => {
+  const { all, facts } = Report.draws;
+  const places = all && Report.placesLeft(all, { given, setting });
+  if (!places) return null;
+  return given.length === 0 ? 1 : Report.chanceOf(all, facts, places, given).value;
 };
 
 // The graphs left under a state, by their places, with their weights; null where it cannot be judged.
