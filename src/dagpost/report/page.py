@@ -23,6 +23,7 @@ from dagpost._tools.text import printable, shown
 from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
+from dagpost.features.names import quoted
 from dagpost.plots.marks import head_of
 from dagpost.plots.svg import STYLE
 from dagpost.posterior.sensitivity import label_under_choices
@@ -46,7 +47,8 @@ from dagpost.report.view_data import base_view, graphs_of, terms
 
 _SCRIPTS = (
     *("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js"),
-    *("views.js", "intervals.js", "unpacking.js", "closing.js", "draws.js", "page.js"),
+    *("views.js", "intervals.js", "unpacking.js", "closing.js", "draws.js"),
+    *("assumptions.js", "assumption_words.js", "assumption_menu.js", "assumption_list.js", "page.js"),
 )
 #: Sections in the order of the page, and what leads to each; those that a report does not have are left out.
 _SECTIONS = {
@@ -144,6 +146,8 @@ def data_of(content: Content) -> dict[str, Any]:
     total = int(directions.asked.sum())
     return {
         "names": [printable(name) for name in content.names],
+        # As statements name them: what is assumed in the page is said in the statement language.
+        "written": [quoted(name) for name in content.names],
         "exogenous": list(content.directions.exogenous),
         "pairs": pairs,
         "decided": decided_by(directions).lower(),

@@ -43,6 +43,12 @@ Report.sentence = (parts) => {
   return made;
 };
 
+// What somebody hears who does not see the page, one sentence at a time.
+Report.say = (words) => {
+  const live = Report.find("live");
+  if (live) live.textContent = words;
+};
+
 Report.save = (blob, name) => {
   const link = Report.element("a");
   link.href = URL.createObjectURL(blob);

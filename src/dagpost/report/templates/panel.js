@@ -48,6 +48,7 @@ Report.openVariable = (place) => {
     parts.push(...Report.list("Markov blanket", "Variable", blanket, data.blanketsNote));
     parts.push(Report.element("p", "Once the variables of the blanket are known, no other one helps to predict this one.", "help"));
   }
+  parts.push(...Report.assumeAbout(place));
   Report.openPanel([Report.name(place)], parts);
   Report.panelOf = { variable: place };
   Report.find("variable").value = data.names[place];
@@ -68,6 +69,7 @@ Report.openPair = (place) => {
   }
   const parts = [Report.element("p", `Direction ${pair.said}.`)];
   if (pair.effect) parts.push(Report.element("p", `${Report.capital(pair.effect)}.`));
+  parts.push(...Report.assumeButtons(pair.from, pair.to));
   parts.push(...Report.list("Numbers", "The two are", rows, ""));
   if (pair.choices) parts.push(Report.element("h4", "Under other choices"), Report.element("p", pair.choices));
   const ends = Report.element("p", "More about ", "help");

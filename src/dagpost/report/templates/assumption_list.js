@@ -1,0 +1,359 @@
+"use strict";
+// What is assumed, as it is seen: the list with what each assumption costs, how much was assumed away, where the numbers
+// come from, what grew and what shrank, undo and redo. The same in the report and in the explorer, in #assumptions.
+
+const MOST_CHANGES = 8;
+const MOST_SPOKEN = 3;
+// Smaller changes are not worth a line.
+const LEAST_CHANGE = 0.02;
+
+Report.parts = {};
+
+// Builds the section once; what changes is put into its parts later.
+Report.buildAssumptions = () => {
+  const section = Report.find("assumptions");
+  const { element, parts } = Report;
+  const button = (words, act) => {
+    const made = element("button", words);
+    made.type = "button";
+    made.addEventListener("click", () => { if (made.getAttribute("aria-disabled") !== "true") act(); });
+    return made;
+  };
+  parts.title = element("h2", "Assumptions");
+  parts.hint = element("p", "What if? Click a line to assume that it is there, turned, or absent, and see what else changes.", "help");
+  parts.list = element("ol", undefined, "assumed");
+  parts.chance = element("div", undefined, "chance");
+  parts.bar = element("div", undefined, "chance-bar");
+  parts.bar.setAttribute("aria-hidden", "true");
+  parts.chanceSaid = element("p");
+  parts.chance.append(parts.bar, parts.chanceSaid);
+  parts.source = element("p", "", "help source");
+  parts.trouble = element("div", undefined, "trouble");
+  parts.changed = element("div", undefined, "changed");
+  parts.undo = button("Undo", Report.undo);
+  parts.redo = button("Redo", Report.redo);
+  parts.reset = button("Free all", Report.reset);
+  parts.buttons = element("p", undefined, "buttons");
+  parts.buttons.append(parts.undo, parts.redo, parts.reset);
+  parts.fold = element("details", undefined, "pairing");
+  parts.form = Report.pairForm();
+  parts.fold.append(element("summary", "Assume something about any two variables"), parts.form);
+  section.replaceChildren(
+    parts.title, parts.hint, parts.list, parts.chance, parts.trouble, parts.source, parts.buttons, parts.changed, parts.fold);
+};
+
+Report.openForm = (place) => {
+  Report.parts.fold.open = true;
+  Report.parts.form.choose(place);
+  Report.parts.form.querySelectorAll("select")[2].focus();
+};
+
+Report.put = (element, parts) => {
+  for (const part of parts) element.append(typeof part === "number" ? Report.name(part) : part);
+  return element;
+};
+
+// The list
+
+Report.drawList = () => {
+  const { list } = Report.parts;
+  const { given } = Report.state;
+  const culprit = Report.progress.trouble && Report.progress.old ? Report.culprit() : null;
+  list.replaceChildren(...given.map((assumption, place) => {
+    const parts = Report.assumptionParts(assumption);
+    const item = Report.element("li");
+    const cost = Report.costOf(place);
+    const remove = Report.element("button", "×", "remove");
+    remove.type = "button";
+    remove.title = "Take this assumption back";
+    remove.setAttribute("aria-label", `Take back: ${Report.plainWords(parts)}`);
+    remove.addEventListener("click", () => Report.removeAt(place));
+    item.append(Report.put(Report.element("span", undefined, "what"), parts));
+    if (cost !== null) {
+      const number = Report.element("span", Report.chanceNumber(cost), "number cost");
+      number.title = place === 0 ? "Its probability" : "Its probability given the assumptions above it";
+      item.append(number);
+    }
+    item.append(remove);
+    item.classList.toggle("culprit", place === culprit);
+    return item;
+  }));
+  list.hidden = given.length === 0;
+};
+
+// The focus goes to the assumption that takes the place of the removed one.
+Report.removeAt = (place) => {
+  Report.free(place);
+  const buttons = Report.parts.list.querySelectorAll(".remove");
+  const next = buttons[Math.min(place, buttons.length - 1)] ?? Report.parts.undo;
+  next.focus({ preventScroll: true });
+};
+
+// What an assumption costs: its probability given those above it; null where one of the two numbers is not known.
+Report.costOf = (place) => {
+  const { given, setting } = Report.state;
+  const [before, after] = [place, place + 1].map((count) => Report.chanceAt({ given: given.slice(0, count), setting }));
+  if (before === null || after === null || before <= 0) return null;
+  return Math.min(1, after / before);
+};
+
+Report.chanceAt = (state) => {
+  if (state.given.length === 0 && state.setting === null) return 1;
+  const key = Report.keyOf(state);
+  const shown = Report.shownState !== null && Report.keyOf(Report.shownState) === key;
+  const view = shown ? Report.view : Report.kept.get(key);
+  return view?.chance?.value ?? Report.draws?.chance?.(state) ?? null;
+};
+
+// The chance
+
+Report.drawChance = () => {
+  const { chance, bar, chanceSaid, source } = Report.parts;
+  const { view, state, progress } = Report;
+  const some = state.given.length > 0 || state.setting !== null;
+  const known = some && view?.chance && !progress.old;
+  chance.hidden = !known;
+  source.hidden = !some || !view || progress.old;
+  if (known) {
+    bar.style.setProperty("--chance", `${100 * view.chance.value}%`);
+    bar.style.setProperty("--lower", `${100 * view.chance.lower}%`);
+    bar.style.setProperty("--upper", `${100 * view.chance.upper}%`);
+    bar.classList.toggle("interval", !view.chance.exact);
+    chanceSaid.textContent = Report.chanceSentence(view.chance, state.given.length + (state.setting === null ? 0 : 1), Report.data.posterior);
+  }
+  if (!source.hidden) {
+    source.textContent = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
+    source.classList.toggle("few", view.few);
+  }
+};
+
+// How the numbers are had exactly; not where that is being done.
+Report.exactCommand = () => (Report.data.explorer ? null : "dagpost explore MODEL");
+
+Report.drawTrouble = () => {
+  const { trouble: place } = Report.parts;
+  const { asking, trouble, old } = Report.progress;
+  place.hidden = trouble === null && !old;
+  place.classList.toggle("waiting", trouble === null);
+  if (place.hidden) return;
+  if (trouble === null) {
+    place.replaceChildren(Report.element("p", asking ? "Computing. The picture still shows what was found before." : "The picture shows what was found before."));
+    return;
+  }
+  const said = [Report.element("p", trouble.words)];
+  said.push(Report.element("p", old
+    ? "The picture still shows what was found before this change."
+    : "The numbers are those found at first; a better answer did not come.", "help"));
+  const actions = Report.element("p", undefined, "buttons");
+  const culprit = old ? Report.culprit() : null;
+  if (culprit !== null) {
+    const back = Report.put(Report.element("button", "Take back: "), Report.assumptionParts(Report.state.given[culprit]));
+    back.type = "button";
+    back.addEventListener("click", () => {
+      Report.takeBack(culprit);
+      Report.parts.undo.focus({ preventScroll: true });
+    });
+    actions.append(back);
+  }
+  if (!trouble.impossible) {
+    const again = Report.element("button", "Try again");
+    again.type = "button";
+    again.addEventListener("click", () => Report.refresh());
+    actions.append(again);
+  }
+  place.replaceChildren(...said, actions);
+};
+
+// What changed
+
+// The two views that are compared now; null where there is nothing to compare.
+Report.comparedViews = () => {
+  const before = Report.compared === "base" ? Report.baseView : Report.beforeView;
+  return before && Report.view && before !== Report.view ? [before, Report.view] : null;
+};
+
+// What changed elsewhere than where something is assumed, the largest change first.
+Report.presentChanges = () => {
+  const views = Report.comparedViews();
+  if (views === null) return null;
+  return Report.changes(...views, LEAST_CHANGE).filter(({ from, to }) => Report.assumedOf(from, to).length === 0);
+};
+
+// The number of a pair that changed most: the probability of an edge one way, or that of being joined at all.
+Report.changeOf = ({ from, to, before, after }) => {
+  const [edgesBefore, edgesAfter] = Report.comparedViews().map(({ edges }) => edges);
+  const ways = [
+    { parts: [from, " — ", to], numbers: [before.joined, after.joined] },
+    ...[[from, to], [to, from]].map(([one, two]) => ({ parts: [one, " → ", two], numbers: [edgesBefore[one][two], edgesAfter[one][two]] })),
+  ];
+  const size = ({ numbers }) => Math.abs(numbers[1] - numbers[0]);
+  // Joined unless a direction clearly changed more.
+  const { parts, numbers } = ways.reduce((most, way) => (size(way) > size(most) + 1e-9 ? way : most));
+  const mark = numbers[1] > numbers[0] ? "▲" : "▼";
+  return { parts, numbers: numbers.map(Report.number), mark, now: after.word === before.word ? "" : Report.WORDS_NOW[after.word] ?? "" };
+};
+
+// What is said where the word for a direction is another one than before.
+Report.WORDS_NOW = {
+  clear: "now clear", leaning: "now leaning", rules: "now decided", model: "now decided by the model", open: "now open",
+};
+
+Report.drawChanges = () => {
+  const { changed } = Report.parts;
+  const found = Report.progress.old ? null : Report.presentChanges();
+  changed.hidden = found === null;
+  if (found === null) return;
+  const head = Report.element("h3", "What changed");
+  const select = Report.element("select");
+  select.setAttribute("aria-label", "Changes against");
+  for (const [value, words] of [["before", "since the step before"], ["base", "since nothing was assumed"]]) {
+    const option = Report.element("option", words);
+    option.value = value;
+    option.selected = value === Report.compared;
+    select.append(option);
+  }
+  select.addEventListener("change", () => {
+    Report.compareWith(select.value);
+    Report.parts.changed.querySelector("select")?.focus({ preventScroll: true });
+  });
+  const top = Report.element("div", undefined, "changed-head");
+  top.append(head, select);
+  const list = Report.element("ul");
+  list.append(...found.map((change, number) => {
+    const item = Report.changeItem(change);
+    item.hidden = number >= MOST_CHANGES;
+    return item;
+  }));
+  changed.replaceChildren(top, list);
+  if (found.length === 0) {
+    changed.append(Report.element("p", Report.nothingChanged(), "help"));
+  }
+  if (found.length > MOST_CHANGES) {
+    const more = Report.element("button", `Show all ${found.length}`, "more");
+    more.type = "button";
+    more.addEventListener("click", () => {
+      for (const item of list.children) item.hidden = false;
+      list.children[MOST_CHANGES].firstChild.focus();
+      more.remove();
+    });
+    changed.append(more);
+  }
+};
+
+Report.nothingChanged = () => {
+  const drawn = Report.comparedViews()?.some(({ source }) => source === "draws");
+  return `No other pair changed by ${LEAST_CHANGE} or more${drawn ? ", or by more than drawn graphs differ by chance" : ""}.`;
+};
+
+Report.changeItem = (change) => {
+  const { parts, numbers, mark, now } = Report.changeOf(change);
+  const item = Report.element("li");
+  const button = Report.element("button");
+  button.type = "button";
+  const what = Report.put(Report.element("span", undefined, "what"), parts);
+  if (now) what.append(" ", Report.element("em", now));
+  const number = Report.element("span", numbers.join(" → "), "number");
+  const sign = Report.element("span", mark, mark === "▲" ? "grew" : "shrank");
+  sign.setAttribute("aria-hidden", "true");
+  button.append(what, number, sign);
+  button.addEventListener("click", () => Report.lightPair(change.from, change.to));
+  item.append(button);
+  return item;
+};
+
+// Lights up a pair in the picture; once more puts it out.
+Report.lightPair = (from, to) => {
+  const key = `${from} ${to}`;
+  if (Report.litPair === key) {
+    Report.litPair = null;
+    Report.choose(null);
+    return;
+  }
+  Report.litPair = key;
+  if (Report.choosePair) Report.choosePair(from, to);
+  else {
+    const place = Report.data.pairs.findIndex((pair) => Report.samePair({ ...pair, kind: "edge" }, { kind: "edge", from, to }));
+    if (place >= 0) Report.choose(null, place);
+  }
+};
+
+// Undo and redo
+
+Report.drawHistory = () => {
+  const name = (button, words, entry) => {
+    const said = entry ? `${words}: ${Report.stepWords(entry.step)}` : words;
+    button.setAttribute("aria-label", said);
+    button.title = said;
+    // Not `disabled`: that would take the focus away from who has just pressed it.
+    button.setAttribute("aria-disabled", String(!entry));
+  };
+  name(Report.parts.undo, "Undo", Report.past.at(-1));
+  name(Report.parts.redo, "Redo", Report.future.at(-1));
+  Report.parts.reset.setAttribute("aria-disabled", String(Report.keyOf(Report.state) === Report.keyOf({ given: [], setting: null })));
+  Report.parts.buttons.hidden = Report.past.length + Report.future.length === 0;
+};
+
+Report.drawAssumptions = () => {
+  Report.drawList();
+  Report.drawChance();
+  Report.drawTrouble();
+  Report.drawChanges();
+  Report.drawHistory();
+  Report.parts.hint.hidden = Report.state.given.length > 0;
+  document.querySelectorAll(".pair-choices").forEach(Report.markChoices);
+  const { old, asking, trouble } = Report.progress;
+  Report.find("graph").classList.toggle("old", old);
+  Report.find("assumptions").classList.toggle("asking", asking);
+  if (!asking) Report.tellChange(trouble);
+};
+
+// What somebody hears who does not see the page: once for each state, when it is settled.
+Report.tellChange = (trouble) => {
+  const key = Report.keyOf(Report.state) + (trouble?.words ?? "");
+  if (Report.toldOf === key) return;
+  const first = Report.toldOf === undefined;
+  Report.toldOf = key;
+  if (first) return;
+  if (trouble) {
+    Report.say(trouble.words);
+    return;
+  }
+  const changes = Report.presentChanges() ?? [];
+  const most = changes.slice(0, MOST_SPOKEN).map((change) => {
+    const { parts, numbers, now } = Report.changeOf(change);
+    return `${Report.plainWords(parts)} from ${numbers.join(" to ")}${now ? `, ${now}` : ""}`;
+  });
+  const told = changes.length === 0 ? Report.nothingChanged() : `${changes.length} ${changes.length === 1 ? "pair" : "pairs"} changed. ${most.join("; ")}.`;
+  Report.say(`${Report.chanceSentence(Report.view?.chance ?? null, Report.state.given.length, Report.data.posterior)} ${told}`);
+};
+
+// Ctrl+Z and its like, unless one is writing.
+Report.pressUndo = (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+  const field = event.target.closest?.("input, textarea, [contenteditable]");
+  if (field && !["range", "checkbox", "radio", "button"].includes(field.type)) return;
+  const key = event.key.toLowerCase();
+  if (key === "z" && !event.shiftKey) Report.undo();
+  else if (key === "y" || (key === "z" && event.shiftKey)) Report.redo();
+  else return;
+  event.preventDefault();
+};
+
+Report.startAssuming = () => {
+  const section = Report.find("assumptions");
+  // The drawn graphs answer first; in the explorer they may come later than the page.
+  const drawn = Report.draws?.ready || Report.data.explorer;
+  if (drawn && !Report.sources.includes(Report.draws)) Report.sources.unshift(Report.draws);
+  if (!section || Report.sources.length === 0 || Report.parts.title) return;
+  Report.buildAssumptions();
+  section.hidden = false;
+  Report.watchMenu();
+  for (const happened of ["state", "view", "progress"]) document.addEventListener(happened, Report.drawAssumptions);
+  document.addEventListener("keydown", Report.pressUndo);
+  const found = Report.pageView?.() ?? null;
+  if (found) Report.keep(Report.state, found);
+  Report.refresh();
+};
+
+// When all scripts of the page have run: sources come with later ones.
+document.addEventListener("DOMContentLoaded", Report.startAssuming);

@@ -1,0 +1,100 @@
+"use strict";
+// What is said of assumptions: how probable they are, where the numbers come from, what was done. Sentences only.
+
+// A probability with as many digits as it needs: 0.07, 0.0004, 3.1 × 10⁻⁹; never 0 or 1 unless it is.
+Report.chanceNumber = (value) => {
+  if (value <= 0) return "0";
+  if (value >= 1 - 1e-9) return "1";
+  if (value > 0.9995) return ">0.999";
+  if (value >= 0.1) return String(Number(value.toFixed(3)));
+  if (value >= 1e-5) return value.toFixed(1 - Math.floor(Math.log10(value))).replace(/0+$/, "");
+  const [digits, power] = value.toExponential(1).split("e-");
+  return `${digits} × 10${Array.from(`-${power}`, (sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"["0123456789".indexOf(sign)] ?? "⁻").join("")}`;
+};
+
+// A share in per cent that is never rounded to all or nothing.
+Report.percent = (share) => {
+  if (share > 0.999) return "over 99.9%";
+  if (share > 0 && share < 0.001) return "less than 0.1%";
+  const percent = 100 * share;
+  return `${Number(percent.toFixed(percent < 10 || percent > 99 ? 1 : 0))}%`;
+};
+
+// How much was assumed away.
+Report.chanceSentence = (chance, count = 1, posterior = true) => {
+  if (chance === null) return "Nothing is assumed.";
+  const { value, lower, upper, exact } = chance;
+  const [your, have, it] = count === 1 ? ["Your assumption", "has", "it"] : ["Your assumptions", "have", "them"];
+  const whole = posterior ? "of the posterior" : "of the drawn graphs";
+  if (value >= 1 - 1e-9) {
+    return exact
+      ? "You have assumed nothing that the data do not already say."
+      : "You have assumed nothing that the drawn graphs do not already say: it holds in all of them.";
+  }
+  if (value <= 0) return exact ? `No graph meets ${your.toLowerCase()}.` : `No drawn graph meets ${your.toLowerCase()}; ${it === "it" ? "its" : "their"} probability is at most ${Report.chanceNumber(upper)}.`;
+  const measure = posterior ? "probability" : "frequency";
+  const within = exact ? "" : ` (${Report.chanceNumber(lower)} to ${Report.chanceNumber(upper)})`;
+  const away = Report.percent(1 - value);
+  const about = exact || /^(over|less)/.test(away) ? "" : "about ";
+  return `${your} ${have} ${measure} ${Report.chanceNumber(value)}${within}: you have assumed away ${about}${away} ${whole}.`;
+};
+
+// How far a number from draws may be off, at most, nineteen times in twenty.
+Report.offBy = (view) => {
+  const worth = view.graphs?.worth;
+  return worth > 0 ? Math.min(1, 0.98 / Math.sqrt(worth)) : null;
+};
+
+Report.offByWords = (view) => {
+  const off = Report.offBy(view);
+  if (off === null) return "";
+  return `±${off >= 0.095 ? off.toFixed(1) : off.toPrecision(1)}`;
+};
+
+// Where the numbers come from. `command`: how to have them exactly, where that is not what is running.
+Report.sourceSentence = (view, { asking = false, command = null } = {}) => {
+  const count = (number) => Math.round(number).toLocaleString("en");
+  const said = [];
+  const { graphs } = view;
+  if (view.source === "exact") said.push("Exact: all graphs that are left are summed.");
+  else if (view.source === "averaged") said.push("Averaged over completed tables, in each of which all graphs that are left are summed.");
+  else if (!graphs) said.push("From drawn graphs.");
+  else {
+    said.push(`From ${count(graphs.left)} of ${count(graphs.of)} drawn graphs, worth ${count(graphs.worth)} independent ones: numbers are within ${Report.offByWords(view)}.`);
+  }
+  if (view.few) {
+    said.push(`Too few graphs left${graphs ? `: ${count(graphs.left)}` : ""}.`);
+    if (command && !asking) said.push(`${command} would answer exactly.`);
+  }
+  if (asking) {
+    said.push(view.seconds ? `A better answer comes in about ${Report.secondsWords(view.seconds)}.` : "A better answer is on its way.");
+  }
+  return said.join(" ");
+};
+
+Report.secondsWords = (seconds) => {
+  if (seconds < 1) return "a second";
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  return `${Math.round(seconds / 60)} min`;
+};
+
+// An assumption as people say it, with places for names.
+Report.assumptionParts = ({ kind, from, to, text }) => ({
+  edge: [from, " → ", to],
+  "no-edge": ["not ", from, " → ", to],
+  joined: [from, " and ", to, " are joined"],
+  apart: [from, " and ", to, " are not joined"],
+  path: ["a path leads from ", from, " to ", to],
+  "no-path": ["no path leads from ", from, " to ", to],
+}[kind] ?? [text]);
+
+Report.plainWords = (parts) => parts.map((part) => (typeof part === "number" ? Report.data.names[part] : part)).join("");
+
+// What was done, for the names of undo and redo.
+Report.stepWords = ({ did, about }) => ({
+  assume: () => `assume ${Report.plainWords(Report.assumptionParts(about))}`,
+  free: () => `free ${Report.plainWords(Report.assumptionParts(about))}`,
+  set: () => "the setting of the score",
+  reset: () => "free everything",
+  open: () => "the assumptions of the link",
+}[did]());

@@ -1,0 +1,259 @@
+"use strict";
+// What is assumed at the moment, how that was reached (undo and redo), and who is asked what follows from it. Nothing is
+// drawn here: `state` and `view` are events of the document, and others listen.
+//
+// An assumption is {kind, from, to, text}: kind "edge", "no-edge", "joined", "apart", "path" or "no-path" about two
+// variables by their places, or "statement" with a text of the statement language. A source is {name, view}, where
+// view(state, signal) gives a view, now or later, or null if it cannot say.
+
+Report.state = { given: [], setting: null };
+Report.sources = [];
+// What is shown now, and what was found without any assumption.
+Report.view = null;
+Report.baseView = null;
+// What the reader should know of the numbers: whether a better answer is being looked for, and what went wrong.
+Report.progress = { asking: false, trouble: null, old: false };
+// Changes are told against the view before the last change ("before"), or against no assumption at all ("base").
+Report.compared = "before";
+
+// As statements
+
+// Kind: what is said of the pair, and whether it is denied.
+Report.KINDS = {
+  edge: ["->", false],
+  "no-edge": ["->", true],
+  joined: ["--", false],
+  apart: ["--", true],
+  path: ["~>", false],
+  "no-path": ["~>", true],
+};
+
+Report.statementOf = (assumption) => {
+  if (assumption.kind === "statement") return assumption.text;
+  const [sign, denied] = Report.KINDS[assumption.kind];
+  // As the language writes names: in quotes where they are not plain words.
+  const { written } = Report.data;
+  const said = `${written[assumption.from]} ${sign} ${written[assumption.to]}`;
+  return denied ? `!(${said})` : said;
+};
+
+// Which assumptions exclude each other
+
+// All that can be the case between two variables: an edge onward or back, or none and perhaps a longer path.
+const ONWARD = 1;
+const BACK = 2;
+const LONGER_ONWARD = 4;
+const LONGER_BACK = 8;
+const NOTHING = 16;
+const ANYTHING = 31;
+const LEFT_BY = { "->": ONWARD, "--": ONWARD + BACK, "~>": ONWARD + LONGER_ONWARD };
+const LEFT_BY_REVERSED = { "->": BACK, "--": ONWARD + BACK, "~>": BACK + LONGER_BACK };
+
+// What an assumption leaves of these, seen from one of the two variables.
+Report.leftBy = ({ kind, from }, seenFrom) => {
+  const [sign, denied] = Report.KINDS[kind];
+  const left = (from === seenFrom ? LEFT_BY : LEFT_BY_REVERSED)[sign];
+  return denied ? ANYTHING - left : left;
+};
+
+Report.samePair = (one, two) => one.kind !== "statement" && two.kind !== "statement"
+  && ((one.from === two.from && one.to === two.to) || (one.from === two.to && one.to === two.from));
+
+Report.sameAssumption = (one, two) => Report.statementOf(one) === Report.statementOf(two)
+  || (Report.samePair(one, two) && one.kind === two.kind && ["joined", "apart"].includes(one.kind));
+
+// Whether a new assumption takes the place of an earlier one: both cannot hold, or both are about the edge of one pair and
+// one says no more than the other. Who chooses "not joined" after "A → B" has changed his mind.
+Report.replaces = (now, earlier) => {
+  if (Report.sameAssumption(now, earlier)) return true;
+  if (!Report.samePair(now, earlier)) return false;
+  const [mine, theirs] = [Report.leftBy(now, now.from), Report.leftBy(earlier, now.from)];
+  const both = mine & theirs;
+  const alike = now.kind.endsWith("path") === earlier.kind.endsWith("path");
+  return both === 0 || (alike && (both === mine || both === theirs));
+};
+
+// What is assumed, and what was
+
+Report.past = [];
+Report.future = [];
+
+Report.keyOf = (state) => JSON.stringify([state.given.map(Report.statementOf), state.setting ?? null]);
+
+// Goes to a state; `step` says what was done, for the names of undo and redo.
+Report.goTo = (state, step) => {
+  if (Report.keyOf(state) === Report.keyOf(Report.state)) return false;
+  Report.past.push({ state: Report.state, step });
+  Report.future = [];
+  Report.arrive(state);
+  return true;
+};
+
+Report.arrive = (state) => {
+  Report.state = Object.freeze({ given: Object.freeze([...state.given]), setting: state.setting ?? null });
+  document.dispatchEvent(new CustomEvent("state", { detail: Report.state }));
+  Report.refresh();
+};
+
+// Assumes something; false where it was assumed before.
+Report.assume = (assumption) => {
+  const { given, setting } = Report.state;
+  if (given.some((earlier) => Report.sameAssumption(assumption, earlier))) return false;
+  const own = Object.freeze({ ...assumption, text: Report.statementOf(assumption) });
+  const first = given.findIndex((earlier) => Report.replaces(own, earlier));
+  const kept = given.filter((earlier) => !Report.replaces(own, earlier));
+  // Takes the place of the first that it replaces: those before it were kept.
+  kept.splice(first < 0 ? kept.length : first, 0, own);
+  return Report.goTo({ given: kept, setting }, { did: "assume", about: own });
+};
+
+Report.free = (place) => {
+  const { given, setting } = Report.state;
+  if (!(place in given)) return false;
+  return Report.goTo({ given: given.filter((_, other) => other !== place), setting }, { did: "free", about: given[place] });
+};
+
+// Frees whatever is assumed about an edge of a pair.
+Report.freePair = (from, to) => {
+  const { given, setting } = Report.state;
+  const own = given.filter((assumption) => Report.aboutEdge(assumption, from, to));
+  if (own.length === 0) return false;
+  return Report.goTo({ given: given.filter((one) => !own.includes(one)), setting }, { did: "free", about: own[0] });
+};
+
+Report.aboutEdge = (assumption, from, to) => Report.samePair(assumption, { kind: "edge", from, to })
+  && !assumption.kind.endsWith("path");
+
+// One value of what the score averages over; null: averaged again.
+Report.setSetting = (setting) => Report.goTo({ given: Report.state.given, setting }, { did: "set", setting });
+
+Report.reset = () => Report.goTo({ given: [], setting: null }, { did: "reset" });
+
+// Everything at once: the state of a link or of the command line.
+Report.restore = ({ given, setting = null }) => Report.goTo({
+  given: given.map((own) => Object.freeze({ ...own, text: Report.statementOf(own) })), setting,
+}, { did: "open" });
+
+Report.undo = () => {
+  const before = Report.past.pop();
+  if (!before) return false;
+  Report.future.push({ state: Report.state, step: before.step });
+  Report.arrive(before.state);
+  return true;
+};
+
+Report.redo = () => {
+  const after = Report.future.pop();
+  if (!after) return false;
+  Report.past.push({ state: Report.state, step: after.step });
+  Report.arrive(after.state);
+  return true;
+};
+
+// What follows from it
+
+// Views that will not get better, by their states: undo and redo are instant.
+const MOST_KEPT = 40;
+Report.kept = new Map();
+// The state of the view that is shown, and the view that was shown for another state before.
+Report.shownState = null;
+Report.beforeView = null;
+
+let turn = 0;
+let waiting = null;
+
+// Asks all sources about the present state, the fastest first. Answers to what is no longer asked are dropped.
+Report.refresh = async () => {
+  const own = ++turn;
+  const { state } = Report;
+  waiting?.abort();
+  waiting = new AbortController();
+  const kept = Report.kept.get(Report.keyOf(state));
+  if (kept) {
+    Report.take(kept, state);
+    Report.report({ asking: false, trouble: null, old: false });
+    return;
+  }
+  Report.report({ asking: true, trouble: null, old: Report.shownState !== state });
+  let trouble = null;
+  let answered = false;
+  let impossible = false;
+  for (const source of Report.sources) {
+    let view = null;
+    try {
+      view = await source.view(state, waiting.signal);
+    } catch (error) {
+      if (own !== turn) return;
+      trouble = { source: source.name, words: Report.wordsOf(error), impossible: false };
+    }
+    if (own !== turn) return;
+    if (!view) continue;
+    // A better source may know graphs where this one has none.
+    impossible = Report.isEmpty(view);
+    trouble = impossible ? { source: source.name, words: Report.emptyWords(view), impossible } : null;
+    if (impossible) continue;
+    answered = true;
+    Report.take(view, state);
+    Report.report({ asking: true, trouble, old: false });
+  }
+  if (answered && trouble === null && Report.view.final !== false) Report.keep(state, Report.view);
+  if (!answered && trouble === null && Report.sources.length > 0) {
+    trouble = { source: null, words: Report.draws?.trouble ?? "The graphs in this page cannot judge this assumption.", impossible: false };
+  }
+  Report.report({ asking: false, trouble, old: !answered && Report.shownState !== null });
+};
+
+// Whether a view says that no graph is left.
+Report.isEmpty = (view) => view.graphs?.left === 0 || (view.chance !== null && view.chance.upper === 0);
+
+Report.wordsOf = (error) => {
+  const words = error instanceof Error ? error.message : String(error ?? "");
+  return words.trim() === "" ? "No answer came." : words;
+};
+
+Report.keep = (state, view) => {
+  Report.kept.delete(Report.keyOf(state));
+  Report.kept.set(Report.keyOf(state), view);
+  if (Report.kept.size > MOST_KEPT) Report.kept.delete(Report.kept.keys().next().value);
+};
+
+// Shows a view of a state.
+Report.take = (view, state) => {
+  if (Report.shownState !== null && Report.keyOf(Report.shownState) !== Report.keyOf(state)) Report.beforeView = Report.view;
+  Report.view = view;
+  Report.shownState = state;
+  if (state.given.length === 0 && state.setting === null) Report.baseView = view;
+  Report.announceView();
+};
+
+Report.announceView = () => {
+  const before = Report.compared === "base" ? Report.baseView : Report.beforeView;
+  document.dispatchEvent(new CustomEvent("view", { detail: { view: Report.view, before, base: Report.baseView } }));
+};
+
+Report.compareWith = (which) => {
+  Report.compared = which;
+  if (Report.view) Report.announceView();
+};
+
+Report.report = (progress) => {
+  Report.progress = progress;
+  document.dispatchEvent(new CustomEvent("progress", { detail: progress }));
+};
+
+// The last assumption that the view in sight does not know yet: with it the trouble began.
+Report.culprit = () => {
+  const known = new Set((Report.shownState?.given ?? []).map(Report.statementOf));
+  const { given } = Report.state;
+  for (let place = given.length - 1; place >= 0; place -= 1) {
+    if (!known.has(Report.statementOf(given[place]))) return place;
+  }
+  return null;
+};
+
+// Takes the last change back if the trouble began with it, else the assumption alone.
+Report.takeBack = (place) => {
+  const last = Report.past.at(-1);
+  if (last && Report.shownState && Report.keyOf(last.state) === Report.keyOf(Report.shownState)) return Report.undo();
+  return Report.free(place);
+};
