@@ -15,6 +15,7 @@ Report.loadDraws = (packed) => {
     Object.assign(draws, { all, facts, count: all.count, trouble: null });
     // Before anybody asks: the first click should be as quick as the others.
     setTimeout(() => Report.ancestorsIn(all), 0);
+    setTimeout(() => Report.neighboursIn(all, facts, Math.min(2, all.kinds - 1)), 0);
   }).catch((error) => { draws.trouble = String(error?.message ?? error); });
   return draws.ready;
 };
@@ -98,7 +99,7 @@ Report.edgeShares = (all, places, total) => {
     const own = codes[node];
     const sets = lists[node];
     const sums = new Float64Array(sets[0].low.length);
-    for (const place of places) sums[own[place]] += weights[place];
+    for (let order = 0; order < places.length; order += 1) sums[own[places[order]]] += weights[places[order]];
     for (let row = 0; row < sums.length; row += 1) {
       if (sums[row] === 0) continue;
       const share = sums[row] / total;
@@ -122,9 +123,9 @@ Report.pathShares = (all, places, total) => {
   const size = Math.ceil(nodes / 8);
   const width = nodes * size;
   const sums = new Float64Array(width * 256);
-  for (const place of places) {
-    const weight = weights[place];
-    const start = place * width;
+  for (let order = 0; order < places.length; order += 1) {
+    const weight = weights[places[order]];
+    const start = places[order] * width;
     for (let byte = 0; byte < width; byte += 1) sums[(byte << 8) | ancestors[start + byte]] += weight;
   }
   const paths = Report.square(nodes);
