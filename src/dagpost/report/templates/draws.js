@@ -13,11 +13,39 @@ Report.loadDraws = (packed) => {
   draws.ready = Report.unpack(packed).then((all) => {
     const { data, ...facts } = packed;
     Object.assign(draws, { all, facts, count: all.count, trouble: null });
-    // Before anybody asks: the first click should be as quick as the others.
-    setTimeout(() => Report.ancestorsIn(all), 0);
-    setTimeout(() => Report.neighboursIn(all, facts, Math.min(2, all.kinds - 1)), 0);
-  }).catch((error) => { draws.trouble = String(error?.message ?? error); });
+    Report.warmUp();
+  }).catch((error) => { draws.trouble = `The graphs in this file cannot be read. ${error?.message ?? error}`; });
   return draws.ready;
+};
+
+// Does beforehand, a little at a time, what the first click would else wait for.
+Report.warmUp = () => {
+  const { all, facts } = Report.draws;
+  const works = [
+    () => Report.ancestorsIn(all),
+    () => Report.neighboursIn(all, facts, Math.min(2, all.kinds - 1)),
+    // Compiles the rest.
+    () => { if (all.nodes > 1) Report.draws.view({ given: [{ kind: "no-edge", from: 0, to: 1, text: "" }], setting: null }); },
+  ];
+  const next = () => {
+    if (Report.draws.all !== all) return;
+    works.shift()();
+    if (works.length > 0) setTimeout(next, 0);
+  };
+  setTimeout(next, 0);
+};
+
+// The graphs that stand in the page; says so where a browser cannot read them.
+Report.openDraws = () => {
+  if (!Report.data.graphs) return;
+  if (Report.canUnpack()) {
+    Report.loadDraws(Report.data.graphs);
+    return;
+  }
+  const section = Report.find("assumptions");
+  if (!section) return;
+  section.replaceChildren(Report.element("p", "This browser is too old to unpack the graphs in this file: nothing can be assumed. Everything else on this page holds.", "help"));
+  section.hidden = false;
 };
 
 // Which graphs are left
@@ -204,7 +232,8 @@ Report.shareIn = ({ edges, paths, paths_exact: exact }, kind, from, to) => {
 Report.draws.view = (state) => {
   const { all, facts } = Report.draws;
   if (state.given.length === 0 && state.setting == null && Report.data.base) return Report.baseOfPage();
-  if (!all) return Report.draws.ready ? Report.draws.ready.then(() => (Report.draws.all ? Report.draws.view(state) : null)) : null;
+  if (Report.draws.trouble) throw new Error(Report.draws.trouble);
+  if (!all) return Report.draws.ready ? Report.draws.ready.then(() => Report.draws.view(state)) : null;
   const places = Report.placesLeft(all, state);
   if (places === null) return null;
   let total = 0;
