@@ -128,7 +128,7 @@ Report.drawChance = () => {
 };
 
 // How the numbers are had exactly; not where that is being done.
-Report.exactCommand = () => (Report.data.explorer ? null : "dagpost explore MODEL");
+Report.exactCommand = () => (Report.data.explorer || Report.data.base?.source !== "exact" ? null : "dagpost explore MODEL");
 
 Report.drawTrouble = () => {
   const { trouble: place } = Report.parts;
