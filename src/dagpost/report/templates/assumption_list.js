@@ -187,8 +187,10 @@ Report.changeOf = ({ from, to, before, after }) => {
     ...[[from, to], [to, from]].map(([one, two]) => ({ parts: [one, " → ", two], numbers: [edgesBefore[one][two], edgesAfter[one][two]] })),
   ];
   const size = ({ numbers }) => Math.abs(numbers[1] - numbers[0]);
-  // Joined unless a direction clearly changed more.
-  const { parts, numbers } = ways.reduce((most, way) => (size(way) > size(most) + 1e-9 ? way : most));
+  // Joined unless a direction changed more; of two directions that of the arrow unless the other one clearly did.
+  const [joined, onward, back] = ways;
+  const turned = size(back) > 1.2 * size(onward) ? back : onward;
+  const { parts, numbers } = size(turned) > size(joined) + 1e-9 ? turned : joined;
   const mark = numbers[1] > numbers[0] ? "▲" : "▼";
   return { parts, numbers: numbers.map(Report.number), mark, now: after.word === before.word ? "" : Report.WORDS_NOW[after.word] ?? "" };
 };
@@ -341,10 +343,11 @@ Report.pressUndo = (event) => {
 
 Report.startAssuming = () => {
   const section = Report.find("assumptions");
+  if (!section || Report.parts.title) return;
   // The drawn graphs answer first; in the explorer they may come later than the page.
   const drawn = Report.draws?.ready || Report.data.explorer;
   if (drawn && !Report.sources.includes(Report.draws)) Report.sources.unshift(Report.draws);
-  if (!section || Report.sources.length === 0 || Report.parts.title) return;
+  if (Report.sources.length === 0) return;
   Report.buildAssumptions();
   section.hidden = false;
   Report.watchMenu();

@@ -39,6 +39,13 @@ Report.chanceSentence = (chance, count = 1, posterior = true) => {
   return `${your} ${have} ${measure} ${Report.chanceNumber(value)}${within}: you have assumed away ${about}${away} ${whole}.`;
 };
 
+// What is said where no graph is left.
+Report.emptyWords = (view, command = Report.exactCommand()) => {
+  if (view.source !== "draws") return "No graph meets all of your assumptions: they exclude each other, or the rules of the model exclude them.";
+  const told = command ? ` ${command} would tell.` : "";
+  return `No drawn graph meets all of your assumptions: they are improbable, or exclude each other.${told}`;
+};
+
 // How far a number from draws may be off, at most, nineteen times in twenty.
 Report.offBy = (view) => {
   const worth = view.graphs?.worth;
