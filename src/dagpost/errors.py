@@ -25,9 +25,17 @@ class DagpostError(Exception):
     `marked` is the message with the marks of _tools/spelling.py, from which the command line makes its own words.
     """
 
+    #: Which character of the text of a statement is wrong, where it is known.
+    at: int | None = None
+
     def __init__(self, message: str = "") -> None:
         super().__init__(in_python(message))
         self.marked = message
+
+    @property
+    def plain(self) -> str:
+        """What is wrong, without the text of the statement and the caret under the place in it."""
+        return str(self) if self.at is None else str(self).rsplit("\n", 2)[0]
 
     @property
     def parameter(self) -> str | None:

@@ -1,4 +1,7 @@
-"""How far has a long computation come? Bars on a terminal, a callback in a program, silence in a pipe."""
+"""How far has a long computation come? Bars on a terminal, a callback in a program, silence in a pipe.
+
+And is it still wanted? Between two units of a stage, work that nobody waits for any more can be given up.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, Self
 
@@ -21,6 +26,21 @@ NOTICES = True
 OCCUPIED = threading.Event()
 #: Units that are done within this time come from a checkpoint and do not count towards the rate.
 _AT_ONCE_SECONDS = 0.05
+_wanted: ContextVar[Callable[[], bool] | None] = ContextVar("wanted", default=None)
+
+
+class UnwantedError(Exception):
+    """Nobody waits for the result of this work any more."""
+
+
+@contextmanager
+def while_wanted(wanted: Callable[[], bool]) -> Iterator[None]:
+    """Work in silence, until `wanted` says no: then the next unit of a stage ends in an `UnwantedError`."""
+    token = _wanted.set(wanted)
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
 
 
 class Stage:
@@ -32,10 +52,13 @@ class Stage:
         self.done = 0
         self.remark = ""
         self._report = report
+        self._wanted = _wanted.get()
 
     def advance(self, units: int) -> None:
         """Count `units` more as done."""
         self.done += units
+        if self._wanted is not None and not self._wanted():
+            raise UnwantedError
         if self._report is not None:
             self._report(self.title + self.remark, self.done, self.total)
 
@@ -58,7 +81,7 @@ class Reporter:
 
     def stage(self, title: str, total: int) -> Stage:
         """Open a stage of `total` units; use it in a `with` statement."""
-        return self._kind(title, total)
+        return self._kind(title, total) if _wanted.get() is None else Stage(title, total)
 
     def part(self, name: str) -> Reporter:
         """Who hears of one part of the work: every title begins with its name.

@@ -45,6 +45,7 @@ _SECTIONS = {
     "Show": {
         "plot": ("dagpost.cli.plot", "plot"),
         "report": ("dagpost.cli.report", "report"),
+        "explore": ("dagpost.cli.explore", "explore"),
     },
     "Draw": {
         "sample": ("dagpost.cli.sample", "sample"),

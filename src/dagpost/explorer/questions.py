@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from dagpost.explorer.about import about
+from dagpost.explorer.asking import ask, words
+from dagpost.explorer.code import code, report
+from dagpost.explorer.effects_under import effect
 from dagpost.explorer.session import Session
 from dagpost.explorer.views import view
 
@@ -13,4 +17,10 @@ Question = Callable[[Session, Mapping[str, Any]], dict[str, Any]]
 
 QUESTIONS: dict[str, Question] = {
     "view": view,
+    "ask": ask,
+    "words": words,
+    "about": about,
+    "effect": effect,
+    "code": code,
+    "report": report,
 }

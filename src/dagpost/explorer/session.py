@@ -1,31 +1,187 @@
-"""One model that is explored, and the models under the conditions that were looked at last."""
+"""One model that is explored: what is known of it without any assumption, and the models under the last ones.
+
+Questions come from several threads. What takes seconds is done one at a time; quick answers never wait for it.
+"""
 
 from __future__ import annotations
 
+import math
+import threading
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
+import numpy as np
+
+from dagpost.errors import InputError, ResourceError, collected_warnings
+from dagpost.explorer.drawn import DrawnGraphs
 from dagpost.explorer.state import State
+from dagpost.features import Feature, projected_conditions, resolve
+from dagpost.features.feature import And
+from dagpost.posterior.answers import exact_sums
 from dagpost.posterior.condition import conditioned
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.knowledge import Knowledge, knowledge_of, knowledge_under
+from dagpost.posterior.mixture import MixedWorkspace
 
-#: Undo and redo find what was computed; more would only take memory.
-_KEPT = 16
+Made = TypeVar("Made")
+
+#: What is reckoned to take longer is answered from draws first.
+QUICK_SECONDS = 1.0
+#: Undo and redo find what was computed, as far as it takes no more than this: of models, in number and bytes, and of
+#: answers that took long.
+_MOST_MODELS, _MOST_BYTES, _MOST_ANSWERS = 64, 2**28, 256
 
 
 class Session:
-    """A model, and what was found under the conditions asked for last."""
+    """A model, and what was found under the conditions asked for last.
+
+    A model that is under a condition itself is explored as the model without it, from the state in which that is
+    assumed.
+    """
 
     def __init__(self, fitted: Fitted, title: str, path: Path | None = None) -> None:
-        self.fitted, self.title, self.path = fitted, title, path
-        self._kept: OrderedDict[State, Fitted] = OrderedDict()
+        condition = fitted.condition
+        self.fitted = fitted if condition is None else condition.base
+        self.start = State() if condition is None else State(tuple(condition.statements), condition.setting)
+        self.title, self.path = title, path
+        self._models: OrderedDict[State, Fitted] = OrderedDict()
+        self._answers: OrderedDict[Any, Any] = OrderedDict()
+        self._lock, self._slow = threading.RLock(), threading.RLock()
 
-    def under(self, state: State) -> Fitted:
-        """The model under the conditions of a state."""
-        if state in self._kept:
-            self._kept.move_to_end(state)
-        else:
-            self._kept[state] = conditioned(self.fitted, state.given, state.setting)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return self._kept[state]
+    def prepare(self) -> None:
+        """Compute what every answer needs, so that the first ones are quick too."""
+        with collected_warnings():
+            _ = self.fitted.results, self.graphs
+
+    @cached_property
+    def graphs(self) -> DrawnGraphs | None:
+        """The graphs of the model's own sample; None where they do not fit into memory."""
+        with self._slow, collected_warnings():
+            try:
+                return DrawnGraphs(self.fitted, self.fitted.own_sample())
+            except ResourceError:
+                return None
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        """The values that the score averages over, where exact sums are known under each of them."""
+        workspace = self.fitted.workspace
+        mixed = isinstance(workspace, MixedWorkspace) and exact_sums(self.fitted) is not None
+        return workspace.mixture.values if mixed else ()  # type: ignore[attr-defined]
+
+    def feature(self, state: State) -> Feature | None:
+        """All statements of a state as one; None where there are none. What cannot be read is refused."""
+        if state.setting is not None and state.setting not in self.settings:
+            raise InputError(f"{state.setting:g} is not one of the values that the score of this model averages over.")
+        features = [self._feature(text) for text in dict.fromkeys(state.given)]
+        return None if not features else features[0] if len(features) == 1 else And(tuple(features))
+
+    def _feature(self, text: str) -> Feature:
+        found = resolve(text, self.fitted.names, None, self.fitted.exogenous)
+        if found.given is not None:
+            raise InputError(f"The condition {text!r} has a condition of its own. Join both with &.")
+        return found.feature
+
+    def seconds(self, state: State) -> float:
+        """Roughly how long the exact answer under a state takes; infinite where only draws can tell."""
+        workspace, feature = self.fitted.workspace, self.feature(state)
+        if exact_sums(self.fitted) is None:
+            return math.inf
+        if feature is not None:
+            found = projected_conditions(feature, self.fitted.names)
+            if found is None or found.conditions.constant or [term.sign for term in found.conditions.terms] != [1]:
+                return math.inf
+        share = 1 if state.setting is None else len(workspace.parts)
+        return workspace.seconds(self.fitted.modularity) / share
+
+    def is_quick(self, state: State) -> bool:
+        """Whether the best answers that there are under a state take no longer than one waits unasked."""
+        return state.is_empty or self.seconds(state) <= QUICK_SECONDS
+
+    def can_be_better(self, state: State) -> bool:
+        """Whether more can be asked under a state than those of the drawn graphs that are left."""
+        if state.is_empty:
+            return False
+        if self.fitted.completes or math.isfinite(self.seconds(state)):
+            return True
+        # Where some of several statements restrict the weights, graphs can be drawn anew under these.
+        alone = (State((text,), state.setting) for text in state.given)
+        return len(state.given) > 1 and any(math.isfinite(self.seconds(own)) for own in alone)
+
+    def under(self, state: State, *, patient: bool = False) -> Fitted:
+        """The model under the conditions of a state; what takes long is done for one `patient` request at a time."""
+        if state.is_empty:
+            return self.fitted
+        key = state.sorted
+        known = self._find(self._models, key)
+        if known is not None:
+            return known
+        if not patient:
+            return self._keep(key, conditioned(self.fitted, state.given, state.setting))
+        with self._slow:
+            known = self._find(self._models, key)
+            return known or self._keep(key, conditioned(self.fitted, state.given, state.setting))
+
+    def knowledge(self, state: State) -> Knowledge:
+        """What is known about directions under a state without looking at the data."""
+        return knowledge_under(knowledge_of(self.fitted), list(state.given) or None, self.fitted.names)
+
+    def once(self, key: Any, make: Callable[[], Made]) -> Made:
+        """What `make` gives, remembered with the last answers that took long."""
+        known = self._find(self._answers, key)
+        if known is not None:
+            found: Made = known
+            return found
+        with self._slow:
+            found = self._find(self._answers, key) or make()
+        with self._lock:
+            self._answers[key] = found
+            while len(self._answers) > _MOST_ANSWERS:
+                self._answers.popitem(last=False)
+        return found
+
+    def recall(self, key: Any) -> Any:
+        """What is remembered under a key, or None."""
+        return self._find(self._answers, key)
+
+    def _find(self, kept: OrderedDict[Any, Any], key: Any) -> Any:
+        with self._lock:
+            if key in kept:
+                kept.move_to_end(key)
+            return kept.get(key)
+
+    def _keep(self, key: State, fitted: Fitted) -> Fitted:
+        with self._lock:
+            # A model grows when its sample is drawn, so that all are measured again.
+            sizes = {own: bytes_beyond(model, self.fitted) for own, model in self._models.items()}
+            self._models[key] = fitted
+            sizes[key] = bytes_beyond(fitted, self.fitted)
+            while len(sizes) > 1 and (len(sizes) > _MOST_MODELS or sum(sizes.values()) > _MOST_BYTES):
+                oldest, _ = self._models.popitem(last=False)
+                del sizes[oldest]
+        return fitted
+
+
+def bytes_beyond(fitted: Fitted, base: Fitted) -> int:
+    """How much memory the arrays of a model take that are not those of its base."""
+    seen = {id(base), *map(id, vars(base).values()), id(base.workspace.engine)}
+    total, left = 0, [fitted]
+    while left:
+        thing: Any = left.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, np.ndarray):
+            total += thing.nbytes if thing.base is None else 0
+            left += [] if thing.base is None else [thing.base]
+        elif isinstance(thing, Mapping):
+            left += thing.values()
+        elif isinstance(thing, list | tuple):
+            # Of numbers there may be very many, and none is an array.
+            left += [own for own in thing if not isinstance(own, int | float | str)]
+        elif type(thing).__module__.startswith("dagpost.") and hasattr(thing, "__dict__"):
+            left += vars(thing).values()
+    return total

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 
 #: Nobody argues with more assumptions, or longer ones.
@@ -19,6 +20,16 @@ class State:
     given: tuple[str, ...] = ()
     setting: float | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is assumed."""
+        return not self.given and self.setting is None
+
+    @property
+    def sorted(self) -> State:
+        """The same for all states in which the same statements are assumed."""
+        return State(tuple(sorted(set(self.given))), self.setting)
+
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> State:
         """The state in a request, checked."""
@@ -30,3 +41,20 @@ class State:
         if setting is not None and (isinstance(setting, bool) or not isinstance(setting, int | float)):
             raise InputError("'setting' must be a number.")
         return cls(tuple(given), None if setting is None else float(setting))
+
+
+def text_in(asked: Mapping[str, Any], name: str) -> str:
+    """A text in a request, checked."""
+    text = asked.get(name)
+    if not isinstance(text, str) or len(text) > _LONGEST:
+        raise InputError(f"'{name}' must be text of at most {_LONGEST:,} characters.")
+    return text
+
+
+def place_in(place: object, names: Sequence[str], what: str) -> int:
+    """The place of a variable in a request, which has it as a number or by its name."""
+    if isinstance(place, str):
+        return position_of(place, names)
+    if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < len(names):
+        raise InputError(f"'{what}' must be the name of a variable, or its place from 0 to {len(names) - 1}.")
+    return place

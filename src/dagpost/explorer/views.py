@@ -1,46 +1,217 @@
-"""What the posterior says under the conditions of a state: the numbers behind the whole picture."""
+"""What the posterior says under the conditions of a state: the numbers behind the whole picture.
+
+Edges and paths are exact where that takes about a second; else they come from the drawn graphs that meet the
+conditions, at once, and exactly (or averaged over completed tables) for a request that is patient. Which way edges are
+compelled always comes from drawn graphs, as shares of the best known probabilities of edges: from those of the model's
+own sample that are left, or, if these are few, from a small sample under the conditions.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dagpost.explorer.session import Session
+from dagpost._tools.arrays import Floats
+from dagpost.errors import NoGraphError, PrecisionError, ResourceError, collected_warnings
+from dagpost.explorer.drawn import DrawnGraphs, Left
+from dagpost.explorer.session import QUICK_SECONDS, Session
 from dagpost.explorer.state import State
-from dagpost.posterior.answers import exact_matrix
-from dagpost.posterior.directions import quick_directions
-from dagpost.posterior.estimate import Estimate
+from dagpost.posterior.answers import answer_of, exact_sums, known_paths
+from dagpost.posterior.compelled_shares import one_way_at_most
+from dagpost.posterior.estimate import Estimate, exact_estimate
+from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.knowledge import Knowledge
+from dagpost.posterior.mixture import MixedWorkspace
+
+#: Beside draws, which are there at once, only that is summed which takes no longer than this.
+_AT_ONCE_SECONDS = 0.1
+#: How long a patient request waits for paths that do not come with the sums.
+_PATIENCE_SECONDS = 30.0
+#: Where graphs worth fewer than this are left, directions come from a sample under the conditions, of this size.
+_ENOUGH, _SMALL_SAMPLE = 300.0, 2_000
+#: With so few variables that sample is drawn at once.
+_FEW_VARIABLES = 12
 
 
 def view(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that is drawn under the conditions of a state."""
-    state = State.of(asked)
-    fitted = session.under(state)
-    found, paths = quick_directions(fitted), exact_matrix("~>", fitted)
-    return {
-        "given": list(state.given),
-        "setting": state.setting,
-        "chance": None if fitted.condition is None else chance_of(fitted.condition.probability),
-        "source": "exact" if fitted.results.exact else "draws",
-        "final": True,
-        "seconds": None,
-        "graphs": None,
-        "few": False,
-        "edges": np.clip(fitted.results.edges, 0.0, 1.0).tolist(),
-        "paths": None if paths is None else paths.tolist(),
-        "by_data": found.by_data.tolist() if found.computed else None,
-        "by_rules": found.by_rules.tolist() if found.computed else None,
-        "by_model": found.by_model.tolist() if found.computed else None,
-        "settled": np.argwhere(found.settled).tolist(),
-        "fixed": np.argwhere(found.fixed).tolist(),
-        "notes": [],
-    }
+    state, patient = State.of(asked), bool(asked.get("patient"))
+    with collected_warnings() as said:
+        found = _Finding(session, state, patient=patient).found()
+    return {**found, "notes": list(dict.fromkeys([*found["notes"], *said]))}
+
+
+@dataclass(eq=False)
+class _Finding:
+    """A view while it is made."""
+
+    session: Session
+    state: State
+    patient: bool
+
+    def found(self) -> dict[str, Any]:
+        """The view."""
+        session, state = self.session, self.state
+        feature, graphs = session.feature(state), session.graphs
+        quick = session.is_quick(state)
+        if not quick and not self.patient and graphs is not None:
+            try:
+                return self._by_draws(graphs, graphs.left(feature, state.setting))
+            except NoGraphError:
+                if not self.session.can_be_better(self.state):
+                    raise
+        fitted = session.under(state, patient=not quick)
+        results = fitted.results
+        if not results.exact and not results.tables and not state.is_empty and graphs is not None:
+            return self._by_draws(graphs, graphs.left(feature, state.setting), fitted)
+        return self._by_model(fitted, graphs)
+
+    def _by_model(self, fitted: Fitted, graphs: DrawnGraphs | None) -> dict[str, Any]:
+        """From a model that knows its edges."""
+        session, state = self.session, self.state
+        edges = np.clip(fitted.results.edges, 0.0, 1.0)
+        left = _left_or_none(session, state, graphs)
+        paths, complete = self._paths(fitted, graphs, left)
+        known, final = session.knowledge(state), complete or self.patient
+        shown, source = (left, graphs)
+        if not state.is_empty and fitted.results.exact and (left is None or left.worth < _ENOUGH):
+            if self.patient or len(fitted.names) <= _FEW_VARIABLES:
+                source = _small_sample(fitted)
+                shown = source.left(None)
+            else:
+                final = False
+        split = None if source is None or shown is None else source.compelled(shown, known, one_way_at_most(edges))
+        condition = fitted.condition
+        seconds = None if final else QUICK_SECONDS
+        named = "exact" if fitted.results.exact else "averaged" if fitted.results.tables else "draws"
+        chance = None if condition is None else condition.probability
+        few = named == "draws" and left is not None and left.few
+        return self._view(named, edges, paths, split, known, left, chance, final, seconds, few, _notes(fitted, known))
+
+    def _by_draws(self, graphs: DrawnGraphs, left: Left, fitted: Fitted | None = None) -> dict[str, Any]:
+        """From the drawn graphs that are left."""
+        session, state = self.session, self.state
+        edges, paths, known = graphs.edges(left), graphs.paths(left), session.knowledge(state)
+        split = graphs.compelled(left, known, edges)
+        final = self.patient or not self.session.can_be_better(self.state)
+        seconds = None
+        if not final:
+            seconds = session.seconds(state)
+            seconds = seconds if math.isfinite(seconds) else session.fitted.workspace.seconds(session.fitted.modularity)
+            seconds = seconds if math.isfinite(seconds) else 2.0 * QUICK_SECONDS
+        chance = self._chance(graphs) if fitted is None or fitted.condition is None else fitted.condition.probability
+        notes = _notes(session.fitted, known)
+        if left.few:
+            notes.append(
+                f"Only {len(left.rows):,} of the {left.of:,} distinct graphs that were drawn "
+                f"{'meets' if len(left.rows) == 1 else 'meet'} the conditions: the numbers are rough."
+            )
+        return self._view("draws", edges, paths, split, known, left, chance, final, seconds, left.few, notes)
+
+    def _paths(self, fitted: Fitted, graphs: DrawnGraphs | None, left: Left | None) -> tuple[Floats | None, bool]:
+        """The probabilities of paths, as well as they are known in time, and whether that is as well as can be."""
+        found = fitted.augmented.paths if fitted.augmented is not None else None
+        if found is not None:
+            return np.clip(found, 0.0, 1.0), True
+        exact = known_paths(fitted, _PATIENCE_SECONDS if self.patient else QUICK_SECONDS)
+        if exact is not None and not np.isnan(exact).any():
+            return np.clip(exact, 0.0, 1.0), True
+        final = exact_sums(fitted) is None
+        if graphs is None or left is None:
+            return None, final
+        drawn = graphs.paths(left)
+        return (drawn if exact is None else np.where(np.isnan(exact), drawn, np.clip(exact, 0.0, 1.0))), final
+
+    def _chance(self, graphs: DrawnGraphs) -> Estimate | None:
+        """How probable the conditions are: exact where that is quick."""
+        session, state = self.session, self.state
+        feature = session.feature(state)
+        if state.is_empty:
+            return None
+        found = exact_sums(session.fitted)
+        if found is not None and feature is not None and state.setting is None:
+            try:
+                answer = answer_of(feature, session.fitted.names, *found, _AT_ONCE_SECONDS)
+            except (PrecisionError, ResourceError):
+                answer = None
+            if answer is not None:
+                return exact_estimate(answer.value, session.fitted.target).given(session.fitted.exogenous)
+        return graphs.chance(feature, state.setting)
+
+    def _view(
+        self,
+        source: str,
+        edges: Floats,
+        paths: Floats | None,
+        split: tuple[Floats, Floats, Floats] | None,
+        known: Knowledge,
+        left: Left | None,
+        chance: Estimate | None,
+        final: bool,
+        seconds: float | None,
+        few: bool,
+        notes: list[str],
+    ) -> dict[str, Any]:
+        by_data, by_rules, by_model = (None, None, None) if split is None else (own.tolist() for own in split)
+        return {
+            "given": list(self.state.given),
+            "setting": self.state.setting,
+            "chance": None if chance is None else chance_of(chance),
+            "source": source,
+            "final": final,
+            "seconds": seconds,
+            "graphs": None if left is None else left.summary(),
+            "few": few,
+            "edges": edges.tolist(),
+            "paths": None if paths is None else paths.tolist(),
+            "by_data": by_data,
+            "by_rules": by_rules,
+            "by_model": by_model,
+            "settled": np.argwhere(known.settled).tolist(),
+            "fixed": np.argwhere(known.fixed).tolist(),
+            "notes": notes,
+        }
 
 
 def chance_of(estimate: Estimate) -> dict[str, Any]:
     """A probability as the page reads it."""
-    exact = estimate.lower == estimate.upper
-    return {"value": float(estimate), "lower": estimate.lower, "upper": estimate.upper, "exact": exact,
-            "said": str(estimate)}  # fmt: skip
+    return {
+        "value": float(estimate) if math.isfinite(estimate) else None,
+        "lower": estimate.lower,
+        "upper": estimate.upper,
+        "exact": estimate.lower == estimate.upper,
+        "said": str(estimate),
+    }
+
+
+def _left_or_none(session: Session, state: State, graphs: DrawnGraphs | None) -> Left | None:
+    try:
+        return None if graphs is None else graphs.left(session.feature(state), state.setting)
+    except NoGraphError:
+        return None
+
+
+def _small_sample(fitted: Fitted) -> DrawnGraphs:
+    """Some graphs under the conditions, drawn once for a model."""
+    return fitted.once(
+        "graphs of the explorer",
+        lambda: DrawnGraphs(fitted, fitted.draw(_SMALL_SAMPLE, fitted.settings["seed"] or 0, may_stop=True)),
+    )
+
+
+def _notes(fitted: Fitted, known: Knowledge) -> list[str]:
+    """Sentences worth saying about all numbers of a view."""
+    notes, workspace = [], fitted.workspace
+    if isinstance(workspace, MixedWorkspace):
+        notes.append(f"Averaged over {len(workspace.mixture.values)} {workspace.mixture.setting}s.")
+    if fitted.results.tables:
+        notes.append(f"Averaged over {fitted.results.tables:,} completed tables.")
+    if fitted.results.verdict:
+        notes.append(fitted.results.verdict)
+    if known.note:
+        notes.append(known.note)
+    return notes

@@ -88,11 +88,13 @@ def _why_unreadable(character: str) -> str:
 
 
 def error_at(text: str, position: int, message: str) -> InputError:
-    """An error that shows the text, with a caret under the place."""
+    """An error that shows the text, with a caret under the place, which it knows as `at` too."""
     # Line breaks and control characters would separate the caret from its place, and wide characters would shift it.
     shown = "".join(character if character.isprintable() else " " for character in text)
     before = "".join(" " * _width(character) for character in shown[:position])
-    return InputError(f"{message}\n  {shown}\n  {before}^")
+    error = InputError(f"{message}\n  {shown}\n  {before}^")
+    error.at = position
+    return error
 
 
 def _width(character: str) -> int:

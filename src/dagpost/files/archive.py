@@ -2,7 +2,8 @@
 
 A file is a zip archive with `about.json` (kind, format version, whatever the writer wants to say) and one `.npy` member
 an array. `about.json` has the SHA-256 of every array and of itself: where a bit has changed, or parts were exchanged,
-the file is refused by the name of the part. Files of format 1 have no such checksums, only those of the archive.
+the file is refused by the name of the part. Files of format 1 have no such checksums, only those of the archive;
+those of format 3 are about graphs in which something is taken for true.
 
 Nothing in a file is code and reading it runs none: arrays are read without pickle, into memory that is not far
 larger than the file. Checksums say that a file is as it was written, not that whoever wrote it meant well: what the
@@ -36,10 +37,12 @@ from dagpost._version import __version__
 from dagpost.errors import InputError
 
 FORMAT_VERSION = 2
+#: The format of files about graphs in which something is taken for true, which earlier versions would overlook.
+_FORMAT_WITH_CONDITION = 3
 #: What a file can hold.
 HELD = ("model", "sample")
 #: Those that are read.
-_FORMATS = (1, FORMAT_VERSION)
+_FORMATS = (1, FORMAT_VERSION, _FORMAT_WITH_CONDITION)
 _ABOUT, _ARRAY = "about.json", ".npy"
 _AGAIN = "Make it again, or take an undamaged copy."
 
@@ -64,7 +67,9 @@ Arrays = dict[str, NDArray[Any]]
 
 def write_archive(path: str | os.PathLike[str], kind: str, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write one file of the given kind ("model", "sample"), replacing an older one only once it is complete."""
-    own = {"dagpost": kind, "format": FORMAT_VERSION, "version": __version__, "arrays": sorted(arrays)}
+    given = "given" in about or "given" in about.get("provenance", {})
+    version = _FORMAT_WITH_CONDITION if given else FORMAT_VERSION
+    own = {"dagpost": kind, "format": version, "version": __version__, "arrays": sorted(arrays)}
     content: dict[str, Any] = {**own, **about, **own, "checksums": {}}
     content.pop("checksum", None)
     with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -195,7 +200,7 @@ def _about(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
     if about.get("format") not in _FORMATS or isinstance(about["format"], bool | float):
         raise InputError(
             f"{str(source)!r} has format {about.get('format')}, written by dagpost {about.get('version')}; this is "
-            f"dagpost {__version__}, which reads formats {' and '.join(map(str, _FORMATS))}. Use that version, or make "
+            f"dagpost {__version__}, which reads formats {_FORMATS[0]} to {_FORMATS[-1]}. Use that version, or make "
             "the file again."
         )
     _check_own_parts(source, about)

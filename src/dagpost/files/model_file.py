@@ -2,7 +2,7 @@
 
 A model keeps the weights of all its families, or, where there are too many, of those among the candidate parents, or
 of those that its chains consider. Of the data it keeps what was counted for the families of its own sample, and the
-rows only if that is asked for.
+rows only if that is asked for. A model under a condition is kept without it, with its text (kept_condition.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.exact.order import check_weights
 from dagpost.families.family_sums import FamilyWeights
-from dagpost.files import allowed_families, archive, augmented_model, kept_sets
+from dagpost.files import allowed_families, archive, augmented_model, kept_condition, kept_sets
 from dagpost.files.kept_recipe import levels_in, recipe_in
 from dagpost.files.sample_file import parts_of, sample_of
 from dagpost.files.schema import REMEDIES, read_checked
@@ -72,6 +72,7 @@ Arrays = dict[str, NDArray[Any]]
 
 def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> None:
     """Write a fitted model to one file; an older one is replaced whole."""
+    fitted, given = kept_condition.parts_to_keep(fitted)
     results, workspace, data = fitted.results, fitted.workspace, fitted.data
     arrays: Arrays = {"edges": np.clip(results.edges, 0.0, 1.0)}
     small_size: int | None = None
@@ -113,6 +114,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "error_bound": None if results.sums is None else results.sums.error_bound,
         **augmented_model.facts_of(fitted),
         **sets,
+        **given,
     }
     if (mixture := mixture_facts(fitted)) is not None:
         evidences = [part.structure_log_evidence for part in workspace.parts] or [None] * len(mixture["values"])
@@ -199,6 +201,7 @@ def load_model(
             remember_background(fitted, parts[_BACKGROUND][1])
         if parts[_SENSITIVITY] is not None:
             remember_sensitivity(fitted, sensitivity_from(names, *parts[_SENSITIVITY]))
+        fitted = kept_condition.under_condition(fitted, about)
     return fitted, {**_own_settings(settings, data), **chosen}
 
 

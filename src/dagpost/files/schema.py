@@ -58,6 +58,7 @@ from dagpost.files.data_schema import (
     check_statistics,
     sizes_of,
 )
+from dagpost.files.kept_condition import CONDITION, PROBABILITY, SETTING, STATEMENTS
 from dagpost.files.parent_columns import check_parents
 from dagpost.mcmc.checks import CHECKS
 from dagpost.mcmc.records import ROUND_GRAPHS, check_standing
@@ -142,11 +143,12 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     "background": optional(mapping({})),
     "rows": optional(mapping({}, more=anything)),
     "sensitivity": optional(mapping({}, more=anything)),
+    "given": CONDITION,
 }
 #: Optional parts, and fields of which the first versions knew nothing.
 _MODEL_LACKS = (
     *("interventions", "targets", "recipe", "time", "exact", "engine", "verdict", "mixture"),
-    *("sample", "statistics", "background", "rows", "sensitivity", "gaps", "censored", "latent"),
+    *("sample", "statistics", "background", "rows", "sensitivity", "gaps", "censored", "latent", "given"),
 )
 
 _WEIGHTS = numbers("nodes", "families", least=-_NATS, most=_NATS, minus_infinity=True)
@@ -189,25 +191,17 @@ _PROVENANCE = mapping(
         "engine": text,
         "tied": truth,
         "beside": mapping({}, more=text),
+        "given": STATEMENTS,
+        "given_setting": SETTING,
+        "given_probability": PROBABILITY,
     },
     # A sample that a user makes says what the user likes.
     more=anything,
     may_lack=(
         *("data_fingerprint", "observations", "score", "prior", "max_parents", "required", "forbidden", "tiers"),
-        *(
-            "exogenous",
-            "apart",
-            "sinks",
-            "regimes",
-            "interventions",
-            "targets",
-            "time",
-            "method",
-            "seed",
-            "seeds",
-            "engine",
-        ),
-        *("tied", "beside"),
+        *("exogenous", "apart", "sinks", "regimes", "interventions", "targets", "time"),
+        *("method", "seed", "seeds", "engine"),
+        *("tied", "beside", "given", "given_setting", "given_probability"),
     ),
 )
 SAMPLE_FIELDS: Mapping[str, Rule] = {

@@ -13,8 +13,8 @@ A column that is not modelled has a square box, filled with grey; others are rou
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from dagpost.posterior.directions import CLEAR, LEANING
 from dagpost.posterior.pair_direction import LABELS, Word
@@ -79,6 +79,12 @@ COLOURS: dict[str, str] = {
 }
 #: Length of a head and how much wider than its line it is, in points.
 _HEAD_LENGTH, _HEAD_EXTRA = 7.6, 5.0
+#: Width of the stroke around a head, in points; an angle is as wide as its line.
+HEAD_STROKES: dict[Head, float] = {"filled": 0.6, "hollow": 1.1}
+
+#: The marks of a line that is assumed, and of one that is assumed away, around their middles.
+LOCK = "M-3.6,-0.6H3.6V4.6H-3.6ZM-2.1,-0.6V-2.4A2.1,2.1 0 0 1 2.1,-2.4V-0.6"
+CROSS = "M-4,-4L4,4M-4,4L4,-4"
 
 
 def head_of(word: Word) -> Head | None:
@@ -99,6 +105,19 @@ def head_size(word: Word, probability: float) -> tuple[float, float]:
     if head_of(word) is None:
         return 0.0, 0.0
     return _HEAD_LENGTH, LOOKS[word].width(probability) + _HEAD_EXTRA
+
+
+def looks_as_data() -> dict[str, Any]:
+    """All looks for a script that draws lines anew, as plain data.
+
+    >>> looks_as_data()["words"]["leaning"]["head"], looks_as_data()["head"]
+    ('angle', {'length': 7.6, 'extra': 5.0, 'strokes': {'filled': 0.6, 'hollow': 1.1}})
+    """
+    return {
+        "words": {word: asdict(look) for word, look in LOOKS.items()},
+        "head": {"length": _HEAD_LENGTH, "extra": _HEAD_EXTRA, "strokes": dict(HEAD_STROKES)},
+        "marks": {"lock": LOCK, "cross": CROSS},
+    }
 
 
 def mixed(ink: str, strength: float) -> str:

@@ -11,8 +11,9 @@ import html
 from collections.abc import Sequence
 
 from dagpost._tools.text import printable
+from dagpost.plots.box_layout import head_scale
 from dagpost.plots.letters import LINE, text_width
-from dagpost.plots.marks import COLOURS, LOOKS, Look, head_size
+from dagpost.plots.marks import COLOURS, HEAD_STROKES, LOOKS, Look, head_size
 from dagpost.plots.ports import Point
 from dagpost.plots.scene import Box, Line, Scene
 from dagpost.plots.sheet import MARK, SHORT_MARK, Sample, Sheet, sheet_of
@@ -66,7 +67,9 @@ def svg_of(scene: Scene, *, standalone: bool = False, title: str | None = None, 
         )
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="graph {scene.shape}" {view} role="img" '
-            f'font-size="{scene.size:g}">{told}{inside}</svg>'
+            f'font-size="{scene.size:g}" data-number-size="{scene.number_size:g}" '
+            f'data-width-scale="{_width_scale(scene):g}" data-head-scale="{head_scale(scene.size):g}">'
+            f"{told}{inside}</svg>"
         )
     return _of_its_own(sheet_of(scene, title=name, legend=legend), inside, told)
 
@@ -83,7 +86,7 @@ class _Inks:
 
 def _line(line: Line, scene: Scene, inks: _Inks) -> str:
     look = LOOKS[line.word]
-    width = look.width(line.joined) * min(1.0, scene.size / 11.0)
+    width = look.width(line.joined) * _width_scale(scene)
     course = _course(line.path)
     drawn = [_stroke(course, look, width, look.strength(line.joined), inks)]
     if line.head is not None:
@@ -91,12 +94,20 @@ def _line(line: Line, scene: Scene, inks: _Inks) -> str:
     if line.number_at is not None:
         drawn.append(_number(line, scene, inks))
     if not inks.standalone:
-        drawn.append(f'<path class="target" d="{course}"/>')
+        # From border to border: a script that moves the head to the other end, or takes it away, begins with this.
+        whole = course if line.head is None else f"{course}L{_at(line.head[0])}"
+        drawn.append(f'<path class="target" d="{whole}"/>')
     away = " hidden" if line.hidden else ""
+    ends = "" if inks.standalone else f' data-from="{line.source}" data-to="{line.target}"'
     return (
-        f'<g class="pair {line.word}{away}" data-pair="{line.pair}" data-joined="{line.joined:.4g}">'
+        f'<g class="pair {line.word}{away}" data-pair="{line.pair}"{ends} data-joined="{line.joined:.4g}">'
         f"<title>{html.escape(line.said)}</title>{''.join(drawn)}</g>"
     )
+
+
+def _width_scale(scene: Scene) -> float:
+    """Lines are thinner where letters are small."""
+    return min(1.0, scene.size / 11.0)
 
 
 def _stroke(course: str, look: Look, width: float, strength: float, inks: _Inks) -> str:
@@ -120,9 +131,9 @@ def _head(corners: Sequence[Point], look: Look, width: float, strength: float, i
         )
     course = f"M{_at(tip)}L{_at(left)}L{_at(right)}Z"
     fill = inks("fill", look.ink if look.head == "filled" else "paper")
-    thin = 0.6 if look.head == "filled" else 1.1
+    assert look.head is not None
     return (
-        f'<path class="head {look.head}" d="{course}" stroke-width="{thin}" stroke-linejoin="miter" '
+        f'<path class="head {look.head}" d="{course}" stroke-width="{HEAD_STROKES[look.head]}" stroke-linejoin="miter" '
         f'opacity="{strength:.2f}"{fill}{inks("stroke", look.ink)}/>'
     )
 

@@ -17,6 +17,7 @@ from dagpost._tools.arrays import Flags, Floats, Masks
 from dagpost.families.masks import mask_type
 from dagpost.methods.targets import MODULARITIES, ORDER
 from dagpost.posterior.answers import exact_sums
+from dagpost.posterior.conditioned_sample import graphs_under
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.shares import GIVEN
 from dagpost.sampling.linear_extensions import log_linear_extensions
@@ -35,7 +36,16 @@ def all_graphs(fitted: Fitted) -> DagSample | None:
     """
     if len(fitted.names) > MOST_COLUMNS or fitted.completes or fitted.target not in MODULARITIES:
         return None
-    return fitted.once("all graphs", lambda: None if exact_sums(fitted) is None else _listed(fitted))
+    return fitted.once("all graphs", lambda: _found(fitted))
+
+
+def _found(fitted: Fitted) -> DagSample | None:
+    condition = fitted.condition
+    if condition is not None and not condition.exact and condition.feature is not None:
+        # The weights of graphs under any condition are those that they have without it, over their sum.
+        every = all_graphs(condition.base)
+        return None if every is None else graphs_under(every, condition.feature)
+    return None if exact_sums(fitted) is None else _listed(fitted)
 
 
 def _listed(fitted: Fitted) -> DagSample:

@@ -56,3 +56,29 @@ def compelled_shares(
         if present:
             present_in[:, part] = edges_of_pairs(graphs, pairs)
     return CompelledShares(by_data, with_rules, with_model, by_data_in, present_in)
+
+
+def one_way_at_most(edges: Floats) -> Floats:
+    """Probabilities of edges such that both ways of a pair do not exceed 1 together.
+
+    Chains estimate both ways of an edge apart, each given the rest of a graph.
+    """
+    return edges / np.maximum(edges + edges.T, 1.0)
+
+
+def compelled_probabilities(
+    edges: Floats, frequencies: Floats, found: CompelledShares, known: Knowledge
+) -> tuple[Floats, Floats, Floats]:
+    """The probabilities that an edge is there and compelled: by the data, with the rules, and with the model.
+
+    `edges` has the probability of each edge; `frequencies` those among the graphs that `found` is about, whose shares
+    of compelled ones are taken for shares of that probability.
+    """
+    seen = frequencies > 0.0
+    # An edge that was not drawn although it has a probability: nothing is known but what the rules say.
+    ruled = known.settled.astype(np.float64)
+    fixed = np.maximum(ruled, known.fixed)
+    share_by_data = np.divide(found.by_data, frequencies, out=np.zeros_like(frequencies), where=seen)
+    share_ruled = np.clip(np.divide(found.with_rules, frequencies, out=ruled, where=seen), share_by_data, 1.0)
+    share_fixed = np.clip(np.divide(found.with_model, frequencies, out=fixed, where=seen), share_ruled, 1.0)
+    return edges * np.clip(share_by_data, 0.0, 1.0), edges * share_ruled, edges * share_fixed

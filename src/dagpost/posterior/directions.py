@@ -25,7 +25,12 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.text import printable, shortened
 from dagpost.features import weighted_matrix
-from dagpost.posterior.compelled_shares import CompelledShares, compelled_shares
+from dagpost.posterior.compelled_shares import (
+    CompelledShares,
+    compelled_probabilities,
+    compelled_shares,
+    one_way_at_most,
+)
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.knowledge import Knowledge, knowledge_from, knowledge_of, knowledge_of_sample
 from dagpost.posterior.pair_direction import PairDirection
@@ -258,10 +263,8 @@ class _Found:
         self.sample, self.known, self.exact = sample, known, exact
         self.frequencies = weighted_matrix("->", sample.parents, sample.weights)
         own = np.minimum(self.frequencies, 1.0) if edges is None else edges
-        both = own + own.T
-        self.joined = np.minimum(both, 1.0)
-        # Chains estimate both ways of an edge apart, each given the rest of a graph: together they may exceed 1.
-        self.edges = own / np.maximum(both, 1.0)
+        self.joined = np.minimum(own + own.T, 1.0)
+        self.edges = one_way_at_most(own)
         # What a sample says of an edge that is nowhere compelled, the same for all of these.
         self._never: Estimate | None = None
 
@@ -271,15 +274,7 @@ class _Found:
 
     def _probabilities(self, found: CompelledShares) -> tuple[Floats, Floats, Floats]:
         """The probabilities that an edge is there and compelled: by the data, with the rules, and with the model."""
-        frequencies = self.frequencies
-        seen = frequencies > 0.0
-        # An edge that was not drawn although it has a probability: nothing is known but what the rules say.
-        ruled = self.known.settled.astype(np.float64)
-        fixed = np.maximum(ruled, self.known.fixed)
-        share_by_data = np.divide(found.by_data, frequencies, out=np.zeros_like(frequencies), where=seen)
-        share_ruled = np.clip(np.divide(found.with_rules, frequencies, out=ruled, where=seen), share_by_data, 1.0)
-        share_fixed = np.clip(np.divide(found.with_model, frequencies, out=fixed, where=seen), share_ruled, 1.0)
-        return self.edges * np.clip(share_by_data, 0.0, 1.0), self.edges * share_ruled, self.edges * share_fixed
+        return compelled_probabilities(self.edges, self.frequencies, found, self.known)
 
     def directions(self, confidence: float) -> Directions:
         """The posterior of every pair."""

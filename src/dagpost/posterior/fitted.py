@@ -13,29 +13,23 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 import numpy as np
 
 from dagpost._tools import memory
-from dagpost._tools.json_settings import from_json
-from dagpost._tools.setting_text import readable_setting
 from dagpost._tools.spelling import either
-from dagpost._tools.text import names_in, readable_level, shown
+from dagpost._tools.text import names_in, readable_level
 from dagpost.data.unknown_cells import UnknownCells
 from dagpost.errors import InputError, ResourceError, warn
-from dagpost.families.masks import mask_type
 from dagpost.families.parent_lists import words_of
-from dagpost.mcmc.records import ChainRun
 from dagpost.methods.augmentation import Augmentation
-from dagpost.methods.base import Draws, Method, Wanted
+from dagpost.methods.base import Method, Wanted
 from dagpost.methods.kbest import KBest
-from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import Target
 from dagpost.posterior.augmented import Augmented, augmented_of
-from dagpost.posterior.condition_words import GIVEN_PROBABILITY, given_provenance
+from dagpost.posterior.condition_words import given_provenance
+from dagpost.posterior.drawn_sample import make_sample, run_of, warn_of_chains
 from dagpost.posterior.mixture import draw
 from dagpost.posterior.results import Results, compute
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.workspace import Workspace
-from dagpost.priors.registry import PRIORS
 from dagpost.scores import class_of
-from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
@@ -49,6 +43,8 @@ Made = TypeVar("Made")
 _BYTES_A_GRAPH = 100
 #: The model's own sample takes no more than this, and has as many graphs at least.
 _SAMPLE_BYTES, _FEWEST_GRAPHS = 2**29, 1000
+#: What is remembered of the data and the settings: it is the same under any condition.
+_WITHOUT_CONDITION = ("prior", "statistics", "background", "row labels")
 #: Settings that say what a sample was drawn from.
 _PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers")
 
@@ -166,7 +162,7 @@ class Fitted:
     @property
     def results(self) -> Results:
         """Evidence and edges; computed when first asked for."""
-        return self.once("results", lambda: compute(self))
+        return self.once("results", lambda: compute(self) if self.condition is None else self.condition.computed(self))
 
     @property
     def augmented(self) -> Augmented | None:
@@ -181,6 +177,8 @@ class Fitted:
 
     def own_sample(self) -> DagSample:
         """The sample that answers and predictions come from where none is given: drawn once, then remembered."""
+        if self.condition is not None and self.condition.drawn:
+            return self.once("sample", self.condition.own_sample)
         return self.once("sample", lambda: self.draw(self.usual_count, self.settings["seed"], may_stop=True))
 
     def quick_sample(self) -> DagSample | None:
@@ -228,8 +226,11 @@ class Fitted:
         self._remembered[name] = value
 
     def recall(self, name: str) -> Any:
-        """What is remembered under a name, or None."""
-        return self._remembered.get(name)
+        """What is remembered under a name, or None; under a condition, what does not depend on it is the base's."""
+        known = self._remembered.get(name)
+        if known is None and self.condition is not None and name in _WITHOUT_CONDITION:
+            return self.condition.base.recall(name)
+        return known
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -261,6 +262,8 @@ class Fitted:
 
         Fewer will do if chains `may_stop` by a rule of their own.
         """
+        if self.condition is not None and self.condition.drawn:
+            return self.condition.draw(count, seed, method=method, guarantee=guarantee, resume=resume)
         method = self.method if method is None else method
         needed = count * (_BYTES_A_GRAPH + (12 + 8 * words_of(len(self.names))) * len(self.names))
         # The search for the best graphs checks for itself.
@@ -268,7 +271,7 @@ class Fitted:
             memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
         sequence = self.workspace.new_seed(seed if resume is None else resume.provenance.get("seed"))
         about = {**self.provenance, "seed": sequence.entropy, "method": method.to_json()}
-        previous = None if resume is None else _run_of(resume, count, about)
+        previous = None if resume is None else run_of(resume, count, about)
         found = draw(method, self.workspace, Wanted(self.names, count, sequence, previous, may_stop))
         about |= {"engine": method.ran_on(self.workspace), **found.about}
         if about["seed"] is None:
@@ -277,7 +280,7 @@ class Fitted:
         if found.remark:
             warn(found.remark)
         if method.draws == "chains":
-            _warn_of_chains(sample)
+            warn_of_chains(sample)
         return sample
 
     def best(self, count: int) -> DagSample:
@@ -298,7 +301,8 @@ class Fitted:
 
     def likeliest(self) -> Any:
         """The masks of the most probable graph; where it cannot be found, or is not meant, of the own sample."""
-        if self.workspace.parts and self.method.modularity is not None:
+        drawn = self.condition is not None and self.condition.drawn
+        if self.workspace.parts and self.method.modularity is not None and not drawn:
             return self.best(1).parents[0]
         sample = self.own_sample()
         # With gaps, weights are those of different completed tables: the graph that was drawn most often counts.
@@ -310,36 +314,6 @@ def usual_count(method: Method, samples: int, nodes: int) -> int:
     """How many graphs the own sample of a model has, where its setting is `samples`."""
     most = max(_FEWEST_GRAPHS, _SAMPLE_BYTES // (8 * words_of(nodes) * nodes))
     return method.usual_count(min(samples, most))
-
-
-def make_sample(
-    names: tuple[str, ...],
-    found: Draws,
-    method: Method,
-    guarantee: tuple[float, float] | None,
-    provenance: Mapping[str, Any],
-) -> DagSample:
-    """A sample of what a method found, weighted as suits the method."""
-    count = len(found.parents)
-    unknown = np.full(count, np.nan)
-    sample = DagSample(
-        names=names,
-        parents=found.parents.astype(mask_type(len(names))) if found.parents.ndim == 2 else found.parents,
-        log_joint=found.log_joint,
-        log_proposal=unknown if found.log_proposal is None else found.log_proposal,
-        log_extensions=unknown if found.log_extensions is None else found.log_extensions,
-        weights=np.full(count, 1.0 / count),
-        target=method.target,
-        method=method.name,
-        draws=method.draws,
-        # Hoeffding's inequality is about plain frequencies.
-        estimator=method.estimator if guarantee is None else "counting",
-        log_evidence=found.log_evidence,
-        guarantee=guarantee,
-        provenance=provenance,
-        chains=found.chains,
-    )
-    return sample.reweighed()
 
 
 class Found(Generic[Made]):
@@ -358,47 +332,3 @@ class Found(Generic[Made]):
         if "fitted_" not in model.__dict__:
             raise AttributeError("This DagPosterior has no data yet. Call fit(table) first.")
         return self._read(model.fitted_)
-
-
-def _run_of(sample: DagSample, count: int, about: Mapping[str, Any]) -> ChainRun:
-    """The run that a sample of chains ended with."""
-    if not isinstance(sample, DagSample) or sample.chains is None:
-        raise InputError(
-            f"Chains resume from a whole sample of chains. Got {shown(sample)}, or a part of one, instead."
-        )
-    if len(sample) > count:
-        raise InputError(
-            "Chains resume from a sample of the same model and settings until there are as many graphs in all as are "
-            f"asked for. There are {len(sample):,} graphs already, and {count:,} are asked for. Ask for more."
-        )
-    differences = [
-        f"{key} is {_shown(sample.provenance.get(key))} there and {_shown(about.get(key))} here"
-        # The fingerprint stands for the targets too, which older samples do not name.
-        for key in sorted((sample.provenance.keys() | about.keys()) - {"engine", "targets", GIVEN_PROBABILITY})
-        if sample.provenance.get(key) != about.get(key)
-    ]
-    if differences:
-        raise InputError(
-            f"Chains resume from a sample of the same model and settings, and these differ: {'; '.join(differences)}. "
-            "Take the model that the sample was drawn from, or draw a new one."
-        )
-    return ChainRun(sample.parents.astype("uint64", copy=False), sample.log_joint, sample.chains)
-
-
-def _shown(described: Any) -> str:
-    """A score, prior or method as it is written in Python, or named on the command line; all else as it is."""
-    if isinstance(described, dict) and "kind" in described:
-        found = from_json(described, METHODS, SCORES, PRIORS)
-        return either(repr(found), readable_setting({**described, "kind": found.name}))
-    return repr(described)
-
-
-def _warn_of_chains(sample: DagSample) -> None:
-    try:
-        verdict = sample.diagnostics()
-    except (KeyboardInterrupt, MemoryError):
-        remedy = either("sample.diagnostics() does it", "draw again for that")
-        warn(f"The chains were not compared with each other; {remedy}.")
-        return
-    if not verdict.trusted:
-        warn(verdict.verdict)

@@ -72,9 +72,10 @@ class Knowledge:
     #: Edges that rules, or the model, do not allow; None: not known.
     ruled_out: Flags | None = None
 
-    def compelled(self, parents: UnsignedMasks) -> Compelled:
-        """What is compelled in every graph."""
-        by_data = compelled_by_data(parents, self.targets, self.exogenous)
+    def compelled(self, parents: UnsignedMasks, by_data: UnsignedMasks | None = None) -> Compelled:
+        """What is compelled in every graph; `by_data`: what the data compel, where that is known already."""
+        if by_data is None:
+            by_data = compelled_by_data(parents, self.targets, self.exogenous)
         with_rules = compelled_with_rules(parents, by_data, masks_of_matrix(self.settled), self.targets)
         if not (self.fixed & ~self.settled).any():
             return Compelled(by_data, with_rules, with_rules)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from dagpost._tools.setting_text import given_columns
 from dagpost._tools.spelling import either, setting
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
+from dagpost.features import evaluate
+from dagpost.posterior import time_edges
 from dagpost.posterior.answers import exact_matrix, known_paths
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.averaged_answers import families_listed
@@ -48,12 +51,22 @@ def regime_effects(fitted: Fitted) -> RegimeEffects:
     return regime_effects_of(fitted)
 
 
+def lagged_edges(fitted: Fitted) -> pd.DataFrame:
+    """The edges of a model with time, folded back to its series."""
+    apart = bool(fitted.settings.get("apart"))
+    return time_edges.lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not apart)
+
+
 def in_one_line(fitted: Fitted) -> str:
     """What was fitted and what was found, from what is known already: nothing is computed for it."""
     from dagpost.posterior.directions import FOUND
 
     data, results, target = fitted.data, fitted.recall("results"), fitted.target
     size = f"{len(data.names)} variable{'' if len(data.names) == 1 else 's'}"
+    if fitted.condition is not None:
+        chance = fitted.condition.known_probability
+        known = "" if chance is None else f" (probability {chance:.4g})"
+        size = f"given {fitted.condition.words}{known}: {size}"
     if fitted.exogenous:
         size += f", {given_columns(fitted.exogenous)}"
     if data.observations is not None:
@@ -155,6 +168,11 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
     masks = masks_of_graph(graph, fitted.names, fitted.workspace.max_parents)
     if isinstance(fitted.workspace, WideWorkspace):
         _require_considered(fitted.workspace, masks, fitted.names)
+    condition = fitted.condition
+    if condition is not None and condition.feature is not None:
+        # Where graphs of a sample were picked, the weights know nothing of the condition.
+        if not evaluate([condition.feature], masks[None, :], fitted.names)[0][0]:
+            return -math.inf
     return float(fitted.workspace.log_joint(masks[None, :])[0])
 
 

@@ -251,6 +251,12 @@ class DagSample:
         estimates = [own.given(self.exogenous) for own in answers_of_sample(self, queries, estimator, confidence)]
         return estimates if several else estimates[0]
 
+    def given(self, *statements: Statement) -> DagSample:
+        """The graphs in which these statements hold; `provenance` says so. `probability(..., given=)` has intervals."""
+        from dagpost.posterior.conditioned_sample import sample_under
+
+        return sample_under(self, statements) if statements else self
+
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Which way each pair points, and who says so, under the rules of its model; see `DagPosterior.directions`."""
         from dagpost.posterior.directions import directions_of_sample

@@ -2,8 +2,8 @@
 
 One choice at a time: what the score says could be otherwise (`Score.alternatives`), how many bins numbers are cut into,
 the usual priors on edges, one parent less and one more. Each is a fit of the same table, with exact sums; where these
-are out of reach, as for chains, nothing is tried, since the answers would differ by chance alone. Where the model has
-directions that are clear or leaning, and draws are quick, each refit also draws graphs and says what it finds of these.
+are out of reach, as for chains, nothing is tried, since the answers would differ by chance alone. What a model is given
+is given each of them. Where the model has directions that are clear or leaning, and draws are quick, each refit also draws graphs and says what it finds of these.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from dagpost.errors import DagpostError, InputError, ResourceError, collected_wa
 from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Study
 from dagpost.methods.choice import AUTO
+from dagpost.posterior.assumed_edges import assumed_edges
+from dagpost.posterior.condition import conditioned
 from dagpost.posterior.directions import LEAST_SHOWN, by_data_of, quick_directions
 from dagpost.posterior.fitting import fit_table
 from dagpost.posterior.plan import plan_fit
@@ -122,6 +124,11 @@ def _check(fitted: Fitted, prior: Any) -> None:
             f"Other choices are tried with exact sums only, and here {fitted.unknown.done}. Compare models of your own "
             f"({either('compare', 'dagpost edges')}), or {fitted.unknown.ways_out}."
         )
+    if not fitted.results.exact and fitted.condition is not None and fitted.condition.base.results.exact:
+        raise InputError(
+            "Other choices are tried with exact sums only, and what is given here is not a condition on parents, so "
+            "that the probabilities given it are estimates. Try other choices without it."
+        )
     if not fitted.results.exact:
         raise InputError(
             "Other choices are tried with exact sums only, and the probabilities of this model are estimates. "
@@ -208,6 +215,8 @@ def _seconds(fitted: Fitted, refit: Refit) -> float:
     if not plan.exact or not plan.fits:
         return math.inf
     seconds = sum(stage.seconds for stage in plan.stages if stage.stage in _STAGES)
+    # A condition takes the sums once more.
+    seconds *= 1 if fitted.condition is None else 2
     if _with_direction(fitted).any():
         seconds += sum(stage.seconds for stage in plan.stages if stage.stage == "samples")
     return seconds
@@ -225,6 +234,9 @@ def _computed(fitted: Fitted) -> Sensitivity:
                 left_out.append(f"{refit.variation.words} ({str(error).rstrip('.')})")
             stage.advance(1)
     required = tuple((names.index(parent), names.index(child)) for parent, child in fitted.settings["required"])
+    if fitted.condition is not None:
+        assumed = assumed_edges(fitted.condition.statements, names, fitted.exogenous).required
+        required += tuple((parent, child) for parent, child in np.argwhere(assumed).tolist())
     joined = np.stack([own.joined for own in found])
     compelled = np.stack([own.compelled for own in found]) if _with_direction(fitted).any() else None
     return Sensitivity(names, tuple(variations), joined, required, tuple(left_out), compelled, fitted.exogenous)
@@ -252,6 +264,8 @@ def _refitted(fitted: Fitted, refit: Refit) -> _Pairs:
     with collected_warnings():
         table = table if refit.bins is None else cut_otherwise(table, refit.bins)
         refitted = fit_table(SimpleNamespace(**settings), table, None)
+        if fitted.condition is not None:
+            refitted = conditioned(refitted, fitted.condition.statements)
         joined, of_pairs = _joined(refitted), _with_direction(fitted)
         return _Pairs(joined, _shares(_drawn(refitted, bool(of_pairs.any())), joined, of_pairs))
 

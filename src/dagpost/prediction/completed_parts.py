@@ -13,15 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dagpost._tools.arrays import Masks
 from dagpost.data.table import Table
+from dagpost.errors import NoGraphError
+from dagpost.features import evaluate
 from dagpost.mcmc.augmentation import members_of_masks
 from dagpost.methods.augmentation import Augmentation
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.conditioned_sample import graphs_under
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import modelled_table
 from dagpost.posterior.mixture import MixedWorkspace
@@ -29,6 +32,11 @@ from dagpost.posterior.sample import DagSample
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.scores import Score
 
+if TYPE_CHECKING:
+    from dagpost.posterior.condition import Condition
+
+#: Under this name a model remembers what was counted in its table.
+STATISTICS = "statistics"
 #: Completed tables that are averaged over.
 _TABLES = 200
 #: Completed tables of one given graph, and how often the cells of each are redrawn, from one that chains kept.
@@ -48,7 +56,20 @@ def parts_of(fitted: Fitted) -> list[Part]:
     """What the answers of a fitted model are averaged over; values of a setting that weigh nothing are left out."""
     if isinstance(fitted.workspace, AugmentedWorkspace):
         return fitted.once("completed parts", lambda: _completed_parts(fitted))
-    return weighted_parts(fitted, fitted.own_sample())
+    return weighted_parts(fitted, _predicting_sample(fitted))
+
+
+def _predicting_sample(fitted: Fitted) -> DagSample:
+    """The graphs that a complete table's predictions come from: its own sample.
+
+    Under a condition, a model without its rows may draw graphs that nothing was counted for; then those of the model
+    without the condition count in which it holds.
+    """
+    condition, known = fitted.condition, fitted.recall(STATISTICS)
+    if condition is None or fitted.table is not None or known is None or condition.feature is None:
+        return fitted.own_sample()
+    own = fitted.own_sample()
+    return own if known.covers(own.parents) else graphs_under(condition.base.own_sample(), condition.feature)
 
 
 def weighted_parts(fitted: Fitted, sample: DagSample) -> list[Part]:
@@ -63,6 +84,8 @@ def weighted_parts(fitted: Fitted, sample: DagSample) -> list[Part]:
 
 
 def _completed_parts(fitted: Fitted) -> list[Part]:
+    if fitted.condition is not None:
+        return _parts_under(fitted.condition, parts_of(fitted.condition.base))
     workspace, augmented, sample = fitted.workspace, fitted.augmented, fitted.own_sample()
     assert isinstance(workspace, AugmentedWorkspace)
     assert augmented is not None
@@ -75,6 +98,30 @@ def _completed_parts(fitted: Fitted) -> list[Part]:
         score = workspace.scores[int(augmented.value_of[place])]
         parts.append(Part(score, graphs.weighted(weights), partial(workspace.filled, cells)))
     return parts
+
+
+def _parts_under(condition: Condition, parts: list[Part]) -> list[Part]:
+    """The graphs of each completed table in which a condition holds; all of them together weigh 1."""
+    workspace, left = condition.base.workspace, []
+    for part in parts:
+        mixture = workspace.mixture if isinstance(workspace, AugmentedWorkspace) else None
+        if condition.setting is not None and mixture is not None:
+            place = mixture.values.index(condition.setting)
+            if part.score != workspace.scores[place]:  # type: ignore[attr-defined]
+                continue
+        held = np.ones(len(part.sample), dtype=np.bool_)
+        if condition.feature is not None:
+            held = evaluate([condition.feature], part.sample.parents, part.sample.names)[0]
+        if held.any():
+            rows = np.flatnonzero(held)
+            left.append((part, rows, part.sample.weights[rows]))
+    total = sum(float(weights.sum()) for _, _, weights in left)
+    if total <= 0.0:
+        raise NoGraphError(
+            "The condition holds in none of the graphs that predictions and effects are averaged over, so that nothing "
+            "can be said given it. Take a weaker condition, or fit with more samples."
+        )
+    return [part._replace(sample=part.sample[rows].weighted(weights / total)) for part, rows, weights in left]
 
 
 def completed_statistics(fitted: Fitted, parts: list[Part]) -> list[Statistics]:

@@ -12,11 +12,15 @@ from dagpost.posterior.all_graphs import all_graphs
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import modelled_table
-from dagpost.prediction.completed_parts import Part, completed_statistics, parts_of, weighted_parts
+from dagpost.prediction.completed_parts import (
+    STATISTICS,
+    Part,
+    completed_statistics,
+    parts_of,
+    weighted_parts,
+)
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.scores import resolve_score, scores_within
-
-_STATISTICS = "statistics"
 
 
 def counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]]:
@@ -25,7 +29,7 @@ def counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]]:
     if isinstance(fitted.workspace, AugmentedWorkspace):
         refuse_wide(len(fitted.names), "Predictions are made")
         return list(zip(parts, completed_statistics(fitted, parts), strict=True))
-    statistics = statistics_of(fitted, fitted.own_sample().parents)
+    statistics = statistics_of(fitted, parts[0].sample.parents)
     return [(part, statistics) for part in parts]
 
 
@@ -35,7 +39,7 @@ def all_counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]] | None:
     A file of an earlier version may not have counted all families: then None too.
     """
     graphs = all_graphs(fitted)
-    known: Statistics | None = fitted.recall(_STATISTICS)
+    known: Statistics | None = fitted.recall(STATISTICS)
     if graphs is None or (fitted.table is None and (known is None or not known.covers(graphs.parents))):
         return None
     statistics = statistics_of(fitted, graphs.parents)
@@ -44,13 +48,13 @@ def all_counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]] | None:
 
 def has_rows(fitted: Fitted) -> bool:
     """Whether a model has its rows, or what was counted in them."""
-    return fitted.table is not None or fitted.recall(_STATISTICS) is not None
+    return fitted.table is not None or fitted.recall(STATISTICS) is not None
 
 
 def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:
     """What was counted for the families of some graphs; counted now where it is not there yet."""
     refuse_wide(len(fitted.names), "Predictions are made")
-    known: Statistics | None = fitted.recall(_STATISTICS)
+    known: Statistics | None = fitted.recall(STATISTICS)
     if known is not None and known.covers(parents):
         return known
     if fitted.table is None:
@@ -62,7 +66,7 @@ def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:
     score = fitted.score if isinstance(fitted.score, str) else scores_within(resolve_score(fitted.score))[0]
     counted = sufficient_statistics(modelled_table(fitted), parents, score, **where_of(fitted))
     if len(parents) > 1:
-        fitted.remember(_STATISTICS, counted)
+        fitted.remember(STATISTICS, counted)
     return counted
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from dagpost.plots.box_layout import Shape
-from dagpost.plots.marks import EXOGENOUS, LEGEND, exogenous_mark, listed, mark
+from dagpost.plots.marks import CROSS, EXOGENOUS, LEGEND, LOCK, WORDS, exogenous_mark, listed, mark
 from dagpost.plots.scene import Scene, scene_of
 from dagpost.plots.svg import svg_of
 from dagpost.plots.time_scene import time_scene
+from dagpost.posterior.pair_direction import Word
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report.content import Content
 from dagpost.report.many_columns import is_many, pairs_shown
@@ -77,7 +78,43 @@ def _legend(content: Content, scene: Scene) -> str:
     items += [f"{exogenous_mark()} {EXOGENOUS}"] if content.exogenous else []
     # Of very many columns the line below the slider says what is drawn now.
     items += [] if is_many(content) else [text(remark) for remark in scene.remarks]
-    return "".join(f"<li>{item}</li>" for item in items)
+    return "".join(f"<li>{item}</li>" for item in items) + _more_legend(scene, labels)
+
+
+def _more_legend(scene: Scene, labels: Mapping[Word, str]) -> str:
+    """What the legend says besides once something is assumed: a script takes what it needs from here."""
+    said = {**labels, "rules": "decided by your rules or assumptions"}
+    missing = [word for word in WORDS if word not in {line.word for line in scene.lines}]
+    items = [f'<li data-word="{word}">{mark(word)} direction {said[word]}</li>' for word in missing]
+    items += [
+        f'<li data-word="{kind}">{_change(kind)} {words}</li>'
+        for kind, words in (("grew", "more probable than before"), ("shrank", "less probable than before"))
+    ]
+    items += [
+        f'<li data-word="{kind}">{_assumption(kind)} {words}</li>'
+        for kind, words in (("required", "assumed"), ("forbidden", "assumed away"))
+    ]
+    return f"<template>{''.join(items)}</template>"
+
+
+def _change(kind: str) -> str:
+    """The mark of what has changed."""
+    words = "▲.20" if kind == "grew" else "▼.20"
+    return (
+        '<svg class="mark number graph" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">'
+        f'<g class="{kind}"><path class="halo" d="M6,7H54"/>'
+        f'<text x="30" y="11.5" text-anchor="middle" font-size="12" class="change">{words}</text></g></svg>'
+    )
+
+
+def _assumption(kind: str) -> str:
+    """The mark of what is assumed, or assumed away."""
+    drawn = f'<path class="lock" d="{LOCK}"/>' if kind == "required" else f'<path class="cross" d="{CROSS}"/>'
+    return (
+        '<svg class="mark graph" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">'
+        f'<path d="M4,7H22M38,7H56" fill="none" stroke="currentColor" stroke-width="1.2"/>'
+        f'<g transform="translate(30 6)">{drawn}</g></svg>'
+    )
 
 
 def _number(words: str) -> str:

@@ -24,7 +24,7 @@ from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.features.names import quoted
-from dagpost.plots.marks import head_of
+from dagpost.plots.marks import head_of, looks_as_data
 from dagpost.plots.svg import STYLE
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
@@ -45,9 +45,9 @@ from dagpost.report.size_section import size_section, tip
 from dagpost.report.time_section import time_section
 from dagpost.report.view_data import base_view, graphs_of, terms
 
-_SCRIPTS = (
-    *("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js"),
-    *("views.js", "intervals.js", "unpacking.js", "closing.js", "draws.js"),
+SCRIPTS = (
+    *("numbers.js", "views.js", "present.js", "courses.js", "graph.js", "pointing.js", "drawing.js", "redraw.js"),
+    *("panel.js", "tables.js", "intervals.js", "unpacking.js", "closing.js", "draws.js"),
     *("assumptions.js", "assumption_words.js", "assumption_menu.js", "assumption_list.js", "page.js"),
 )
 #: Sections in the order of the page, and what leads to each; those that a report does not have are left out.
@@ -88,7 +88,7 @@ def write_report(source: Any, path: str | os.PathLike[str], title: str | None = 
 
 def page(content: Content, title: str | None, written: datetime.datetime) -> str:
     """The whole page."""
-    scripts = [_template(script) for script in _SCRIPTS]
+    scripts = [_template(script) for script in SCRIPTS]
     data = {**data_of(content), "graphs": graphs_of(content)}
     graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
     mood_word, mood = words.trust_label(content)
@@ -137,7 +137,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
     }
     template = _template("page.html")
     parts["navigation"] = _navigation(template + "".join(parts[part] for part in _WHOLE_SECTIONS))
-    return _filled(template, parts)
+    return filled(template, parts)
 
 
 def data_of(content: Content) -> dict[str, Any]:
@@ -149,6 +149,7 @@ def data_of(content: Content) -> dict[str, Any]:
         # As statements name them: what is assumed in the page is said in the statement language.
         "written": [quoted(name) for name in content.names],
         "exogenous": list(content.directions.exogenous),
+        "looks": looks_as_data(),
         "pairs": pairs,
         "decided": decided_by(directions).lower(),
         "unlisted": [total - len(pairs), _rounded(content.edges.sum() - sum(pair["joined"] for pair in pairs))],
@@ -281,7 +282,7 @@ def _navigation(text: str) -> str:
     )
 
 
-def _filled(template: str, parts: dict[str, str]) -> str:
+def filled(template: str, parts: dict[str, str]) -> str:
     """The template with every mark replaced; what is put in is not looked at again."""
     pieces = []
     for number, piece in enumerate(template.split("{{")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from dagpost.plots.marks import LOOKS, listed, mark
+from dagpost.plots.marks import LOOKS, WORDS, mark
 from dagpost.plots.sources import interval_words
 from dagpost.posterior.directions import LEAST_SHOWN, Directions
 from dagpost.posterior.pair_direction import PairDirection, Word
@@ -34,10 +34,10 @@ def pair_table(content: Content) -> str:
 
 
 def _marks(pairs: Sequence[PairDirection]) -> str:
-    """The marks of the rows, drawn once: each row refers to its own."""
+    """All marks, drawn once: each row refers to its own, which changes with what is assumed."""
     drawn = "".join(
         f'<g id="mark-{word}">{mark(word).partition(">")[2].removesuffix("</svg>")}</g>'
-        for word in listed(pair.word for pair in pairs)
+        for word in (WORDS if pairs else ())
     )
     return f'<svg class="unseen" aria-hidden="true"><defs>{drawn}</defs></svg>'
 

@@ -18,6 +18,8 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost.checkpoints import Tracking
 from dagpost.engines.base import Engine
+from dagpost.engines.inline import InlineEngine
+from dagpost.engines.threads import ThreadEngine
 from dagpost.exact import order, structure
 from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior, StructureTables
@@ -27,6 +29,8 @@ from dagpost.sampling.orders import draw_orders
 
 #: Tables that take no more than this share of the free memory stay with the model.
 KEPT_SHARE = 0.25
+#: Sums over all graphs of this many nodes take some 20 ms on one core.
+_FEW_NODES = 14
 
 
 class ExactBackend:
@@ -136,6 +140,22 @@ class HostBackend(ExactBackend):
     """The sums with their tables in the memory of this process."""
 
     name = "threads"
+
+    def structure_posterior(
+        self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]
+    ) -> StructurePosterior:
+        """Evidence, families and paths when every graph counts once (exact/structure.py)."""
+        engine = self._engine_for(len(log_weights))
+        return structure.structure_posterior(log_weights, max_parents, engine=engine, **tracking)
+
+    def structure_evidence(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> float:
+        """Log evidence when every graph counts once."""
+        engine = self._engine_for(len(log_weights))
+        return structure.structure_evidence(log_weights, max_parents, engine=engine, **tracking)
+
+    def _engine_for(self, nodes: int) -> Engine:
+        """What sums over so many nodes run on: of few, starting threads takes longer than the sums."""
+        return InlineEngine() if nodes <= _FEW_NODES and type(self.engine) is ThreadEngine else self.engine
 
 
 def backend_of(engine: Engine) -> ExactBackend:

@@ -21,7 +21,7 @@ Report.shape = (tag, about = {}, words) => {
 // Colours and fonts as the style sheet has them, written into the elements themselves.
 Report.written = (element) => {
   const style = getComputedStyle(element);
-  if (style.display === "none" || element.matches(".target")) {
+  if (style.display === "none" || element.matches(".target, [hidden]")) {
     element.remove();
     return;
   }
@@ -68,7 +68,7 @@ Report.drawing = () => {
   for (const [key, value] of Object.entries({ x: (wide - own) / 2, y, width: own, height: high })) copy.setAttribute(key, value);
   sheet.append(copy);
   y += high + 8;
-  for (const item of document.querySelectorAll(".rail .legend li")) {
+  for (const item of document.querySelectorAll(".legend li:not([hidden])")) {
     const mark = item.querySelector("svg");
     let taken = LINE;
     if (mark) {

@@ -1,6 +1,6 @@
 "use strict";
 // The graph: which lines are shown, and how large. The picture itself stands in the page, one for wide screens and one
-// for narrow ones, and nothing in it ever moves: scripts hide, light up and zoom.
+// for narrow ones, and no box in it ever moves: scripts hide, light up, zoom, and draw lines in another way (redraw.js).
 
 // What is below a threshold by less than this has reached it.
 const NEAR = 1e-6;
@@ -14,63 +14,83 @@ Report.picture = () => Report.pictures().find((svg) => getComputedStyle(svg).dis
 // The lines, or the variables, of all pictures or of one.
 Report.lines = (within = document) => Array.from(within.querySelectorAll("svg.graph .pair, .pair[data-pair]"));
 Report.boxes = (within = document) => Array.from(within.querySelectorAll("svg.graph .node, .node[data-node]"));
-Report.pairOf = (line) => Report.data.pairs[Number(line.dataset.pair)];
+// What is said of a line under the present view.
+Report.pairOf = (line) => Report.pairAt(Number(line.dataset.pair));
 Report.nodeOf = (box) => Number(box.dataset.node);
 
 // The lines of the picture in sight that are not hidden, the most probable ones first, as in the table.
-Report.shownLines = () => Report.lines(Report.picture())
-  .filter((line) => !line.classList.contains("hidden"))
-  .sort((one, two) => Number(one.dataset.pair) - Number(two.dataset.pair));
+Report.shownLines = () => Report.reachedLines().filter((line) => !line.classList.contains("trace"));
+
+// And after them what is forbidden, or has just vanished.
+Report.reachedLines = () => {
+  const order = (line) => [line.classList.contains("trace"), -Report.pairOf(line).joined, Number(line.dataset.pair)];
+  return Report.lines(Report.picture())
+    .filter((line) => !line.matches(".hidden, .away"))
+    .map((line) => [order(line), line])
+    .sort(([one], [two]) => one[0] - two[0] || one[1] - two[1] || one[2] - two[2])
+    .map(([, line]) => line);
+};
 
 // Which lines are shown
 
 Report.showFrom = (threshold) => {
   Report.threshold = threshold;
-  for (const svg of Report.pictures()) {
-    const ends = new Set();
-    for (const line of Report.lines(svg)) {
-      const { from, to, joined } = Report.pairOf(line);
-      const hidden = joined < threshold - NEAR;
-      line.classList.toggle("hidden", hidden);
-      if (!hidden) ends.add(from).add(to);
-    }
-    // Of very many variables, those without a line would be a carpet.
-    if (Report.data.many) {
-      for (const box of Report.boxes(svg)) box.classList.toggle("lonely", !ends.has(Report.nodeOf(box)));
-    }
-  }
+  Report.show();
+  Report.foldLonely();
   Report.tellShown();
   Report.hideTip();
 };
 
+// Variables without a line, in all pictures: of very many they would be a carpet.
+Report.folded = Report.data.many;
+
+Report.foldLonely = () => {
+  for (const svg of Report.pictures()) {
+    const ends = new Set();
+    for (const line of Report.lines(svg)) {
+      if (!line.classList.contains("hidden")) ends.add(Number(line.dataset.from)).add(Number(line.dataset.to));
+    }
+    for (const box of Report.boxes(svg)) {
+      box.classList.toggle("alone", !ends.has(Report.nodeOf(box)));
+      box.classList.toggle("lonely", Report.folded && !ends.has(Report.nodeOf(box)));
+    }
+  }
+};
+
 Report.tellShown = () => {
-  const { pairs, names, many, posterior } = Report.data;
+  const { names, many, posterior } = Report.data;
   const shown = Report.shownLines().map(Report.pairOf);
-  const drawn = new Set(Report.lines(Report.picture()).map((line) => line.dataset.pair));
-  const reached = pairs.filter(({ joined }) => joined >= Report.threshold - NEAR);
-  const [others, joinedOthers] = Report.data.unlisted;
   const count = (number) => number.toLocaleString("en");
   const sum = (some) => some.reduce((total, { joined }) => total + joined, 0);
-  let words = `${count(shown.length)} of ${count(pairs.length + others)} pairs are shown.`;
-  if (shown.length < reached.length) {
-    words += ` ${count(reached.length - shown.length)} more reach this and are in the table only.`;
-  }
-  if (many) {
-    const ends = new Set(shown.flatMap(({ from, to }) => [from, to]));
-    words += ` ${count(names.length - ends.size)} of ${count(names.length)} variables have no line and are not drawn.`;
-  }
-  if (posterior) {
-    const wrong = Math.max(0, shown.length - sum(shown));
-    const missed = Math.max(0, sum(pairs) + joinedOthers - sum(shown));
-    words += ` Expect about ${wrong.toFixed(1)} false lines among them, and about ${missed.toFixed(1)} true ones among the rest.`;
+  let words;
+  if (Report.single) {
+    const { edges, said } = Report.single;
+    words = `One single graph: ${count(edges.length)} ${edges.length === 1 ? "edge" : "edges"}.${said ? ` ${said}` : ""}`;
+  } else {
+    const reached = Report.pairs.filter(({ joined }) => joined >= Report.threshold - NEAR);
+    const [others] = Report.data.unlisted;
+    words = `${count(shown.length)} of ${count(Report.data.pairs.length + others)} pairs are shown.`;
+    if (shown.length < reached.length) {
+      words += ` ${count(reached.length - shown.length)} more reach this and are in the table only.`;
+    }
+    if (many) {
+      const ends = new Set(shown.flatMap(({ from, to }) => [from, to]));
+      words += ` ${count(names.length - ends.size)} of ${count(names.length)} variables have no line and are not drawn.`;
+    }
+    if (posterior) {
+      const wrong = Math.max(0, shown.length - sum(shown));
+      const missed = Math.max(0, Report.joinedInAll() - sum(shown));
+      words += ` Expect about ${wrong.toFixed(1)} false lines among them, and about ${missed.toFixed(1)} true ones among the rest.`;
+    }
   }
   Report.find("shown").textContent = words;
   // What a reader who sees no picture is told of it.
   const most = shown.slice(0, 12).map(({ from, to, head, joined, word }) =>
     `${names[from]} ${head ? "→" : "–"} ${names[to]} ${Report.number(joined)} (${word})`);
+  const under = Report.isBase(Report.view) ? "" : ` Under ${Report.view.given.length === 1 ? "an assumption" : "assumptions"}.`;
   for (const svg of Report.pictures()) {
     svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", `Graph. ${words}${most.length > 0 ? ` Most: ${most.join("; ")}.` : ""}`);
+    svg.setAttribute("aria-label", `Graph.${under} ${words}${most.length > 0 ? ` Most: ${most.join("; ")}.` : ""}`);
   }
 };
 

@@ -48,6 +48,7 @@ Report.openVariable = (place) => {
     parts.push(...Report.list("Markov blanket", "Variable", blanket, data.blanketsNote));
     parts.push(Report.element("p", "Once the variables of the blanket are known, no other one helps to predict this one.", "help"));
   }
+  if (!Report.isBase(Report.view)) parts.unshift(...Report.linesOf(place));
   parts.push(...Report.assumeAbout(place));
   Report.openPanel([Report.name(place)], parts);
   Report.panelOf = { variable: place };
@@ -56,9 +57,20 @@ Report.openVariable = (place) => {
   Report.keepAbove(Report.boxes(Report.picture()).find((box) => Report.nodeOf(box) === place));
 };
 
+// Under assumptions: what a variable is joined with, since all else in its panel holds without them.
+Report.linesOf = (place) => {
+  const own = Report.pairs.filter(({ from, to, joined }) => (from === place || to === place) && joined >= 0.05)
+    .sort((one, two) => two.joined - one.joined).slice(0, 12);
+  const rows = own.map(({ from, to, head, joined }) => [Report.way(from, to, "", head ? " → " : " — "), joined]);
+  return [
+    ...Report.list("Lines under your assumptions", "Joined", rows, ""),
+    Report.element("p", "What follows holds without your assumptions.", "help"),
+  ];
+};
+
 Report.openPair = (place) => {
   const { data } = Report;
-  const pair = data.pairs[place];
+  const pair = Report.pairAt(place);
   const rows = [["joined, either way", pair.joined, pair.within]];
   if (pair.parts) {
     const [onward, back, rules, reversible] = pair.parts;
@@ -71,6 +83,9 @@ Report.openPair = (place) => {
   if (pair.effect) parts.push(Report.element("p", `${Report.capital(pair.effect)}.`));
   parts.push(...Report.assumeButtons(pair.from, pair.to));
   parts.push(...Report.list("Numbers", "The two are", rows, ""));
+  if (pair !== data.pairs[place] && data.pairs[place]) {
+    parts.push(Report.element("p", `Without assumptions: joined ${Report.number(data.pairs[place].joined)}; direction ${data.pairs[place].said}.`, "help"));
+  }
   if (pair.choices) parts.push(Report.element("h4", "Under other choices"), Report.element("p", pair.choices));
   const ends = Report.element("p", "More about ", "help");
   [pair.from, pair.to].forEach((node, number) => {
@@ -87,6 +102,24 @@ Report.openPair = (place) => {
   Report.panelOf = { pair: place };
   Report.choose(null, place);
   Report.keepAbove(Report.lines(Report.picture()).find((line) => Number(line.dataset.pair) === place));
+};
+
+// The panel that is open, under the present view; what had the focus in it keeps it.
+Report.refreshPanel = () => {
+  if (Report.panelOf === null) return;
+  const panel = Report.find("panel");
+  const controls = () => Array.from(panel.querySelectorAll("button, a, input, select, summary"));
+  const focused = panel.contains(document.activeElement) ? document.activeElement : null;
+  const [words, place] = [focused?.textContent, controls().indexOf(focused)];
+  const scrolled = panel.scrollTop;
+  const { pair, variable } = Report.panelOf;
+  if (pair !== undefined) Report.openPair(pair);
+  else Report.openVariable(variable);
+  panel.scrollTop = scrolled;
+  if (!focused) return;
+  const now = controls();
+  const next = now.find((control) => control.textContent === words) ?? now[place] ?? panel;
+  next.focus({ preventScroll: true });
 };
 
 // Two variables with a mark between them.

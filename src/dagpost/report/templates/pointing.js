@@ -21,7 +21,29 @@ Report.tell = (lines, at) => {
 Report.tellLine = (line, at) => {
   Report.hideTip();
   line.classList.add("pointed");
-  Report.tell(Report.saidOf(Report.pairOf(line)), at);
+  Report.tell([...Report.saidOf(Report.pairOf(line)), ...Report.beforeOf(Number(line.dataset.pair))], at);
+};
+
+// What was said before the last change, where that was something else, and what is assumed.
+Report.beforeOf = (place) => {
+  const lines = [];
+  const change = Report.changeAt(place);
+  const was = change?.was;
+  if (was) lines.push(["before: ", was.from, was.head ? " → " : " — ", was.to, `: joined ${Report.number(was.joined)}`]);
+  const { from, to } = Report.pairAt(place);
+  const assumed = Report.markOf(from, to);
+  if (assumed?.kind === "edge") lines.push(["assumed: ", assumed.from, " → ", assumed.to]);
+  else if (assumed?.kind === "no-edge") lines.push(["assumed away: ", assumed.from, " → ", assumed.to]);
+  else if (assumed) lines.push([assumed.kind === "joined" ? "assumed: joined" : "assumed: not joined"]);
+  return lines;
+};
+
+// What is told of a variable that is pointed at.
+Report.tellBox = (box, at) => {
+  const place = Report.nodeOf(box);
+  const own = Report.shownLines().map(Report.pairOf).filter(({ from, to }) => from === place || to === place).length;
+  Report.hideTip();
+  Report.tell([[place], [`${own} ${own === 1 ? "line" : "lines"} shown; click for parent sets`]], at);
 };
 
 // What is said of a pair: how probably it is joined, its direction in words, and the numbers behind these.
@@ -45,12 +67,8 @@ Report.watch = () => {
     if (event.pointerType === "touch" || frame.classList.contains("held")) return;
     const [line, box] = [under(event, ".pair"), under(event, ".node")];
     if (line) Report.tellLine(line, mouse(event));
-    else if (box) {
-      const place = Report.nodeOf(box);
-      const own = Report.shownLines().map(Report.pairOf).filter(({ from, to }) => from === place || to === place).length;
-      Report.hideTip();
-      Report.tell([[place], [`${own} ${own === 1 ? "line" : "lines"} shown; click for parent sets`]], mouse(event));
-    } else Report.hideTip();
+    else if (box) Report.tellBox(box, mouse(event));
+    else Report.hideTip();
   });
   frame.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") Report.hideTip(); });
   frame.addEventListener("click", (event) => {
@@ -76,7 +94,7 @@ Report.bringIn = (line) => {
 };
 
 Report.step = (by) => {
-  const shown = Report.shownLines();
+  const shown = Report.reachedLines();
   if (shown.length === 0) return;
   const now = shown.findIndex((line) => line.classList.contains("pointed"));
   const next = shown[now < 0 && by < 0 ? shown.length - 1 : (now + by + shown.length) % shown.length];
@@ -89,7 +107,7 @@ Report.press = (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key in steps) Report.step(steps[event.key]);
   else if (event.key === "Enter") {
-    const pointed = Report.shownLines().find((line) => line.classList.contains("pointed"));
+    const pointed = Report.reachedLines().find((line) => line.classList.contains("pointed"));
     if (pointed) {
       Report.openPair(Number(pointed.dataset.pair));
       Report.find("panel").focus();

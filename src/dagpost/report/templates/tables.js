@@ -44,6 +44,55 @@ Report.makeSortable = (table) => {
   });
 };
 
+// The rows of the table of pairs under the present view, once the picture is drawn: nobody waits for them.
+Report.fillRowsLater = () => {
+  clearTimeout(Report.filling);
+  Report.filling = setTimeout(Report.fillRows, 60);
+};
+
+// The rows as the page was made, by place of their pair; what stood in each is kept for the way back.
+Report.rows = new Map(Array.from(document.querySelectorAll("table.pairs > tbody > tr"), (row, place) =>
+  [place, { row, pair: Report.data.pairs[place], first: null }]));
+
+Report.fillRows = () => {
+  const body = document.querySelector("table.pairs > tbody");
+  if (!body) return;
+  Report.pairs.forEach((pair, place) => {
+    if (!Report.rows.has(place) && Report.rows.size > 0 && pair.joined >= 0.01) {
+      const row = Report.rows.get(0).row.cloneNode(true);
+      row.hidden = false;
+      body.append(row);
+      Report.rows.set(place, { row, pair: null, first: null });
+    }
+    const own = Report.rows.get(place);
+    if (!own || own.pair === pair) return;
+    own.first ??= Array.from(own.row.cells, (cell) => cell.cloneNode(true));
+    own.pair = pair;
+    if (pair === Report.data.pairs[place]) own.row.replaceChildren(...own.first.map((cell) => cell.cloneNode(true)));
+    else Report.fillRow(own.row, pair);
+  });
+};
+
+Report.fillRow = (row, pair) => {
+  const { cells } = row;
+  cells[0].replaceChildren(Report.name(pair.from));
+  cells[2].replaceChildren(Report.name(pair.to));
+  const mark = cells[1].querySelector("svg");
+  mark.setAttribute("class", `mark ${pair.word}`);
+  mark.setAttribute("opacity", String(Report.data.looks.words[pair.word].strengths[1]));
+  mark.firstElementChild.setAttribute("href", `#mark-${pair.word}`);
+  cells[4].textContent = pair.said;
+  const parts = pair.parts ?? [];
+  // Onward, back, by rules or the model (a column only where there are any), reversible.
+  const numbers = cells.length === 8 ? [parts[0], parts[1], parts[3]] : parts;
+  [[3, pair.joined], ...Array.from({ length: cells.length - 5 }, (_, number) => [5 + number, numbers[number]])].forEach(([place, chance]) => {
+    const cell = cells[place];
+    cell.textContent = chance === undefined ? "" : Report.number(chance);
+    cell.style.setProperty("--p", `${(100 * (chance ?? 0)).toFixed(1)}%`);
+  });
+  row.classList.toggle("slight", pair.joined < 0.01);
+};
+
 // Shows at the edges of a table that is wider than its frame that there is more.
 Report.shadeEdges = (frame) => {
   const look = () => {

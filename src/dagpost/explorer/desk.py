@@ -1,0 +1,83 @@
+"""Where questions are handed in: each waits for its turn in a thread, and its answer comes back as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+from dagpost._tools.progress import UnwantedError
+from dagpost._tools.spelling import in_python
+from dagpost.errors import DagpostError, collected_warnings
+from dagpost.explorer.questions import QUESTIONS, Question
+from dagpost.explorer.session import Session
+from dagpost.explorer.work import BusyError, EndedError, Lane, ReplacedError
+
+#: The status and the JSON of an answer.
+Answer = tuple[int, bytes]
+
+_LONGEST_PAGE_NAME = 64
+
+
+class Desk:
+    """Takes the questions on one session; no quick one waits for a patient one."""
+
+    def __init__(self, session: Session, questions: Mapping[str, Question] = QUESTIONS) -> None:
+        self.questions = questions
+        self._session = session
+        self._quick, self._patient = Lane("dagpost explorer: quick"), Lane("dagpost explorer: patient")
+
+    async def answer(self, name: str, asked: Mapping[str, Any]) -> Answer:
+        """The answer to a question that there is. It is given up when the caller is cancelled."""
+        question = self.questions[name]
+        lane, kind = (self._patient, _kind(name, asked)) if asked.get("patient") is True else (self._quick, None)
+        try:
+            return await lane.ask(lambda: _answered(question, self._session, asked), kind)  # type: ignore[no-any-return]
+        except BusyError:
+            return 503, error_json("busy")
+        except ReplacedError:
+            return 409, error_json("A newer question has taken the place of this one.")
+        except EndedError:
+            return 503, error_json("The explorer has ended.")
+
+    @property
+    def waiting(self) -> int:
+        """How many questions wait for their turn."""
+        return self._quick.waiting + self._patient.waiting
+
+    def close(self) -> None:
+        """Answer no more questions; one that is being worked on ends in its own time, and nobody hears of it."""
+        self._quick.close()
+        self._patient.close()
+
+
+def error_json(words: str, at: int | None = None) -> bytes:
+    """What is wrong, as the page reads it; `at` is the place of the character in the statement."""
+    return json.dumps({"error": words} if at is None else {"error": words, "at": at}).encode("ascii")
+
+
+def _kind(name: str, asked: Mapping[str, Any]) -> str | None:
+    """Which questions take each other's place: the same one, from the same page, if that says which it is."""
+    page = asked.get("page")
+    return f"{name} {page}" if isinstance(page, str) and 0 < len(page) <= _LONGEST_PAGE_NAME else None
+
+
+def _answered(question: Question, session: Session, asked: Mapping[str, Any]) -> Answer:
+    """Ask in this thread; whatever happens, there is an answer."""
+    try:
+        with collected_warnings() as said:
+            answer = question(session, asked)
+        if said:
+            answer = {**answer, "notes": [*answer.get("notes", []), *map(in_python, said)]}
+        return 200, json.dumps(answer, allow_nan=False, separators=(",", ":")).encode("ascii")
+    except UnwantedError:
+        raise
+    except DagpostError as error:
+        return 400, error_json(error.plain, error.at)
+    except MemoryError:
+        return 503, error_json("The memory ran out.")
+    except Exception:  # noqa: BLE001  a fault of ours: said where the server was started, and the server lives on
+        traceback.print_exc(file=sys.stderr)
+        return 500, error_json("Something went wrong. Where the explorer was started, there is more about it.")

@@ -1,0 +1,92 @@
+"use strict";
+// Starts the explorer: sizes of the picture, sources of numbers, what the address and the command line assume.
+
+// What the numbers are at the moment, in the place where the report says it.
+Explorer.tellSource = (view) => {
+  const chip = Report.find("numbers-are");
+  const words = {
+    exact: ["Exact probabilities", "good"],
+    averaged: ["Averages over completed tables", "fair"],
+    draws: [view.few ? "Too few graphs left" : "From drawn graphs", view.few ? "poor" : "fair"],
+  }[view.source];
+  if (!words || (Report.state.given.length === 0 && Report.state.setting === null && view.final)) {
+    [chip.textContent, chip.className] = Explorer.firstStanding;
+  } else {
+    chip.textContent = words[0];
+    chip.className = `standing ${words[1]}`;
+  }
+};
+
+Explorer.tellWaiting = ({ asking, trouble }) => {
+  const sign = Report.find("waiting");
+  const seconds = Report.view?.final === false ? Report.view.seconds : null;
+  sign.hidden = !asking;
+  sign.textContent = seconds ? `better numbers in about ${seconds < 10 ? Math.max(1, Math.round(seconds)) : Math.round(seconds / 5) * 5} s` : "computing …";
+  document.body.classList.toggle("troubled", Boolean(trouble));
+};
+
+// The graphs of the sample, for answers at once and for the player; the page works without them.
+Explorer.loadGraphs = async () => {
+  try {
+    const reply = await fetch("graphs", { credentials: "omit" });
+    if (!reply.ok || reply.status === 204) return;
+    await Report.loadDraws(await reply.json());
+  } catch {
+    return;
+  }
+  Explorer.offerPlayer();
+};
+
+// When nobody is asked any more.
+Explorer.settled = () => new Promise((done) => {
+  const look = () => {
+    if (Report.progress.asking) return;
+    document.removeEventListener("progress", look);
+    done();
+  };
+  document.addEventListener("progress", look);
+  look();
+});
+
+// Anywhere on the page outside a field: / goes to the search, ? to the statements.
+Explorer.watchKeys = () => {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    const fields = { "/": "variable", "?": "statement" };
+    if (!(event.key in fields)) return;
+    event.preventDefault();
+    Report.find(fields[event.key]).focus();
+  });
+};
+
+Explorer.start = async () => {
+  const frame = Report.find("graph");
+  // The sizes of the pictures; a style in the markup is not allowed.
+  for (const part of (frame.dataset.frame ?? "").split(";")) {
+    const [name, value] = part.split(":");
+    if (name.startsWith("--")) frame.style.setProperty(name, value);
+  }
+  const chip = Report.find("numbers-are");
+  Explorer.firstStanding = [chip.textContent, chip.className];
+  document.addEventListener("view", ({ detail }) => Explorer.tellSource(detail.view));
+  document.addEventListener("progress", ({ detail }) => Explorer.tellWaiting(detail));
+  Explorer.startDetails();
+  Explorer.startStatements();
+  Explorer.startPlayer();
+  Explorer.startSettings();
+  Explorer.startSharing();
+  Explorer.watchKeys();
+  Report.sources.push(Report.draws, Explorer.quick, Explorer.patient);
+  Report.startAssuming();
+  Explorer.loadGraphs();
+  // What holds without assumptions comes first: changes are told against it.
+  await Explorer.settled();
+  const { given = [], setting = null } = Report.data.explorer ?? {};
+  const opened = await Explorer.openFragment();
+  if (!opened && (given.length > 0 || setting !== null)) {
+    Report.restore({ given: given.map(Explorer.assumptionOf), setting });
+  }
+  document.documentElement.classList.add("ready");
+};
+
+Explorer.start();

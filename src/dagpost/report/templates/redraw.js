@@ -1,0 +1,296 @@
+"use strict";
+// Draws the standing pictures anew under another view, or as one single graph: widths, strengths, dashes, heads at either
+// end, numbers, and marks on what has changed and what is assumed. Boxes never move; a pair that had no line gets one.
+{
+  const { looks } = Report.data;
+  // More lines than this in one picture cannot be told apart.
+  const MOST_LINES = 400;
+  // An edge of a single graph looks like a clear direction of this probability.
+  const PLAIN = { word: "clear", joined: 0.75 };
+  // What is below the threshold and still seen leaves a trace.
+  const TRACE = { width: 1, strength: 0.45, dashes: "2 3.2" };
+
+  // The parts of each picture, by place of the pair and by variable.
+  const pictures = new WeakMap();
+
+  const lineOf = (group) => ({
+    group,
+    place: Number(group.dataset.pair),
+    from: Number(group.dataset.from),
+    to: Number(group.dataset.to),
+    line: group.querySelector(".line"),
+    target: group.querySelector(".target"),
+    head: group.querySelector(".head"),
+    number: group.querySelector(".number"),
+    behind: group.querySelector(".behind"),
+    words: group.querySelector(".number")?.textContent ?? null,
+    word: Report.pairOf(group)?.word,
+    pair: Report.data.pairs[Number(group.dataset.pair)],
+    marked: "",
+  });
+
+  const middleOf = (rect) => {
+    const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(rect.getAttribute(name)));
+    return { x: x + width / 2, y: y + height / 2, across: width / 2, down: height / 2 };
+  };
+
+  const partsOf = (svg) => {
+    if (!pictures.has(svg)) {
+      const { numberSize, widthScale, headScale } = svg.dataset;
+      pictures.set(svg, {
+        svg,
+        boxes: new Map(Report.boxes(svg).map((box) => [Report.nodeOf(box), middleOf(box.querySelector("rect"))])),
+        lines: new Map(Report.lines(svg).map((group) => [Number(group.dataset.pair), lineOf(group)])),
+        size: Number(numberSize),
+        widthScale: Number(widthScale),
+        headScale: Number(headScale),
+      });
+    }
+    return pictures.get(svg);
+  };
+
+  const courseOf = (own) => {
+    own.course ??= Report.courseOf(own.target.getAttribute("d"));
+    return own.course;
+  };
+
+  // A line for a pair that has none.
+  const added = (picture, place) => {
+    const { from, to } = Report.pairAt(place);
+    const [start, end] = [picture.boxes.get(from), picture.boxes.get(to)];
+    if (!start || !end || picture.lines.size >= 2 * MOST_LINES) return null;
+    const course = Report.courseBetween(start, end, Array.from(picture.boxes.values()));
+    const group = Report.shape("g", { class: "pair unknown", "data-pair": place, "data-from": from, "data-to": to });
+    const text = Report.courseText(course);
+    group.append(Report.shape("path", { class: "line", d: text }), Report.shape("path", { class: "target", d: text }));
+    picture.svg.insertBefore(group, picture.svg.querySelector(".node"));
+    const own = { ...lineOf(group), course, pair: null, word: "unknown" };
+    picture.lines.set(place, own);
+    return own;
+  };
+
+  // One line
+
+  const drawStroke = (picture, own, { word, joined }, end) => {
+    const look = looks.words[word];
+    const mixed = ([least, most]) => least + (most - least) * joined;
+    const [width, strength] = [mixed(look.widths) * picture.widthScale, mixed(look.strengths).toFixed(2)];
+    const course = end === own.from ? [...courseOf(own)].reverse() : courseOf(own);
+    let text = Report.courseText(course);
+    if (look.head !== null) {
+      const { length, extra, strokes } = looks.head;
+      const found = Report.withHead(course, length * picture.headScale, (mixed(look.widths) + extra) * picture.headScale);
+      text = Report.courseText(found.line);
+      if (!own.head) {
+        own.head = Report.shape("path", {});
+        own.line.after(own.head);
+      }
+      set(own.head, {
+        class: `head ${look.head}`,
+        d: Report.headText(look.head, found),
+        "stroke-width": (strokes[look.head] ?? width.toFixed(2)),
+        "stroke-linejoin": look.head === "angle" ? "round" : "miter",
+        opacity: strength,
+      });
+    } else removePart(own, "head");
+    set(own.line, { d: text, "stroke-width": width.toFixed(2), opacity: strength, "stroke-dasharray": look.dashes.join(" ") });
+  };
+
+  const drawTrace = (own) => {
+    removePart(own, "head");
+    set(own.line, {
+      d: Report.courseText(courseOf(own)), "stroke-width": TRACE.width, opacity: TRACE.strength, "stroke-dasharray": TRACE.dashes,
+    });
+  };
+
+  const set = (element, about) => {
+    for (const [name, value] of Object.entries(about)) {
+      if (value === "") element.removeAttribute(name);
+      else element.setAttribute(name, value);
+    }
+  };
+
+  const removePart = (own, part) => {
+    own[part]?.remove();
+    own[part] = null;
+  };
+
+  // About as wide as the text is: points and signs are narrow.
+  const widthOf = (words, size) => size * Array.from(words).reduce((sum, letter) => sum + (letter === "." || letter === " " ? 0.32 : 0.64), 0);
+
+  // The number of a line, with how much it has grown or shrunk; null: none. Lines that had no room for one get one only
+  // if they have changed.
+  const drawNumber = (picture, own, words, change) => {
+    if (words === null) {
+      removePart(own, "number");
+      removePart(own, "behind");
+      return;
+    }
+    const whole = change === "" ? words : `${words} ${change}`;
+    const [width, height] = [widthOf(whole, picture.size) + 3, 1.12 * picture.size];
+    own.at ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height);
+    if (!own.number) {
+      own.behind = Report.shape("rect", { class: "behind" });
+      own.number = Report.shape("text", { class: "number", "text-anchor": "middle", "font-size": picture.size });
+      own.target.before(own.behind, own.number);
+    }
+    set(own.behind, { x: (own.at.x - width / 2).toFixed(1), y: (own.at.y - height / 2).toFixed(1), width: width.toFixed(1), height: height.toFixed(1) });
+    set(own.number, { x: own.at.x.toFixed(1), y: (own.at.y + 0.36 * picture.size).toFixed(1) });
+    own.number.textContent = words;
+    if (change !== "") own.number.append(Report.shape("tspan", { class: "change" }, ` ${change}`));
+  };
+
+  const placeFor = (picture, own, width, height) => {
+    const taken = [];
+    for (const other of picture.lines.values()) {
+      if (other.at && other.number && !other.group.classList.contains("hidden")) taken.push([other.at.x, other.at.y]);
+      else if (other.behind) taken.push(((place) => [place.x, place.y])(middleOf(other.behind)));
+    }
+    const [x, y] = Report.numberPlace(courseOf(own), width, height, Array.from(picture.boxes.values()), taken);
+    return { x, y };
+  };
+
+  // A halo under what has changed, a lock on what is required, a cross on what is forbidden.
+  const drawMarks = (picture, own, { change, assumed, trace }) => {
+    for (const part of ["halo", "lock", "cross"]) removePart(own, part);
+    if (change) {
+      own.halo = Report.shape("path", { class: "halo", d: own.target.getAttribute("d") });
+      own.group.prepend(own.halo);
+    }
+    if (!assumed) return;
+    const [x, y] = own.number ? [own.at.x, own.at.y] : Report.pointAt(courseOf(own), 0.5);
+    if (assumed.kind === "edge" || assumed.kind === "joined") {
+      const beside = own.number ? Number(own.behind.getAttribute("width")) / 2 + 5 : 0;
+      own.lock = Report.shape("path", { class: "lock", d: looks.marks.lock, transform: `translate(${(x - beside).toFixed(1)} ${y.toFixed(1)})` });
+      own.target.before(own.lock);
+    } else {
+      // One direction: where its head would be. Both: in the middle.
+      const near = assumed.kind === "no-edge" && !trace ? (assumed.to === own.to ? 0.86 : 0.14) : 0.5;
+      const [across, down] = Report.pointAt(courseOf(own), near);
+      own.cross = Report.shape("path", { class: "cross", d: looks.marks.cross, transform: `translate(${across.toFixed(1)} ${down.toFixed(1)})` });
+      own.target.before(own.cross);
+    }
+  };
+
+  // How a change is written: "▲.21"; what has only turned has no number.
+  const changeText = (change) => (!change || Math.abs(change.by) < 0.005 ? ""
+    : `${change.by > 0 ? "▲" : "▼"}${Math.abs(change.by).toFixed(2).replace(/^0/, "")}`);
+
+  const drawLine = (picture, own, state) => {
+    const { pair, change, assumed, trace, single } = state;
+    const marked = [
+      change && (changeText(change) || "turned"), assumed && `${assumed.kind} ${assumed.to}`, trace && "trace",
+      single !== undefined && `single ${single}`,
+    ].filter(Boolean).join(" ");
+    // What stands there already is not drawn again: a threshold that moves changes no line.
+    if (own.pair === pair && own.marked === marked) return;
+    Object.assign(own, { pair, marked });
+    const word = single === undefined ? pair.word : PLAIN.word;
+    if (own.word !== word) own.group.classList.replace(own.word, word);
+    own.word = word;
+    const { classList } = own.group;
+    classList.toggle("trace", trace);
+    classList.toggle("grew", Boolean(change) && change.by > 0.005);
+    classList.toggle("shrank", Boolean(change) && change.by < -0.005);
+    classList.toggle("required", assumed?.kind === "edge" || assumed?.kind === "joined");
+    classList.toggle("forbidden", assumed?.kind === "apart" || assumed?.kind === "no-edge");
+    if (trace) drawTrace(own);
+    else drawStroke(picture, own, single === undefined ? pair : PLAIN, single ?? pair.to);
+    own.group.setAttribute("data-joined", pair.joined.toPrecision(4));
+    const base = pair === Report.data.pairs[own.place];
+    const told = base && own.words !== null ? own.words : `${pair.joined.toFixed(2)}${pair.sign ? ` ${pair.sign.replace("-", "−")}` : ""}`;
+    const numbered = single === undefined && !(trace && assumed) && (own.words !== null || change || !(own.place in Report.data.pairs));
+    drawNumber(picture, own, numbered ? told : null, changeText(change));
+    drawMarks(picture, own, state);
+  };
+
+  // The whole picture
+
+  // What is drawn of every pair: null for nothing.
+  const statesNow = () => {
+    const assumed = Report.assumedPlaces();
+    const least = Report.threshold - 1e-6;
+    return Report.pairs.map((_, place) => place).concat(Array.from(assumed).filter((place) => !(place in Report.pairs)))
+      .reduce((states, place) => {
+        const pair = Report.pairAt(place);
+        const change = Report.changeAt(place);
+        const own = assumed.has(place) ? Report.markOf(pair.from, pair.to) : null;
+        const shown = pair.joined >= least && own?.kind !== "apart";
+        const left = change !== null && (change.was?.joined ?? 0) >= least;
+        if (shown || own || left) states.set(place, { pair, change, assumed: own, trace: !shown });
+        return states;
+      }, new Map());
+  };
+
+  // The edges of a single graph, and those that the one before had.
+  const statesOfGraph = ({ edges, before }) => {
+    const states = new Map();
+    const add = ([from, to], trace, change) => {
+      const place = Report.placeOf(from, to);
+      if (!states.has(place)) states.set(place, { pair: Report.pairAt(place), change, assumed: null, trace, single: to });
+    };
+    const had = before && new Set(before.map(String));
+    for (const edge of edges) add(edge, false, had && !had.has(String(edge)) ? { by: 0, turned: true } : null);
+    for (const edge of before ?? []) add(edge, true, null);
+    return states;
+  };
+
+  // Draws what is shown from the present threshold on, in both pictures.
+  Report.show = () => {
+    const { single } = Report;
+    const states = single ? statesOfGraph(single) : statesNow();
+    const grows = single || !Report.isBase(Report.view);
+    for (const svg of Report.pictures()) {
+      const picture = partsOf(svg);
+      svg.classList.toggle("single", Boolean(single));
+      for (const [place, own] of picture.lines) {
+        const state = states.get(place);
+        own.group.classList.toggle("hidden", state === undefined);
+        if (state !== undefined) drawLine(picture, own, state);
+      }
+      if (!grows) continue;
+      const missing = Array.from(states.keys()).filter((place) => !picture.lines.has(place));
+      const room = Math.max(0, MOST_LINES - states.size + missing.length);
+      for (const place of missing.sort((one, two) => Report.pairAt(two).joined - Report.pairAt(one).joined).slice(0, room)) {
+        const own = added(picture, place);
+        if (own !== null) drawLine(picture, own, states.get(place));
+      }
+    }
+  };
+
+  // What the legend must say besides what it said when the page was made.
+  Report.tellLegend = () => {
+    const legend = document.querySelector(".legend");
+    const more = legend?.querySelector("template");
+    if (!more) return;
+    const needed = new Set();
+    for (const line of Report.reachedLines()) {
+      for (const word of line.classList) if (word !== "pair") needed.add(word);
+    }
+    for (const item of more.content.children) {
+      const { word } = item.dataset;
+      const there = legend.querySelector(`li[data-word="${word}"]`);
+      if (needed.has(word) && !there) more.before(item.cloneNode(true));
+      else if (!needed.has(word) && there) there.remove();
+    }
+  };
+
+  // What holds now
+
+  Report.redraw = (view, before = null) => {
+    Report.setView(view, before);
+    Report.showFrom(Report.threshold);
+    Report.tellLegend();
+    Report.refreshPanel();
+    Report.fillRowsLater();
+  };
+
+  // Parents of every variable, by place; null: back to the view. `said` is told of the graph.
+  Report.showGraph = (parents, said = "") => {
+    const edges = parents?.flatMap((own, to) => Array.from(own, (from) => [from, to]));
+    Report.single = parents === null ? null : { edges, before: Report.single?.edges ?? null, said };
+    Report.showFrom(Report.threshold);
+  };
+
+  document.addEventListener("view", ({ detail: { view, before } }) => Report.redraw(view, before ?? null));
+}
