@@ -263,7 +263,7 @@ def test_a_later_source_replaces_the_answer_of_an_earlier_one(page: Any) -> None
     source = page.locator("#assumptions .source")
     page.wait_for_function("later.length > 0")
     assert source.text_content() == (
-        "From 37 of 3,000 drawn graphs, worth 30 independent ones: numbers are within ±0.2. "
+        "For now from 37 of 3,000 drawn graphs, worth 30 independent ones: numbers are within ±0.2. "
         "Too few graphs left: 37. A better answer comes in about 2 s."
     )
     page.evaluate("later.pop()()")

@@ -63,17 +63,18 @@ Report.sourceSentence = (view, { asking = false, command = null } = {}) => {
   const count = (number) => Math.round(number).toLocaleString("en");
   const said = [];
   const { graphs } = view;
+  const provisional = asking && view.source !== "exact";
   if (view.source === "exact") said.push("Exact: all graphs that are left are summed.");
   else if (view.source === "averaged") said.push("Averaged over completed tables, in each of which all graphs that are left are summed.");
   else if (!graphs) said.push("From drawn graphs.");
   else {
-    said.push(`From ${count(graphs.left)} of ${count(graphs.of)} drawn graphs, worth ${count(graphs.worth)} independent ones: numbers are within ${Report.offByWords(view)}.`);
+    said.push(`${provisional ? "For now from" : "From"} ${count(graphs.left)} of ${count(graphs.of)} drawn graphs, worth ${count(graphs.worth)} independent ones: numbers are within ${Report.offByWords(view)}.`);
   }
   if (view.few) {
     said.push(`Too few graphs left${graphs ? `: ${count(graphs.left)}` : ""}.`);
     if (command && !asking) said.push(`${command} would answer exactly.`);
   }
-  if (asking) {
+  if (provisional) {
     said.push(view.seconds ? `A better answer comes in about ${Report.secondsWords(view.seconds)}.` : "A better answer is on its way.");
   }
   return said.join(" ");
