@@ -211,25 +211,32 @@ def test_a_link_restores_the_state(explorer: Explored) -> None:
     assert explorer.page.evaluate("[Report.state.setting, Report.threshold]") == [10, 0.25]
 
 
-@pytest.mark.parametrize(
-    "fragment",
-    [
-        "given=" + quote(f"<img src=x onerror=alert(3)> -> {NASTY}"),
-        "given=Smoking+->+Nobody",
-        "setting=7&given=Smoking+->+Pressure",
-        "threshold=NaN",
-        "threshold=1e99",
-        "__proto__=1&given=Smoking+->+Pressure",
-        "javascript:alert(4)",
-        "given=" + "x" * 30_000,
-        "&".join(["given=Smoking+->+Pressure"] * 300),
-        "%E0%A4%A",
-    ],
-)
-def test_hostile_fragments_assume_nothing(explorer: Explored, fragment: str) -> None:
-    explorer.open(fragment)
-    assert explorer.given() == []
-    assert explorer.page.evaluate("[Report.state.setting, Report.threshold === Report.data.threshold]") == [None, True]
+HOSTILE = [
+    "given=" + quote(f"<img src=x onerror=alert(3)> -> {NASTY}"),
+    "given=Smoking+->+Nobody",
+    "setting=7&given=Smoking+->+Pressure",
+    "setting=5&setting=10",
+    "threshold=NaN",
+    "threshold=1e99",
+    "__proto__=1&given=Smoking+->+Pressure",
+    "javascript:alert(4)",
+    "given=" + "x" * 30_000,
+    "&".join(["given=Smoking+->+Pressure"] * 300),
+    "%E0%A4%A",
+]
+
+
+def test_hostile_fragments_assume_nothing(explorer: Explored) -> None:
+    explorer.open(HOSTILE[0])
+    nothing = [[], None, True]
+    state = "[Report.state.given, Report.state.setting, Report.threshold === Report.data.threshold]"
+    assert explorer.page.evaluate(state) == nothing
+    for fragment in HOSTILE:
+        opened = explorer.page.evaluate(
+            "(words) => { history.replaceState(null, '', `#${words}`); return Explorer.openFragment(); }", fragment
+        )
+        assert not opened, fragment
+        assert explorer.page.evaluate(state) == nothing, fragment
 
 
 def test_hostile_names_are_text_wherever_they_are_shown(explorer: Explored) -> None:
