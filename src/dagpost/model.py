@@ -88,10 +88,9 @@ class DagPosterior(Estimator):
     regimes
         The column that names the experiment of each row, if its targets are unknown; or ``Regimes(...)``.
     engine, threads
-        Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"dask"``, spread over
-        processes of this machine, or a Dask client or ``DaskEngine(address)`` for a cluster; ``"auto"``, a device
-        where there is one with enough room and 20 variables or more, else threads. And on how many threads of this
-        process (None: every core). No result depends on it beyond last digits; what is affordable does.
+        Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"dask"``, processes
+        of this machine, or a Dask client or ``DaskEngine(address)``; ``"auto"``, a device where there is one with room
+        and 20 variables or more, else threads. And on how many threads (None: every core). No result depends on it.
     seed
         Seed of the samples that are drawn when an answer needs one; None: a new one each time.
     progress
@@ -115,8 +114,8 @@ class DagPosterior(Estimator):
         Where the edges come from chains, one sentence that says whether to trust them; else None.
     mixture_weights_
         Where the score averages over a setting, as ``BDeu("average")`` does: the probability of each value.
-    recipe_
-        What was done with each column of the table: a fitted ``Recipe``.
+    recipe_, condition_
+        What was done with each column: a fitted ``Recipe``; and what `given` takes for true, with its `probability`.
 
     Where the method does not need them, evidence and edges are computed when they are first used.
 
@@ -212,22 +211,15 @@ class DagPosterior(Estimator):
         return fitting.plan_of(self, table, counts, interventions)
 
     def sample(
-        self,
-        count: int | None = None,
-        *,
-        precision: float | None = None,
-        confidence: float = 0.95,
-        seed: int | None = None,
-        resume: DagSample | None = None,
-        checkpoint: Checkpoint | None = None,
-    ) -> DagSample:
+        self, count: int | None = None, *, precision: float | None = None, confidence: float = 0.95,
+        seed: int | None = None, resume: DagSample | None = None, checkpoint: Checkpoint | None = None,
+    ) -> DagSample:  # fmt: skip
         """Draw graphs from the posterior.
 
         Ask for a number, or for a precision: then as many independent graphs are drawn as bring the frequency of any
         statement within `precision` of the truth with this confidence (Hoeffding's inequality). Without a seed, a new
         one is taken each time. Chains resume from `resume`, an earlier sample, until there are `count` graphs in all;
-        Ctrl-C ends them with the graphs that there are. With a `checkpoint`, a run that is killed resumes when the same
-        call is made again.
+        Ctrl-C ends them with what there is. With a `checkpoint`, the same call resumes a run that was killed.
 
         >>> from dagpost import DagPosterior, datasets
         >>> model = DagPosterior().fit(datasets.load("coronary"))
@@ -258,9 +250,11 @@ class DagPosterior(Estimator):
         return answers_to(self._fitted(), feature, given, confidence)  # type: ignore[no-any-return]
 
     def given(self, *statements: Statement, setting: float | None = None) -> Self:
-        """The model among the graphs in which these statements hold: a fitted model again, as exact as it can be.
+        """The model among the graphs in which all these statements hold: a fitted model again, with all its methods.
 
-        `condition_` has the probability of the condition. `setting` is one of the values that the score averages over.
+        Conditions on parents, such as edges, leave everything exact; of others the drawn graphs in which they hold are
+        left, with a warning if they are few. `setting` is one of the values in `mixture_weights_`. `condition_` has the
+        probability of the condition, and `log_evidence_` is then that of the data together with it.
         """
         from dagpost.posterior.condition import conditioned
 
@@ -297,10 +291,7 @@ class DagPosterior(Estimator):
 
         Columns: `from`, `to`, `lag` (how many steps ago the parent was; missing: static), `probability`, `edge`.
         """
-        fitted = self._fitted()
-        return time_edges.lagged_edges(
-            fitted.names, fitted.results.edges, contemporaneous=not fitted.settings.get("apart")
-        )
+        return lists.lagged_edges(self._fitted())
 
     def series_edges(self) -> pd.DataFrame:
         """How probably one series (row) is a parent of another at any lag; on the diagonal, of its own future."""
@@ -310,12 +301,11 @@ class DagPosterior(Estimator):
         """Which way each pair points, and who says so: the data, rules, the model, or nobody. One row a pair.
 
         Columns: `from`, `to`; `joined`, the probability of an edge between the two; `by_data`, that it is there and the
-        data compel it to lead from `from` to `to` (`by_data_back`: the other way; `lower` and `upper` bound `by_data`
-        with this confidence); `by_rules`, `by_rules_back`, that its direction follows only with your rules; `by_model`,
-        `by_model_back`, only because the model lacks edges (from numbers to levels); `reversible`, that nothing decides
-        it; `direction`, all of it in a word: "clear" if `by_data` has at least 90% of `joined`, "leaning" from 60% on,
-        "rules", "model", or "open". Compelled by the data is what is the same in all graphs of an equivalence class, or
-        that say the same of rows in which columns were set. No hidden common cause is assumed.
+        data compel it to lead from `from` to `to` (`by_data_back`: back; `lower`, `upper` bound it); `by_rules` (and
+        `_back`), that its direction follows only with your rules; `by_model`, only because the model lacks edges (from
+        numbers to levels); `reversible`, that nothing decides it; `direction`, all of it in a word: "clear" if
+        `by_data` has at least 90% of `joined`, "leaning" from 60% on, "rules", "model", or "open". Compelled by the
+        data is what all graphs that say the same of the rows have. No hidden common cause is assumed.
 
         >>> from dagpost import DagPosterior, datasets
         >>> pairs = DagPosterior(seed=1).fit(datasets.load("coronary")).directions()
@@ -377,28 +367,26 @@ class DagPosterior(Estimator):
     def completed(self, count: int, seed: int | None = None) -> list[pd.DataFrame]:
         """Completed tables of a model with gaps, for other programs: multiple imputations, averaged over all graphs.
 
-        They have the columns, levels and numbers of the table, and one row an observation: a row that counts several
-        times is there as many times. A number that was cut is the label of its bin. Spread evenly over all tables that
-        the chains kept: the same ones each time, or those that a `seed` picks.
+        They have the columns, levels and numbers of the table, one row an observation; a number that was cut is the
+        label of its bin. Spread evenly over all tables that the chains kept, or those that a `seed` picks.
         """
         return completed_tables.completed(self._fitted(), count, seed)
 
     def missing_cells(self) -> pd.DataFrame:
         """What is known of each missing cell, one row each, from all completed tables that the chains kept.
 
-        `row` is its label, or its number from 0 on. Of a column of levels: `likeliest`, its `probability`, and the
-        `probabilities` of all levels; of numbers: `mean`, `sd` and quantiles.
+        `row` is its label or number. Of levels: `likeliest`, `probability`, and `probabilities` of all; of numbers:
+        `mean`, `sd` and quantiles.
         """
         return completed_tables.cells(self._fitted())
 
     def score_samples(self, X: Any, *, unseen: str | None = None, interventions: Any = None) -> Floats:
         """Log p(row | data) of new rows, given exogenous columns; over all graphs, with parameters integrated out.
 
-        The rows are raw: they pass through the recipe of the model, which needs the columns of its variables, by name
-        and in any order, or an array with all columns of the training table. `unseen` says what to do about a level
-        that was not seen in training: ``"error"``; ``"prior"``, which gives it the probability that it has under the
-        prior; ``"missing"``, a gap; as the recipe says unless given. Gaps are summed over, unless the recipe makes them
-        a level or refuses them; one in an exogenous column gives nan, with a notice. `interventions`: as in `fit`.
+        The rows are raw: they pass through the recipe of the model, which needs its columns by name, in any order, or
+        an array with all columns of the training table. `unseen`: what becomes of a level not seen in training:
+        ``"error"``; ``"prior"``, what it has under the prior; ``"missing"``, a gap; None: as the recipe says. Gaps are
+        summed over, unless the recipe says otherwise; in an exogenous column they give nan. `interventions`: see `fit`.
         """
         from dagpost.prediction import fitted as predictions
 
@@ -436,8 +424,7 @@ class DagPosterior(Estimator):
         """What setting one column does to another: the posterior of the total effect, its parts and what is assumed.
 
         `do=(value, other)` says what is compared; `cause` may name several columns, each with its two values:
-        ``{"Smoking": ("yes", "no"), "Work": ("no", "yes")}``. `given` restricts to the graphs in which a statement
-        holds. `dagpost.causal.effect` says more.
+        ``{"Smoking": ("yes", "no")}``. `given`: among the graphs in which a statement holds. See `causal.effect`.
         """
         from dagpost.causal.effects import effect_of_fitted
 
@@ -465,9 +452,9 @@ class DagPosterior(Estimator):
     def save(self, path: str | os.PathLike[str], *, rows: bool = False) -> None:
         """Write the fitted model to one file; an older one is replaced whole.
 
-        The file holds what is needed to ask, sample and predict; the rows only if `rows` says so: parameters of graphs
-        beyond the model's own sample need them. **A model with gaps always stores its rows**, and completed cells. With
-        more than 20 variables its own sample is in the file only if it was needed before: call `own_sample()` once.
+        The file holds what is needed to ask, sample and predict; the rows only if `rows` says so (parameters of graphs
+        beyond the own sample need them). **A model with gaps always stores its rows**, and completed cells. With more
+        than 20 variables its own sample is in the file only if it was needed before: call `own_sample()` once.
         """
         from dagpost.files.model_file import save_model
 
@@ -475,13 +462,9 @@ class DagPosterior(Estimator):
 
     @classmethod
     def load(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        engine: str | Engine = "auto",
-        threads: int | None = None,
+        cls, path: str | os.PathLike[str], *, engine: str | Engine = "auto", threads: int | None = None,
         progress: bool | ProgressCallback | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Read a model that `save` wrote, to work on this engine with this many threads."""
         from dagpost.files.model_file import load_model
 

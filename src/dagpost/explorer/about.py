@@ -1,4 +1,4 @@
-"""What is known of one variable, or of two, under the conditions of a state, each number beside the one without them."""
+"""What is known of one variable, or of two, under the conditions of a state, beside what is known without them."""
 
 from __future__ import annotations
 

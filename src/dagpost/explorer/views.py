@@ -27,6 +27,8 @@ from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.knowledge import Knowledge
 from dagpost.posterior.mixture import MixedWorkspace
 
+#: Beside draws, which are there at once, only that is summed which takes no longer than this.
+_AT_ONCE_SECONDS = 0.1
 #: How long a patient request waits for paths that do not come with the sums.
 _PATIENCE_SECONDS = 30.0
 #: Where graphs worth fewer than this are left, directions come from a sample under the conditions, of this size.
@@ -133,7 +135,7 @@ class _Finding:
         found = exact_sums(session.fitted)
         if found is not None and feature is not None and state.setting is None:
             try:
-                answer = answer_of(feature, session.fitted.names, *found, QUICK_SECONDS)
+                answer = answer_of(feature, session.fitted.names, *found, _AT_ONCE_SECONDS)
             except (PrecisionError, ResourceError):
                 answer = None
             if answer is not None:

@@ -20,6 +20,7 @@ from dagpost.features.projection import ProjectedReach as ProjectedReach
 from dagpost.features.projection import Projection as Projection
 from dagpost.features.projection import projected_conditions as projected_conditions
 from dagpost.features.projection import projected_reach as projected_reach
+from dagpost.features.projection import projected_ways as projected_ways
 from dagpost.features.reductions import OneNodeReach as OneNodeReach
 from dagpost.features.reductions import Term as Term
 from dagpost.features.reductions import one_node_reach as one_node_reach

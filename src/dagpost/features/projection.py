@@ -17,8 +17,17 @@ import numpy as np
 from dagpost._tools.arrays import Masks
 from dagpost._tools.text import position_of
 from dagpost.families.numbering import MAX_NODES
+from dagpost.features.disjoint import disjoint_ways
 from dagpost.features.names import known_names
-from dagpost.features.reductions import Condition, Direction, ParentConditions, Term, one_node_reach, parent_conditions
+from dagpost.features.reductions import (
+    Condition,
+    Conditions,
+    Direction,
+    ParentConditions,
+    Term,
+    one_node_reach,
+    parent_conditions,
+)
 
 if TYPE_CHECKING:
     from dagpost.features.feature import Feature
@@ -66,8 +75,25 @@ def projected_conditions(feature: Feature, names: Sequence[str]) -> Projection |
     found = None if seen is None else parent_conditions(feature, seen.names)
     if seen is None or found is None:
         return None
-    terms = tuple(Term(term.sign, _on_columns(term, seen.named, len(names))) for term in found.terms)
+    terms = tuple(Term(term.sign, _on_columns(term.conditions, seen.named, len(names))) for term in found.terms)
     return Projection(ParentConditions(found.constant, terms), seen.bits)
+
+
+class ProjectedWays(NamedTuple):
+    """A statement as conjunctions of which at most one holds, of the same kind."""
+
+    ways: list[dict[int, Condition]]
+    bits: Masks
+
+
+def projected_ways(feature: Feature, names: Sequence[str]) -> ProjectedWays | None:
+    """`disjoint_ways` for any number of variables; None where the statement is not of that kind."""
+    names = known_names(names)
+    seen = _seen(feature, names)
+    found = None if seen is None else disjoint_ways(feature, seen.names)
+    if seen is None or found is None:
+        return None
+    return ProjectedWays([_on_columns(way, seen.named, len(names)) for way in found], seen.bits)
 
 
 def projected_reach(feature: Feature, names: Sequence[str]) -> ProjectedReach | None:
@@ -105,10 +131,10 @@ def _seen(feature: Feature, names: tuple[str, ...]) -> _Seen | None:
     return _Seen((*(names[column] for column in named), others), named, bits)
 
 
-def _on_columns(term: Term, named: Sequence[int], columns: int) -> dict[int, Condition]:
-    """The conditions of a term by column; that of the node behind the named ones is that of all other columns."""
-    result = {named[node]: condition for node, condition in term.conditions.items() if node < len(named)}
-    if len(named) in term.conditions:
+def _on_columns(conditions: Conditions, named: Sequence[int], columns: int) -> dict[int, Condition]:
+    """Conditions by column; that of the node behind the named ones is that of all other columns."""
+    result = {named[node]: condition for node, condition in conditions.items() if node < len(named)}
+    if len(named) in conditions:
         others = (column for column in range(columns) if column not in set(named))
-        result |= dict.fromkeys(others, term.conditions[len(named)])
+        result |= dict.fromkeys(others, conditions[len(named)])
     return result

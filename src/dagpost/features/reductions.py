@@ -147,7 +147,7 @@ def times(factors: Sequence[ParentConditions | None]) -> ParentConditions | None
         right = [Term(factor.constant, {})] * (factor.constant != 0) + list(factor.terms)
         constant *= factor.constant
         terms = [
-            Term(one.sign * other.sign, _merge(one.conditions, other.conditions))
+            Term(one.sign * other.sign, merge(one.conditions, other.conditions))
             for one, other in product(left, right)
             if one.conditions or other.conditions
         ]
@@ -156,7 +156,8 @@ def times(factors: Sequence[ParentConditions | None]) -> ParentConditions | None
     return ParentConditions(constant, tuple(terms))
 
 
-def _merge(one: Conditions, other: Conditions) -> Conditions:
+def merge(one: Conditions, other: Conditions) -> Conditions:
+    """What has to hold for both conjunctions, node by node."""
     merged = dict(one)
     for node, condition in other.items():
         merged[node] = joined(np.logical_and, [merged[node], condition]) if node in merged else condition

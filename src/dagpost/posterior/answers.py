@@ -115,16 +115,17 @@ def exact_families(fitted: Fitted, child: str, count: int | None = None) -> list
         return None
     workspace, sums = found
     node = position_of(child, fitted.names)
-    return listed_families(workspace.parts[0], node, sums.families[node], count)
+    return listed_families(workspace.parts, node, sums.families[node], count)
 
 
 def listed_families(
-    part: SummingWorkspace, node: int, probabilities: Floats, count: int | None
+    parts: Sequence[SummingWorkspace], node: int, probabilities: Floats, count: int | None
 ) -> list[tuple[tuple[int, ...], float]]:
-    """The allowed parent sets of a node with these probabilities, by their numbers, most probable first."""
+    """The parent sets of a node that some part allows, with these probabilities, by their numbers, best first."""
     best_first = np.argsort(-probabilities, kind="stable")
-    best_first = best_first[np.isfinite(part.own_weights(node)[best_first])][:count]
-    return list(zip(part.parents_of_sets(node, best_first), probabilities[best_first].tolist(), strict=True))
+    allowed = np.logical_or.reduce([np.isfinite(part.own_weights(node)) for part in parts])
+    best_first = best_first[allowed[best_first]][:count]
+    return list(zip(parts[0].parents_of_sets(node, best_first), probabilities[best_first].tolist(), strict=True))
 
 
 def _exact_probability(
@@ -258,7 +259,7 @@ def _all_of(parts: Sequence[Feature]) -> Feature:
 def _mixed_reach(reach: ProjectedReach, tables: Workspace, results: ExactResults, patience: float) -> float | None:
     """The same under a mixture."""
     total = 0.0
-    for share, part in zip(results.shares, tables.parts, strict=True):
+    for share, part in _weighty(tables, results):
         found = _reach(reach, part, results.modularity, patience / len(tables.parts))
         if found is None:
             return None
@@ -316,10 +317,15 @@ def _path(source: int, target: int, tables: Workspace, results: ExactResults, pa
     if not math.isnan(results.paths[source, target]):
         return float(results.paths[source, target])
     patience /= len(tables.parts)
-    found = [part.path_probability(source, target, patience) for part in tables.parts]
-    if any(one is None for one in found):
+    found = [(share, part.path_probability(source, target, patience)) for share, part in _weighty(tables, results)]
+    if any(one is None for _, one in found):
         return None
-    return sum(share * (one or 0.0) for share, one in zip(results.shares, found, strict=True))
+    return sum(share * (one or 0.0) for share, one in found)
+
+
+def _weighty(tables: Workspace, results: ExactResults) -> list[tuple[float, SummingWorkspace]]:
+    """The parts that weigh anything, with their shares."""
+    return [(share, part) for share, part in zip(results.shares, tables.parts, strict=True) if share > 0.0]
 
 
 def exact_paths(tables: Workspace, results: ExactResults, patience: float = PATIENCE_SECONDS) -> Floats | None:
@@ -328,9 +334,10 @@ def exact_paths(tables: Workspace, results: ExactResults, patience: float = PATI
         return _completed(results.paths, tables, results, patience)
     if results.modularity != "order":
         return None
-    parts, patience = [part.all_families("paths") for part in tables.parts], patience / len(tables.parts)
-    if all("order_paths" in part.__dict__ or _order_paths_affordable(part, part.nodes, patience) for part in parts):
-        matrices = [share * part.order_paths for share, part in zip(results.shares, parts, strict=True)]
+    parts = [(share, part.all_families("paths")) for share, part in _weighty(tables, results)]
+    patience /= len(tables.parts)
+    if all("order_paths" in part.__dict__ or _order_paths_affordable(part, part.nodes, patience) for _, part in parts):
+        matrices = [share * part.order_paths for share, part in parts]
         return matrices[0] if len(matrices) == 1 else np.sum(matrices, axis=0)
     return None
 
@@ -339,11 +346,10 @@ def _completed(known: Floats, tables: Workspace, results: ExactResults, patience
     """The paths that are known, and those between components too where all columns can be summed as one."""
     if not np.isnan(known).any():
         return known
-    found = [part.paths(patience / len(tables.parts)) for part in tables.parts]
-    if any(one is None for one in found):
+    found = [(share, part.paths(patience / len(tables.parts))) for share, part in _weighty(tables, results)]
+    if any(one is None for _, one in found):
         return known
-    pairs = zip(results.shares, found, strict=True)
-    whole: Floats = np.sum([share * one for share, one in pairs if one is not None], axis=0)
+    whole: Floats = np.sum([share * one for share, one in found if one is not None], axis=0)
     return np.where(np.isnan(known), whole, known)
 
 

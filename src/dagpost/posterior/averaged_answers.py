@@ -208,7 +208,7 @@ def families_listed(fitted: Fitted, child: str, count: int | None = None) -> lis
     if not fitted.augmented.exact_given_table:
         return None
     node = position_of(child, fitted.names)
-    return listed_families(some_completed(fitted), node, average_families(fitted)[node], count)
+    return listed_families([some_completed(fitted)], node, average_families(fitted)[node], count)
 
 
 def pair_intervals(
@@ -226,10 +226,10 @@ def pair_intervals(
 
 def some_completed(fitted: Fitted) -> SummingWorkspace:
     """The workspace of one completed table: which families there are is the same for all."""
-    return fitted.once("a completed table", lambda: _weighed(fitted, 0))
+    return fitted.once("a completed table", lambda: weighed_table(fitted, 0))
 
 
-def _weighed(fitted: Fitted, number: int) -> SummingWorkspace:
+def weighed_table(fitted: Fitted, number: int) -> SummingWorkspace:
     """The workspace of one of the completed tables that are kept."""
     found, workspace = fitted.augmented, fitted.workspace
     assert found is not None
@@ -249,14 +249,11 @@ def _by_tables(
     patience: float,
 ) -> list[Estimate | None]:
     """What completed tables say of statements; None where they have no exact answer, or not in time."""
-    seconds = _seconds_a_table(fitted)
-    if seconds * _FEWEST > patience:
+    count = reckoned_tables(fitted, patience)
+    if not count:
         return [None] * len(asked)
     _ask_some(asked, augmented.spread(_FEWEST), fitted, patience)
     found = [one.estimate(augmented, fitted, confidence) for one in asked]
-    count = _FEWEST
-    while 2 * count <= _MOST and 2 * count * seconds <= patience:
-        count *= 2
     # Errors fall with the root of the number of tables; sums over families are over all of them already.
     narrower = math.sqrt(_FEWEST / count)
     for place, (one, own, other) in enumerate(zip(asked, drawn, found, strict=True)):
@@ -269,6 +266,15 @@ def _by_tables(
         one.estimate(augmented, fitted, confidence) if one.answerable else known
         for one, known in zip(asked, found, strict=True)
     ]
+
+
+def reckoned_tables(fitted: Fitted, patience: float) -> int:
+    """How many completed tables are asked within what is reckoned to take so long; 0: too few."""
+    seconds = _seconds_a_table(fitted)
+    count = _FEWEST
+    while 2 * count <= _MOST and 2 * count * seconds <= patience:
+        count *= 2
+    return count if count * seconds <= patience else 0
 
 
 def _seconds_a_table(fitted: Fitted) -> float:
@@ -287,7 +293,7 @@ def _ask_some(asked: Sequence[_Asked], numbers: Integers, fitted: Fitted, patien
         open_ones = [one for one in asked if one.answerable]
         if not open_ones:
             break
-        part = _weighed(fitted, int(numbers[place]))
+        part = weighed_table(fitted, int(numbers[place]))
         results = exact_results(fitted.modularity, part.summed(fitted.modularity))
         for one in open_ones:
             one.ask((place[0], place[1]), fitted.names, part, results, patience / _FEWEST)

@@ -162,7 +162,7 @@ class Fitted:
     @property
     def results(self) -> Results:
         """Evidence and edges; computed when first asked for."""
-        return self.once("results", lambda: compute(self))
+        return self.once("results", lambda: compute(self) if self.condition is None else self.condition.computed(self))
 
     @property
     def augmented(self) -> Augmented | None:
@@ -177,6 +177,8 @@ class Fitted:
 
     def own_sample(self) -> DagSample:
         """The sample that answers and predictions come from where none is given: drawn once, then remembered."""
+        if self.condition is not None and self.condition.drawn:
+            return self.once("sample", self.condition.own_sample)
         return self.once("sample", lambda: self.draw(self.usual_count, self.settings["seed"], may_stop=True))
 
     def quick_sample(self) -> DagSample | None:
@@ -260,6 +262,8 @@ class Fitted:
 
         Fewer will do if chains `may_stop` by a rule of their own.
         """
+        if self.condition is not None and self.condition.drawn:
+            return self.condition.draw(count, seed, method=method, guarantee=guarantee, resume=resume)
         method = self.method if method is None else method
         needed = count * (_BYTES_A_GRAPH + (12 + 8 * words_of(len(self.names))) * len(self.names))
         # The search for the best graphs checks for itself.
@@ -297,7 +301,8 @@ class Fitted:
 
     def likeliest(self) -> Any:
         """The masks of the most probable graph; where it cannot be found, or is not meant, of the own sample."""
-        if self.workspace.parts and self.method.modularity is not None:
+        drawn = self.condition is not None and self.condition.drawn
+        if self.workspace.parts and self.method.modularity is not None and not drawn:
             return self.best(1).parents[0]
         sample = self.own_sample()
         # With gaps, weights are those of different completed tables: the graph that was drawn most often counts.

@@ -15,10 +15,10 @@ from dagpost._tools.spelling import either, setting
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
 from dagpost.features import evaluate
+from dagpost.posterior import time_edges
 from dagpost.posterior.answers import exact_matrix, known_paths
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.averaged_answers import families_listed
-from dagpost.posterior.condition_words import assumption_words, given_provenance
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.scores import class_of
@@ -51,6 +51,12 @@ def regime_effects(fitted: Fitted) -> RegimeEffects:
     return regime_effects_of(fitted)
 
 
+def lagged_edges(fitted: Fitted) -> pd.DataFrame:
+    """The edges of a model with time, folded back to its series."""
+    apart = bool(fitted.settings.get("apart"))
+    return time_edges.lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not apart)
+
+
 def in_one_line(fitted: Fitted) -> str:
     """What was fitted and what was found, from what is known already: nothing is computed for it."""
     from dagpost.posterior.directions import FOUND
@@ -58,7 +64,9 @@ def in_one_line(fitted: Fitted) -> str:
     data, results, target = fitted.data, fitted.recall("results"), fitted.target
     size = f"{len(data.names)} variable{'' if len(data.names) == 1 else 's'}"
     if fitted.condition is not None:
-        size = f"given {assumption_words(given_provenance(fitted.condition))}: {size}"
+        chance = fitted.condition.known_probability
+        known = "" if chance is None else f" (probability {chance:.4g})"
+        size = f"given {fitted.condition.words}{known}: {size}"
     if fitted.exogenous:
         size += f", {given_columns(fitted.exogenous)}"
     if data.observations is not None:

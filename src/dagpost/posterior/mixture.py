@@ -20,7 +20,8 @@ and the tables of one; those of all are kept only if together they take a quarte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -52,41 +53,56 @@ _LONGER = 4
 _MOST_TIMES, _MOST_LISTED = 256, 20_000
 
 
-class MixedWorkspace(Workspace):
-    """The workspaces of a model that averages over a setting of its score, one for each value."""
+class JoinedWorkspace(Workspace):
+    """Workspaces whose weights are added up: of the values of a setting, or of the ways to meet a condition."""
 
-    def __init__(self, mixture: Mixture, parts: Sequence[SummingWorkspace], engine: Engine, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        parts: Sequence[SummingWorkspace],
+        log_priors: Sequence[float],
+        labels: Sequence[str],
+        engine: Engine,
+        reporter: Reporter,
+    ) -> None:
         super().__init__(None, engine, reporter)
-        self.mixture = mixture
-        self._parts = tuple(parts)
+        self._parts, self._log_priors, self._labels = tuple(parts), tuple(log_priors), tuple(labels)
+        #: The most that the log evidence of each part can be, where that is known before it is summed.
+        self.most: tuple[float, ...] = (math.inf,) * len(self._parts)
+        #: The parts that were found to weigh nothing beside the others: they are neither summed nor drawn from.
+        self.negligible: frozenset[int] = frozenset()
         for part in parts:
             part.sharing = len(parts)
         self.run_on(engine, reporter)
 
     @property
     def parts(self) -> tuple[SummingWorkspace, ...]:
-        """One for each value."""
+        """One for each value, or way."""
         return self._parts
 
     @property
     def log_priors(self) -> tuple[float, ...]:
-        """Log of the prior probability of each value."""
-        return self.mixture.log_priors
+        """Log of the prior probability of each part."""
+        return self._log_priors
 
     def run_on(self, engine: Engine, reporter: Reporter) -> None:
         """Work elsewhere from now on."""
         super().run_on(engine, reporter)
-        for label, part in zip(self.mixture.labels, self.parts, strict=True):
+        for label, part in zip(self._labels, self.parts, strict=True):
             part.run_on(engine, reporter.part(label))
 
     @contextmanager
     def checkpointed(self, checkpoint: Checkpoint) -> Iterator[None]:
         """Keep what is finished meanwhile in a checkpoint, part by part."""
         with ExitStack() as stack:
-            for label, part in zip(self.mixture.labels, self.parts, strict=True):
+            for label, part in zip(self._labels, self.parts, strict=True):
                 stack.enter_context(part.checkpointed(CheckpointPart(checkpoint, label)))
             stack.enter_context(super().checkpointed(checkpoint))
             yield
+
+    @property
+    def joined(self) -> str:
+        """What is added up, in words."""
+        return "the condition"
 
     @property
     def nodes(self) -> int:
@@ -106,7 +122,12 @@ class MixedWorkspace(Workspace):
     @property
     def largest(self) -> int:
         """The most variables that are summed over together."""
-        return self.parts[0].largest
+        return self._largest.largest
+
+    @property
+    def _largest(self) -> SummingWorkspace:
+        """The part that takes most: conditions may leave others less."""
+        return max(self.parts, key=lambda part: part.largest)
 
     @property
     def structure_engine(self) -> str:  # type: ignore[override]
@@ -121,15 +142,15 @@ class MixedWorkspace(Workspace):
     @property
     def has_structure(self) -> bool:
         """Whether the sums over all graphs are in memory."""
-        return all(part.has_structure for part in self.parts)
+        return all(part.has_structure for place, part in enumerate(self.parts) if place not in self.negligible)
 
     def order_fits(self) -> bool:
         """Whether a table over all sets of nodes fits into memory, one at a time."""
-        return self.parts[0].order_fits()
+        return self._largest.order_fits()
 
     def structure_is_affordable(self) -> bool:
         """Whether the sums over all graphs fit, one at a time, and take no longer in all than a user waits unasked."""
-        return self.parts[0].structure_is_affordable(PATIENCE_SECONDS / len(self.parts))
+        return self._largest.structure_is_affordable(PATIENCE_SECONDS / len(self.parts))
 
     def seconds(self, modularity: str) -> float:
         """Roughly how long the exact sums of a posterior take."""
@@ -142,11 +163,16 @@ class MixedWorkspace(Workspace):
 
     def affordable_structure_log_evidence(self) -> float:
         """Log evidence when every graph counts once, where it is known or affordable; otherwise nan."""
-        if any(part.structure_log_evidence is None for part in self.parts) and not self.checkpoint.decided(
+        known = [part.structure_log_evidence for place, part in enumerate(self.parts) if place not in self.negligible]
+        if None in known and not self.checkpoint.decided(
             "whether to sum over all graphs", self.structure_is_affordable, truth
         ):
             return np.nan
-        return self.log_sum([part.affordable_structure_log_evidence() for part in self.parts])
+        return self.log_sum(self._of_parts(lambda part: part.affordable_structure_log_evidence()))
+
+    def _of_parts(self, found: Callable[[SummingWorkspace], float]) -> list[float]:
+        """The log of something for each part, of those that weigh anything."""
+        return [-math.inf if place in self.negligible else found(part) for place, part in enumerate(self.parts)]
 
     def log_joint(self, parents: Masks) -> Floats:
         """Log p(graph, data) of graphs given as parent masks (graphs, nodes)."""
@@ -154,26 +180,61 @@ class MixedWorkspace(Workspace):
         return total
 
     def log_joint_of_parts(self, parents: NDArray[Any]) -> Floats:
-        """Log p(value, graph, data) for each value and graph, as (values, graphs)."""
+        """Log p(part, graph, data) for each part and graph, as (parts, graphs)."""
         masks = np.ascontiguousarray(parents, dtype=np.uint64)
         pairs = zip(self.log_priors, self.parts, strict=True)
         return np.array([log_prior + part.log_weights_of(masks) for log_prior, part in pairs])
-
-    def shares_given(self, parents: NDArray[Any]) -> Floats:
-        """P(value | graph, data), as (values, graphs)."""
-        return _shares_of(self.log_joint_of_parts(parents))
 
     def log_sum(self, log_values: Sequence[float]) -> float:
         """Log of the mixture of what each part has."""
         return float(np.logaddexp.reduce(np.add(self.log_priors, log_values)))
 
     def shares(self, log_evidences: Sequence[float]) -> Floats:
-        """The posterior probability of each value."""
+        """The posterior probability of each part."""
         return _shares_of(np.add(self.log_priors, log_evidences))
 
     def _all_weights(self) -> Sequence[Floats]:
         # Each part speaks for its own.
         return ()
+
+
+class MixedWorkspace(JoinedWorkspace):
+    """The workspaces of a model that averages over a setting of its score, one for each value.
+
+    Under a condition there may be several for one value, and none for another: `value_of` says whose each part is.
+    """
+
+    def __init__(
+        self,
+        mixture: Mixture,
+        parts: Sequence[SummingWorkspace],
+        engine: Engine,
+        reporter: Reporter,
+        value_of: Sequence[int] | None = None,
+    ) -> None:
+        self.mixture = mixture
+        self.value_of = tuple(range(len(parts)) if value_of is None else value_of)
+        log_priors = [mixture.log_priors[own] for own in self.value_of]
+        ways = [self.value_of[:place].count(own) for place, own in enumerate(self.value_of)]
+        labels = [
+            mixture.labels[own] + f", way {way + 1}" * (way > 0) for own, way in zip(self.value_of, ways, strict=True)
+        ]
+        super().__init__(parts, log_priors, labels, engine, reporter)
+
+    @property
+    def joined(self) -> str:
+        """What is averaged over, in words."""
+        return f"the average over {self.mixture.setting}s"
+
+    def by_value(self, shares: NDArray[np.floating[Any]]) -> Floats:
+        """What the parts have (parts, ...), summed for each value."""
+        total = np.zeros((len(self.mixture.values), *np.shape(shares)[1:]))
+        np.add.at(total, list(self.value_of), shares)
+        return total
+
+    def shares_given(self, parents: NDArray[Any]) -> Floats:
+        """P(value | graph, data), as (values, graphs)."""
+        return self.by_value(_shares_of(self.log_joint_of_parts(parents)))
 
 
 def _shares_of(logs: Floats) -> Floats:
@@ -185,11 +246,16 @@ def _shares_of(logs: Floats) -> Floats:
 
 def draw(method: Method, workspace: Workspace, wanted: Wanted) -> Draws:
     """The graphs that a method finds, under a mixture if there is one."""
-    if not isinstance(workspace, MixedWorkspace):
+    if not isinstance(workspace, JoinedWorkspace):
         return method.draw(workspace, wanted)
     if method.draws == "listed":
         return list_best(method, workspace, wanted, longest=max(_MOST_TIMES * wanted.number, _MOST_LISTED))
-    masses = [method.log_mass(part, wanted.names) for part in workspace.parts]
+    # Draws that weights make right are not drawn in proportion to what the sums found negligible.
+    skipped = workspace.negligible if method.draws == "independent" else ()
+    masses = [
+        -math.inf if place in skipped else method.log_mass(part, wanted.names)
+        for place, part in enumerate(workspace.parts)
+    ]
     choice, *seeds = wanted.seed.spawn(1 + len(masses))
     # Which value each graph is drawn under: the first N of 2N graphs are those that one gets by asking for N.
     borders = np.cumsum(workspace.shares(masses))
@@ -223,7 +289,7 @@ def draw(method: Method, workspace: Workspace, wanted: Wanted) -> Draws:
     )
 
 
-def list_best(method: Method, workspace: MixedWorkspace, wanted: Wanted, *, longest: int) -> Draws:
+def list_best(method: Method, workspace: JoinedWorkspace, wanted: Wanted, *, longest: int) -> Draws:
     """The best graphs of the mixture, from lists of at most `longest` best ones under each value."""
     count, length = wanted.number, wanted.number + 1
     tolerance = max(part.tie_tolerance for part in workspace.parts)
@@ -232,9 +298,9 @@ def list_best(method: Method, workspace: MixedWorkspace, wanted: Wanted, *, long
         parents = np.concatenate([found.parents for found in lists])
         parents = parents[distinct_rows(parents)[0]]
         log_joint = workspace.log_joint(parents)
-        # A list that is shorter than it could be has all graphs there are.
-        whole = any(len(found.parents) < length for found in lists)
-        most_left = -np.inf if whole else workspace.log_sum([found.log_joint[-1] for found in lists])
+        # A list that is shorter than it could be has all graphs of its part.
+        last_of = [found.log_joint[-1] if len(found.parents) == length else -np.inf for found in lists]
+        most_left = workspace.log_sum(last_of)
         # Rounding does not order graphs that are as good as each other: their masks do.
         words = parents.reshape(len(parents), -1).T[::-1]
         falling = np.lexsort((*words, -np.round(log_joint / tolerance)))[: count + 1]
@@ -249,9 +315,8 @@ def list_best(method: Method, workspace: MixedWorkspace, wanted: Wanted, *, long
                 tied = True
                 break
             raise ResourceError(
-                f"Which are the {count:,} best graphs under the average over {workspace.mixture.setting}s is not "
-                f"settled by the {length:,} best under each: too many are nearly as good. Ask for fewer, or for those "
-                "under one value."
+                f"Which are the {count:,} best graphs under {workspace.joined} is not settled by the {length:,} best "
+                "under each: too many are nearly as good. Ask for fewer, or for those under one value."
             )
         length = min(_LONGER * length, longest)
     return Draws(

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 def probabilities(queries: Sequence[Query], fitted: Fitted, confidence: float) -> list[Estimate]:
     """The probability of each statement, in the order in which they are asked."""
+    if fitted.condition is not None and fitted.condition.drawn:
+        # The model whose drawn graphs were restricted knows more than those that are left: it may have exact answers.
+        return probabilities([fitted.condition.asked(query) for query in queries], fitted.condition.within, confidence)
 
     def others(asked: Sequence[Query]) -> list[Estimate]:
         return _probabilities(asked, fitted, confidence)

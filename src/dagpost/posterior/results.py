@@ -20,7 +20,7 @@ from dagpost.errors import warn
 from dagpost.methods.base import Method
 from dagpost.methods.choice import AS_ASKED
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.mixture import JoinedWorkspace, MixedWorkspace
 from dagpost.posterior.weights import evidence_ratio
 from dagpost.posterior.workspace import Sums, Workspace
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.workspace import SummingWorkspace
 
+
+#: Log of what parts of a mixture may have together and still not be summed: no probability changes by more.
+_NEGLIGIBLE = math.log(1e-12)
 
 #: One array a node, by the numbers of its parent sets; together where all nodes have as many.
 Families = Floats | tuple[Floats, ...]
@@ -47,7 +50,7 @@ class ExactResults:
     #: None where paths were not computed, and nan for a pair that is left to samples.
     paths: Floats | None
     error_bound: float
-    #: The posterior probability of each part of a mixture.
+    #: The posterior probability of each part of what is added up.
     shares: tuple[float, ...] = (1.0,)
 
 
@@ -64,7 +67,7 @@ class Results:
     sums: ExactResults | None = None
     engine: str = "not recorded"
     verdict: str | None = None
-    #: The posterior probability of each part of a mixture; with edges from a sample, as estimated from it.
+    #: The posterior probability of each value of a mixture; with edges from a sample, as estimated from it.
     shares: tuple[float, ...] = (1.0,)
     #: Of a table with gaps: over how many completed tables the edges are averaged, and the standard errors of these.
     tables: int = 0
@@ -77,7 +80,7 @@ def compute(fitted: Fitted) -> Results:
     if fitted.completes:
         return _averaged(fitted)
     if method.modularity is None:
-        own = workspace.parts if isinstance(workspace, MixedWorkspace) else (workspace,)
+        own = workspace.parts if isinstance(workspace, JoinedWorkspace) else (workspace,)
         found = [method.summed(part, fitted.names) for part in own]
         engine = method.ran_on(own[0])
         sums = [Results(each.log_evidence, each.edges, True, engine=engine) for each in found if each is not None]
@@ -86,7 +89,7 @@ def compute(fitted: Fitted) -> Results:
     elif workspace.parts and workspace.checkpoint.decided(
         "whether to sum exactly", lambda: should_sum_exactly(method, fitted.modularity, workspace), truth
     ):
-        return _mixed([_summed(fitted.modularity, part) for part in workspace.parts], workspace)
+        return _mixed(_each_summed(fitted.modularity, workspace), workspace)
     return _estimated(fitted)
 
 
@@ -102,24 +105,44 @@ def _summed(modularity: str, workspace: SummingWorkspace) -> Results:
     return Results(found.log_evidence, found.edges, True, exact_results(modularity, found), found.engine)
 
 
+def _each_summed(modularity: str, workspace: Workspace) -> list[Results | None]:
+    """The results of each part, the heaviest first; None for those that cannot matter beside the others.
+
+    What is left of a part under a condition is at most the part itself, so that some need not be summed at all.
+    """
+    if not isinstance(workspace, JoinedWorkspace):
+        return [_summed(modularity, part) for part in workspace.parts]
+    found: list[Results | None] = [None] * len(workspace.parts)
+    most, total = np.add(workspace.log_priors, workspace.most), -math.inf
+    waiting = np.argsort(-most, kind="stable").tolist()
+    while waiting and np.logaddexp.reduce(most[waiting]) >= total + _NEGLIGIBLE:
+        place = waiting.pop(0)
+        own = found[place] = _summed(modularity, workspace.parts[place])
+        total = float(np.logaddexp(total, workspace.log_priors[place] + own.log_evidence))
+    workspace.negligible = frozenset(waiting)
+    return found
+
+
 def exact_results(modularity: str, found: Sums) -> ExactResults:
     """What sums found, as answers read it."""
     return ExactResults(modularity, found.log_evidence, found.families, found.paths, found.error_bound)
 
 
-def _mixed(found: Sequence[Results], workspace: Workspace) -> Results:
+def _mixed(found: Sequence[Results | None], workspace: Workspace) -> Results:
     """The results of a mixture from those of its parts."""
-    if not isinstance(workspace, MixedWorkspace):
-        return found[0]
-    log_evidences = [part.log_evidence for part in found]
+    known = [part for part in found if part is not None]
+    if not isinstance(workspace, JoinedWorkspace):
+        return known[0]
+    log_evidences = [-math.inf if part is None else part.log_evidence for part in found]
     log_evidence, shares = workspace.log_sum(log_evidences), workspace.shares(log_evidences)
+    weights = tuple(shares.tolist())
+    weighed = [share for part, share in zip(found, weights, strict=True) if part is not None]
 
     def mixed(arrays: Sequence[Floats]) -> Floats:
-        total: Floats = sum((share * array for share, array in zip(shares, arrays, strict=True)), np.zeros(()))
+        total: Floats = sum((share * array for share, array in zip(weighed, arrays, strict=True)), np.zeros(()))
         return total
 
-    sums, own = None, [part.sums for part in found if part.sums is not None]
-    weights = tuple(shares.tolist())
+    sums, own = None, [part.sums for part in known if part.sums is not None]
     if own:
         paths = [part.paths for part in own if part.paths is not None]
         sums = ExactResults(
@@ -131,7 +154,9 @@ def _mixed(found: Sequence[Results], workspace: Workspace) -> Results:
             3.0 * max(part.error_bound for part in own),
             weights,
         )
-    return Results(log_evidence, mixed([part.edges for part in found]), True, sums, found[0].engine, shares=weights)
+    if isinstance(workspace, MixedWorkspace):
+        weights = tuple(workspace.by_value(shares).tolist())
+    return Results(log_evidence, mixed([part.edges for part in known]), True, sums, known[0].engine, shares=weights)
 
 
 def _by_node(rows: Sequence[Floats], like: Families) -> Families:
@@ -173,7 +198,7 @@ def _estimated(fitted: Fitted) -> Results:
         edges /= np.maximum(edges + edges.T, 1.0)
     else:
         edges = sample.edge_frequencies().to_numpy()
-    if isinstance(workspace, ExactWorkspace | MixedWorkspace) and np.isfinite(sample.log_extensions).all():
+    if isinstance(workspace, ExactWorkspace | JoinedWorkspace) and np.isfinite(sample.log_extensions).all():
         log_evidence = workspace.order_log_evidence + evidence_ratio(sample.log_extensions)[0]
     if isinstance(workspace, MixedWorkspace):
         mixed = tuple((workspace.shares_given(sample.parents) @ sample.weights).tolist())

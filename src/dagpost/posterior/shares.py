@@ -15,7 +15,7 @@ from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.chain_estimate import chain_estimate
 from dagpost.posterior.estimate import Estimate, hoeffding_estimate
 from dagpost.posterior.intervals import weighted_estimate
-from dagpost.posterior.weights import ESTIMATORS, WeightedSample, weigh
+from dagpost.posterior.weights import ESTIMATORS, Kept, WeightedSample, weigh
 
 if TYPE_CHECKING:
     from dagpost.posterior.sample import DagSample
@@ -54,6 +54,7 @@ def weigh_sample(sample: DagSample, estimator: str, log_evidence: float) -> Weig
         log_proposal=sample.log_proposal,
         log_extensions=sample.log_extensions,
         log_evidence=log_evidence,
+        kept=Kept(**sample.provenance["kept"]) if "kept" in sample.provenance else None,
     )
 
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,14 @@ ESTIMATES_MEANS = tuple(name for name in ESTIMATORS if name != "iw")
 
 # Log of a probability so small that 1 - (1 - q)^N is N q to the last digit, for any N that one draws.
 _RARE = -80.0
+
+
+class Kept(NamedTuple):
+    """How many draws are left of how many under a condition, and the probability of it."""
+
+    left: int
+    of: int
+    share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +86,7 @@ def weigh(
     log_evidence: float = math.nan,
     log_order_evidence: float = math.nan,
     normalised: bool = True,
+    kept: Kept | None = None,
 ) -> WeightedSample:
     """Weights of independent draws.
 
@@ -94,6 +103,8 @@ def weigh(
         Log of the sum of p(graph, data) over all graphs, and over all pairs of an order and a graph, where known.
     normalised
         False: the unbiased forms of "distinct" and "linear-extensions", which need the evidence, or both.
+    kept
+        Where these are the draws, out of more, in which a condition holds.
 
     >>> graphs = np.array([[0, 0], [0, 1], [0, 0]], dtype=np.uint8)
     >>> weigh("linear-extensions", graphs, log_extensions=np.log([2.0, 1.0, 2.0])).weights
@@ -119,7 +130,7 @@ def weigh(
     if estimator == "iw":
         return _by_mass(rows, member, joint, log_evidence)
     proposal = _needed(estimator, "log_proposal", log_proposal, draws)[rows]
-    return _by_inclusion(rows, member, joint, proposal, log_evidence, normalised)
+    return _by_inclusion(rows, member, joint, proposal, log_evidence, normalised, kept or Kept(draws, draws, 1.0))
 
 
 def evidence_ratio(log_extensions: Floats) -> tuple[float, float]:
@@ -202,19 +213,25 @@ def _by_extensions(log_extensions: Floats, log_ratio: float, normalised: bool) -
 
 
 def _by_inclusion(
-    rows: Integers, member: Integers, log_joint: Floats, log_proposal: Floats, log_evidence: float, normalised: bool
+    rows: Integers,
+    member: Integers,
+    log_joint: Floats,
+    log_proposal: Floats,
+    log_evidence: float,
+    normalised: bool,
+    kept: Kept,
 ) -> WeightedSample:
     known = not math.isnan(log_evidence)
     if not normalised and not known:
         raise InputError("Horvitz-Thompson weights need the log_evidence. Give it, or leave normalised=True.")
-    draws = len(member)
+    draws = max(round(len(member) * kept.of / kept.left), 1)
     log_inclusions, missed = _inclusions(log_proposal, draws)
     logs = log_joint - log_inclusions
     scale = log_evidence if known else float(logs.max())
     stands_for = np.exp(logs - scale)
     masses = np.exp(log_joint - scale)
     covered = min(float(masses.sum()), 1.0)
-    proposal_left = max(1.0 - float(np.exp(log_proposal).sum()), 0.0)
+    proposal_left = max(kept.share - float(np.exp(log_proposal).sum()), 0.0)
     left = most_left = 1.0 - covered
     if not known:
         # The ratio of mass to chance among the drawn graphs serves for the others: its mean, and the largest at most.

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -215,11 +216,12 @@ def test_chunks_without_end_are_cut_off(explorer: Explorer) -> None:
     )
     connection.sendall(head.encode("ascii"))
     sent = 0
-    with pytest.raises(OSError):  # The server has closed the connection.
+    with suppress(OSError):
         while sent < 2**28:
             connection.sendall(b"1000\r\n" + b" " * 4096 + b"\r\n")
             sent += 4096
     connection.close()
+    # The server has closed the connection long before.
     assert sent < 2**28
     assert _ask(explorer, "view")[0] == 200
 
@@ -248,19 +250,18 @@ def test_a_signal_ends_the_command_at_once_and_frees_the_port(
     model: DagPosterior, tmp_path: Path, number: int, status: int
 ) -> None:
     model.save(tmp_path / "m.dagpost")
-    command = subprocess.Popen(
-        [*COMMAND, "explore", "m.dagpost", "--no-browser", "--threads", "1"],
-        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert command.stdout is not None
-    line = command.stdout.readline()
-    address = urlsplit(re.search(r"http://127\.0\.0\.1:\d+/\S+/", line)[0])
-    # A page is open, and keeps its connection.
-    page = http.client.HTTPConnection("127.0.0.1", address.port, timeout=PATIENCE_SECONDS)
-    page.request("GET", address.path)
-    assert page.getresponse().status == 200
-    command.send_signal(number)
-    rest, errors = command.communicate(timeout=PATIENCE_SECONDS)
+    line = [*COMMAND, "explore", "m.dagpost", "--no-browser", "--threads", "1"]
+    with subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
+        assert command.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", command.stdout.readline())
+        assert found is not None
+        address = urlsplit(found[0])
+        # A page is open, and keeps its connection.
+        page = http.client.HTTPConnection("127.0.0.1", address.port, timeout=PATIENCE_SECONDS)
+        page.request("GET", address.path)
+        assert page.getresponse().status == 200
+        command.send_signal(number)
+        rest, errors = command.communicate(timeout=PATIENCE_SECONDS)
     assert (command.returncode, rest) == (status, "")
     assert "Traceback" not in errors
     assert address.path not in errors
