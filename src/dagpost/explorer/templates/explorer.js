@@ -70,6 +70,9 @@ Explorer.start = async () => {
   Explorer.firstStanding = [chip.textContent, chip.className];
   document.addEventListener("view", ({ detail }) => Explorer.tellSource(detail.view));
   document.addEventListener("progress", ({ detail }) => Explorer.tellWaiting(detail));
+  document.addEventListener("state", ({ detail }) => {
+    document.body.classList.toggle("assuming", detail.given.length > 0 || detail.setting !== null);
+  });
   Explorer.startDetails();
   Explorer.startStatements();
   Explorer.startPlayer();
