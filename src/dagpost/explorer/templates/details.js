@@ -133,26 +133,38 @@ Explorer.aboutVariable = (place) => Explorer.later("Parent sets and Markov blank
   }
 });
 
-// The effect of one on the other, both ways if both are possible.
+// The effect of one on the other, both ways if both are possible; what they rest on is said once.
 Explorer.effects = (from, to) => Explorer.later("Effects …", async (signal, fill) => {
   const ways = [[from, to], [to, from]].filter(([cause, outcome]) => !Report.view?.paths || Report.view.paths[cause][outcome] > 1e-3);
-  const parts = [Report.element("h4", "Effects")];
-  if (ways.length === 0) parts.push(Report.element("p", "Neither acts on the other in any graph that counts.", "help"));
+  const head = Report.element("h4", "Effects");
+  if (ways.length === 0) {
+    fill([head, Report.element("p", "Neither acts on the other in any graph that counts.", "help")]);
+    return;
+  }
+  const found = [];
+  const notes = new Set();
+  const show = (more) => {
+    const fold = Report.element("details");
+    fold.append(Report.element("summary", "What this rests on"), ...Explorer.notes([...notes]));
+    fill([head, ...found, ...(notes.size > 0 ? [fold] : []), ...more]);
+  };
   for (const [cause, outcome] of ways) {
     const words = Report.element("p");
-    parts.push(words);
     words.append(Report.way(cause, outcome, "", " ⇝ "), ": ");
+    const wait = Report.element("p", undefined, "help waiting");
+    wait.append(Report.way(cause, outcome, "", " ⇝ "));
+    show([wait]);
     try {
-      const found = await Explorer.ask("effect", { ...Explorer.present(), cause, outcome, patient: true }, signal);
-      words.replaceChildren(Report.way(cause, outcome, "", " ⇝ "), `: ${found.said}`);
-      parts.push(...Explorer.notes(found.notes));
-      fill(parts);
+      const { said, notes: own } = await Explorer.ask("effect", { ...Explorer.present(), cause, outcome, patient: true }, signal);
+      words.append(said);
+      for (const note of own ?? []) notes.add(note);
     } catch (problem) {
       if (signal.aborted) throw problem;
       words.append(problem.message);
     }
+    found.push(words);
   }
-  fill(parts);
+  show([]);
 });
 
 Explorer.openVariable = (place) => {

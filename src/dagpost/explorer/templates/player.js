@@ -50,7 +50,7 @@ Explorer.startPlayer = () => {
     const count = (number) => number.toLocaleString("en");
     told.textContent = `Graph ${count(place + 1)} of the ${count(places.length)} different graphs`
       + `${Report.state.given.length > 0 ? " left" : ""} in the sample; ${percent} of the posterior${Report.state.given.length > 0 ? " under your assumptions" : ""}.`;
-    Report.showGraph(Report.draws.graph(places[place]), told.textContent);
+    Report.showGraph(Report.draws.graph(places[place]));
     box.classList.add("playing");
   };
   const ready = () => {
