@@ -48,17 +48,6 @@ Explorer.settled = () => new Promise((done) => {
   look();
 });
 
-// Anywhere on the page outside a field: / goes to the search, ? to the statements.
-Explorer.watchKeys = () => {
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
-    const fields = { "/": "variable", "?": "statement" };
-    if (!(event.key in fields)) return;
-    event.preventDefault();
-    Report.find(fields[event.key]).focus();
-  });
-};
-
 Explorer.start = async () => {
   const frame = Report.find("graph");
   // The sizes of the pictures; a style in the markup is not allowed.
@@ -78,7 +67,6 @@ Explorer.start = async () => {
   Explorer.startPlayer();
   Explorer.startSettings();
   Explorer.startSharing();
-  Explorer.watchKeys();
   Report.sources.push(Report.draws, Explorer.quick, Explorer.patient);
   Report.startAssuming();
   Explorer.loadGraphs();
