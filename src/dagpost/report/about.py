@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dagpost.report import direction_words, words
+from dagpost.report import assumption, direction_words, words
 from dagpost.report.content import Content
 from dagpost.report.tables import folded, paragraph
 
@@ -14,5 +14,6 @@ def about(content: Content) -> str:
         "What is assumed?": words.prior(content),
         "What do lines and heads mean?": direction_words.arrows(content),
     }
-    first = paragraph(f"{words.trusting(content)} {direction_words.caveat(content)}")
+    said = (assumption.how_to_read(content), words.trusting(content), direction_words.caveat(content))
+    first = paragraph(" ".join(filter(None, said)))
     return f"{first}\n{''.join(folded(question, paragraph(said)) for question, said in folds.items())}"
