@@ -345,9 +345,14 @@ def condition_seconds(fitted: Fitted, feature: Feature | None, setting: float | 
     left = _by_weights(base, feature, None if setting is None else _value(base, setting))
     if left is None:
         return math.inf
+    return seconds_left(left, base.modularity)
+
+
+def seconds_left(left: Workspace, modularity: str) -> float:
+    """Roughly how long the exact sums over what a condition leaves take."""
     parts = left.parts
     if isinstance(left, JoinedWorkspace):
         most = np.add(left.log_priors, left.most)
         # What the condition leaves is not known yet: take a part that is this improbable for one that will not matter.
         parts = tuple(part for part, own in zip(parts, most, strict=True) if own > most.max() + math.log(_UNLIKELY))
-    return sum(part.seconds(base.modularity) for part in parts)
+    return sum(part.seconds(modularity) for part in parts)
