@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from dagpost._tools.spelling import parameter, quoted
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.explorer.desk import Desk
@@ -79,10 +80,15 @@ class Explorer:
         return self._thread.is_alive()
 
     def open(self) -> bool:
-        """Open the page in a browser, if there is one with a screen; whether that was tried."""
+        """Open the page in a browser, if there is a screen; whether that is tried."""
         import webbrowser
 
-        return _has_screen() and webbrowser.open(f"http://{HOST}:{self.port}/{self._guard.new_ticket()}")
+        if not _has_screen():
+            return False
+        # Some browsers keep whoever started them waiting.
+        address = f"http://{HOST}:{self.port}/{self._guard.new_ticket()}"
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        return True
 
     def wait(self) -> None:
         """Return when the page is no longer served; Ctrl-C ends the waiting."""
@@ -130,7 +136,7 @@ def explore(
 
 def _title(title: object) -> str:
     if title is not None and not isinstance(title, str):
-        raise InputError(f"The 'title' of an explorer must be text. Got {shown(title)} instead.")
+        raise InputError(f"{parameter('title')} must be text. Got {shown(title)} instead.")
     return title or ""
 
 
@@ -149,7 +155,9 @@ def _uvicorn() -> Any:
 def _bound(port: int | None) -> socket.socket:
     """A socket that listens at a port of this machine: the one asked for, or any that is free."""
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= _LARGEST_PORT):
-        raise InputError(f"The 'port' must be a whole number from 1 to {_LARGEST_PORT:,}. Got {shown(port)} instead.")
+        raise InputError(
+            f"{parameter('port')} must be a whole number from 1 to {_LARGEST_PORT}. Got {shown(port)} instead."
+        )
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if os.name == "posix":
@@ -160,8 +168,8 @@ def _bound(port: int | None) -> socket.socket:
     except OSError as error:
         listening.close()
         raise InputError(
-            f"Port {port} of this machine cannot be used: {error.strerror}. Leave the 'port' out "
-            "to have a free one taken."
+            f"Port {port} of this machine cannot be used: {error.strerror}. Without {quoted('port')}, a "
+            "free one is taken."
         ) from None
     return listening
 
