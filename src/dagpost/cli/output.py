@@ -52,7 +52,7 @@ def print_given(origin: DagPosterior | DagSample, *, err: bool = False) -> None:
         line = given_line(origin.provenance, len(origin))
     else:
         condition = origin.fitted_.condition
-        graphs = None if condition is None or condition.exact else len(origin.own_sample())
+        graphs = None if condition is None or not condition.drawn else len(origin.own_sample())
         line = given_line(_provenance_of(origin), graphs)
     if line:
         typer.echo(line, err=err)

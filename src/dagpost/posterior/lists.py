@@ -110,6 +110,11 @@ def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[flo
     import pandas as pd
 
     found = families_listed(fitted, child, count)
+    if found is None and fitted.condition is not None and fitted.condition.drawn:
+        raise InputError(
+            f"The probabilities of whole parent sets are not computed given {fitted.condition.words}, which only drawn "
+            "graphs can tell. Ask for single ones, probability('pa(A) = {B, C}')."
+        )
     if found is None:
         by_order = f", for more than some 20 variables with {setting('modularity', 'order')}"
         other = f", or use {setting('method', 'auto')}{by_order}" if len(fitted.names) <= MAX_NODES else ""

@@ -106,9 +106,12 @@ def refits_of(fitted: Fitted) -> list[Refit]:
     prior = fitted.recall("prior")
     _check(fitted, prior)
     table = fitted.rows(_WHO)
+    # Where a value of what the score averages over is given, another score would not have it.
+    own = fitted.condition is not None and fitted.condition.setting is not None
+    scores = () if own else fitted.score.alternatives()
     refits = [
         Refit(Variation(choice, value, f"{choice} {value}"), {key: other})
-        for key, alternatives in (("score", fitted.score.alternatives()), ("prior", other_priors(prior)))
+        for key, alternatives in (("score", scores), ("prior", other_priors(prior)))
         for choice, value, other in alternatives
     ]
     return [*refits, *_other_bins(table), *_other_limits(fitted), *_other_targets(fitted), *_without_rules(fitted)]
@@ -266,7 +269,7 @@ def _refitted(fitted: Fitted, refit: Refit) -> _Pairs:
         table = table if refit.bins is None else cut_otherwise(table, refit.bins)
         refitted = fit_table(SimpleNamespace(**settings), table, None)
         if fitted.condition is not None:
-            refitted = conditioned(refitted, fitted.condition.statements)
+            refitted = conditioned(refitted, fitted.condition.statements, fitted.condition.setting)
         joined, of_pairs = _joined(refitted), _with_direction(fitted)
         return _Pairs(joined, _shares(_drawn(refitted, bool(of_pairs.any())), joined, of_pairs))
 

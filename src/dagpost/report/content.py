@@ -30,7 +30,7 @@ from dagpost.families.parent_lists import columns_of
 from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_matrix, exact_sums
 from dagpost.posterior.averaged_answers import families_listed, pair_intervals
-from dagpost.posterior.condition_words import GIVEN_FROM, GIVEN_KEYS, given_provenance
+from dagpost.posterior.condition_words import GIVEN_FROM, GIVEN_KEYS, GIVEN_STATEMENTS, given_provenance
 from dagpost.posterior.directions import LEAST_SHOWN, Directions, directions_of_sample, quick_directions
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.lists import mixture_facts
@@ -143,6 +143,11 @@ class Content:
     def in_time(self) -> bool:
         """Whether columns are values of series at several times."""
         return bool(self.time) and time_columns(self.names).lags > 0
+
+    @property
+    def assumes(self) -> bool:
+        """Whether something about the graph is taken for true."""
+        return bool(self.given.get(GIVEN_STATEMENTS))
 
     @property
     def exogenous(self) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ _NAMED = 3
 
 def arrows(content: Content) -> str:
     """What the marks mean."""
-    said = ARROWS.replace("a rule of yours", "a rule or an assumption of yours") if content.given else ARROWS
+    said = ARROWS.replace("a rule of yours", "a rule or an assumption of yours") if content.assumes else ARROWS
     return f"{said} {INTERVENTIONS}" if content.interventions else said
 
 
@@ -50,7 +50,7 @@ def found(content: Content) -> str:
         return f"{text} Which way they point was not computed; the section on pairs says why."
     if content.trusted is False:
         return f"{text} Their directions come from chains that are not to be trusted yet."
-    return f"{text} {_counts([pair.word for pair in pairs], assumed=bool(content.given))}"
+    return f"{text} {_counts([pair.word for pair in pairs], assumed=content.assumes)}"
 
 
 def _strongest(content: Content, pairs: list[PairDirection]) -> str:
@@ -71,7 +71,7 @@ def caveat(content: Content) -> str:
     parts = [CAVEAT]
     if content.directions.fixed.any():
         parts.append(BY_MODEL)
-    if content.given and content.directions.computed:
+    if content.assumes and content.directions.computed:
         parts.append(
             "Only graphs in which your assumption holds, and that your rules allow, were considered: without these "
             "some directions may be open."
@@ -122,8 +122,8 @@ def about_classes(content: Content) -> str:
         told = "rows in which nothing was set" if unknown else "these data, with all that was set,"
     rules = ""
     if content.directions.settled.any():
-        what = "rules and assumptions" if content.given else "rules"
-        one = "rule or an assumption" if content.given else "rule"
+        what = "rules and assumptions" if content.assumes else "rules"
+        one = "rule or an assumption" if content.assumes else "rule"
         rules = f" Classes keep your {what}: a direction may follow from a {one} and not from the data."
     if content.directions.fixed.any():
         rules += f" {BY_MODEL}"

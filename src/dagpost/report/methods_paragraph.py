@@ -140,7 +140,7 @@ def _computed(content: Content, works: _Works) -> list[str]:
     """How the numbers came about, and how close they are."""
     citation = MODULARITIES[content.target].citation if content.target in MODULARITIES else ""
     own = METHODS.named(content.method).citation if content.method in METHODS.names() else ""
-    said, which = [], " and meet it" if content.given else ""
+    said, which = [], " and meet it" if content.assumes else ""
     if content.exact:
         said.append(
             f"Posterior probabilities of edges are exact: sums over {content.target.summed_over}{which}"

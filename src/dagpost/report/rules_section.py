@@ -67,7 +67,7 @@ def _decided(content: Content) -> str:
     often = "probably joined" if content.target.posterior else "joined in at least half of the replicates"
     found = f"{counted(len(pairs), 'pair')} {often}"
     ruled, fixed = ([pair for pair in pairs if pair.word == word] for word in ("rules", "model"))
-    parts, rules = [], "rules or assumptions" if content.given else "rules"
+    parts, rules = [], "rules or assumptions" if content.assumes else "rules"
     if ruled:
         parts.append(f"your {rules} decide the direction of {len(ruled)}")
     if fixed:

@@ -195,7 +195,7 @@ def graph_table(content: Content) -> str:
     else:
         how = f"Their probability is their share of the weight of the graphs seen, in all {percent(graphs.covered)}."
     which = "of all graphs" if content.graphs_are_best else "of the graphs seen"
-    which += " that meet the assumption" if content.given and content.graphs_are_best else ""
+    which += " that meet the assumption" if content.assumes and content.graphs_are_best else ""
     found, measure = [_joints(masks) for masks in graphs.parents], content.target.measure.capitalize()
     rows = (
         f"<tr>{_count(place + 1, 'Rank')}{bar(float(graphs.probabilities[place]), head=measure)}"

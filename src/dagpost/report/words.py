@@ -147,7 +147,8 @@ def _exactly(content: Content) -> str:
     if not math.isnan(content.error_bound):
         relative = " of itself" if content.relative_error else ""
         bound = f" (rounding: at most {_at_most(content.error_bound, 1)}{relative})"
-    which, rest = (" and meet the assumption", " that it leaves") if content.given else ("", "")
+    which = " and meet the assumption" if content.assumes else ""
+    rest = " that the assumption leaves" if content.given else ""
     text = (
         f"Probabilities of edges are exact sums over {content.target.summed_over}{which}{bound}: 0.7 means that graphs "
         f"with the edge hold 70% of the posterior{rest}."
