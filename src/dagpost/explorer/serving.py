@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from dagpost._tools.checks import truth, whole_number
 from dagpost._tools.spelling import parameter, quoted
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
@@ -127,9 +128,10 @@ def explore(
     open_browser: bool = True,
 ) -> Explorer:
     """Serve the page of a fitted model; it begins with what the model takes for true."""
+    wanted = truth(open_browser, "open_browser")
     session = Session(fitted, _title(title) or ("" if path is None else path.stem), path)
     explorer = Explorer(session, port)
-    if open_browser:
+    if wanted:
         explorer.open()
     return explorer
 
@@ -154,21 +156,18 @@ def _uvicorn() -> Any:
 
 def _bound(port: int | None) -> socket.socket:
     """A socket that listens at a port of this machine: the one asked for, or any that is free."""
-    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= _LARGEST_PORT):
-        raise InputError(
-            f"{parameter('port')} must be a whole number from 1 to {_LARGEST_PORT}. Got {shown(port)} instead."
-        )
+    chosen = 0 if port is None else whole_number(port, "port", least=1, most=_LARGEST_PORT)
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if os.name == "posix":
             # A port that a server has just left can be taken at once; on Windows it would mean to share it.
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port or 0))
+        listening.bind((HOST, chosen))
         listening.listen(128)
     except OSError as error:
         listening.close()
         raise InputError(
-            f"Port {port} of this machine cannot be used: {error.strerror}. Without {quoted('port')}, a "
+            f"Port {chosen} of this machine cannot be used: {error.strerror}. Without {quoted('port')}, a "
             "free one is taken."
         ) from None
     return listening

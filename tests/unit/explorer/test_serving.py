@@ -129,7 +129,7 @@ def test_a_port_can_be_chosen_and_is_free_afterwards(model: DagPosterior) -> Non
 
 @pytest.mark.parametrize("port", [0, -1, 65_536, True, 80.0, "8000"])
 def test_a_port_that_is_none_is_refused(model: DagPosterior, port: Any) -> None:
-    with pytest.raises(InputError, match="The 'port' must be a whole number from 1 to 65535"):
+    with pytest.raises(InputError, match=r"The 'port' must be an int in \[1, 65535\]"):
         model.explore(port=port, open_browser=False)
 
 
@@ -203,10 +203,8 @@ def test_clients_that_hang_up_in_the_middle_leave_the_server_as_it_was(
     while explorer._desk.waiting:
         time.sleep(0.001)
     let_go.set()
-    answered = b""
-    while not answered.endswith(b'{"name":"working"}'):
-        assert (piece := working.recv(65_536))
-        answered += piece
+    with working.makefile("rb") as answer:
+        assert any(line == b'{"name":"working"}' for line in iter(lambda: answer.readline(18), b""))
     working.close()
     assert seen == ["working"]
     assert _ask(explorer, "view")[0] == 200
