@@ -17,7 +17,18 @@ from dagpost.features.statements.adjacent import adjacent
 NASTY = (
     *("plain", "in", "P", "mb", "12", "1.5", "-3", "_||_", "a_||_b", "{a, b}", "!(x)", "a -> b", "a -- b & c"),
     *('say "x"', "it's", """both " and '""", "\\", "ends with \\", '\\"', "[t-1]", "x[t-1]", "x[t]", "P(a | b)"),
-    *("🙂", "ÄÖ ß", "two\nlines", "tab\t", "\x1b[31m", "\u2028", "\u202ertl", "<img src=x onerror=alert(1)>", " spaces ", ""),
+    *(
+        "🙂",
+        "ÄÖ ß",
+        "two\nlines",
+        "tab\t",
+        "\x1b[31m",
+        "\u2028",
+        "\u202ertl",
+        "<img src=x onerror=alert(1)>",
+        " spaces ",
+        "",
+    ),
 )
 
 #: A source whose answers are made by hand. `answers` holds what tests put there; without that, a view in which an edge

@@ -25,19 +25,19 @@ def model(kind: str) -> DagPosterior:
         return DagPosterior(seed=1, samples=3_000, progress=False).fit(datasets.load("coronary"))
     if kind == "gaps":
         return gap_models.fitted()
-    settings: dict[str, Any] = {
+    every: dict[str, dict[str, Any]] = {
         "hostile": {},
         "averaged": {"score": "auto"},
         "order": {"modularity": "order"},
         "tiers": {"tiers": [["A", "B"], ["C", "D", "E"]]},
         "exogenous": {"exogenous": ["A", "B"]},
         "chains": {"method": BlockGibbs(chains=2, burn_in=50), "samples": 600},
-    }[kind]
+    }
     names = HOSTILE if kind == "hostile" else tuple("ABCDE")
     with warnings.catch_warnings():
         # Short chains warn that they are.
         warnings.simplefilter("ignore")
-        fitted = DagPosterior(**{"score": "bdeu", "seed": 1, "samples": 2_000, "progress": False, **settings})
+        fitted = DagPosterior(**{"score": "bdeu", "seed": 1, "samples": 2_000, "progress": False, **every[kind]})
         fitted.fit(_table(names))
         _ = fitted.exact_
     return fitted

@@ -172,9 +172,10 @@ class Session:
 def bytes_beyond(fitted: Fitted, base: Fitted) -> int:
     """How much memory the arrays of a model take that are not those of its base."""
     seen = {id(base), *map(id, vars(base).values()), id(base.workspace.engine)}
-    total, left = 0, [fitted]
+    total = 0
+    left: list[Any] = [fitted]
     while left:
-        thing: Any = left.pop()
+        thing = left.pop()
         if id(thing) in seen:
             continue
         seen.add(id(thing))

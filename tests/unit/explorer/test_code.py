@@ -67,4 +67,4 @@ def test_a_report_says_what_is_assumed(tmp_path: Path) -> None:
     assert found["name"].endswith("-given.html")
     assert "</script><b>" not in found["html"]
     assert "A study, given &quot;say" in found["html"]
-    assert report(own, {})["name"] == f"{own.path.stem}.html"  # type: ignore[union-attr]
+    assert report(own, {})["name"] == f"{own.path.stem}.html"
