@@ -180,8 +180,10 @@ def bytes_beyond(fitted: Fitted, base: Fitted) -> int:
             continue
         seen.add(id(thing))
         if isinstance(thing, np.ndarray):
-            total += thing.nbytes if thing.base is None else 0
-            left += [] if thing.base is None else [thing.base]
+            # A part of another array has its memory; what comes from a kernel has a base that is no array.
+            whole = not isinstance(thing.base, np.ndarray)
+            total += thing.nbytes if whole else 0
+            left += [] if whole else [thing.base]
         elif isinstance(thing, Mapping):
             left += thing.values()
         elif isinstance(thing, list | tuple):

@@ -24,11 +24,8 @@ def _about(kind: str, **asked: Any) -> dict[str, Any]:
 def test_parent_sets_are_those_of_the_model_given_the_same(kind: str, given: list[str]) -> None:
     fitted = model(kind).given(*given) if given else model(kind)
     name = fitted.names_[3]
-    found, expected, before = (
-        _about(kind, variable=3, given=given),
-        fitted.family_probabilities(name),
-        model(kind).family_probabilities(name),
-    )
+    found = _about(kind, variable=3, given=given)
+    expected, before = (own.family_probabilities(name).to_dict() for own in (fitted, model(kind)))
     assert len(found["families"]) == min(8, len(expected))
     assert found["families_source"] == "exact"
     values = [own for _, own in found["families"]]
