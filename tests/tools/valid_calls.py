@@ -151,6 +151,7 @@ class Made:
         self.frame = small_table()
         self.table = dagpost.as_table(self.frame)
         self.model = DagPosterior(score="bdeu", seed=1, samples=50, threads=1, progress=False).fit(self.frame)
+        self.averaged = DagPosterior(seed=1, samples=50, threads=1, progress=False).fit(self.frame)
         self.bge = DagPosterior(score="bge", seed=1, samples=50, threads=1, progress=False).fit(small_numbers())
         self.sample = self.model.sample(40, seed=1)
         self.gapped = fitted_to(self.frame.mask(np.eye(24, 3, dtype=bool)), samples=40)
@@ -207,7 +208,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.fit_scores": (new.fit_scores, {"scores": made.scores}),
         "DagPosterior.plan": (new.plan, {"table": made.frame}),
         "DagPosterior.probability": (made.model.probability, {"feature": "A -> B"}),
-        "DagPosterior.given": (made.model.given, {"statements": "A -> B", "setting": 10.0}),
+        "DagPosterior.given": (_given(made.averaged), {"statements": "A -> B", "setting": 10.0}),
         "DagPosterior.value": (made.model.value, {"target": "A", "given": {"B": 1}, "draws": 20}),
         "DagPosterior.expectation": (made.model.expectation, {"function": nx.number_of_edges}),
         "DagPosterior.probability_matrix": (made.model.probability_matrix, {}),
@@ -451,6 +452,11 @@ def _asked(made: Made, statement: Callable[..., Any]) -> Callable[..., Any]:
 def _scored(made: Made, score: Callable[..., Any], frame: pd.DataFrame | None = None) -> Callable[..., Any]:
     data = made.frame if frame is None else frame
     return lambda **settings: dagpost.local_scores(data, score(**settings), 1)
+
+
+def _given(model: DagPosterior) -> Callable[..., DagPosterior]:
+    """Conditioning with one statement by name."""
+    return lambda statements, **setting: model.given(statements, **setting)
 
 
 def _with_prior(made: Made, prior: Callable[..., Any]) -> Callable[..., Any]:

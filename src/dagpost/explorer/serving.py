@@ -12,7 +12,6 @@ import secrets
 import socket
 import sys
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,7 +20,6 @@ from dagpost.errors import InputError
 from dagpost.explorer.desk import Desk
 from dagpost.explorer.page import assets_of
 from dagpost.explorer.session import Session
-from dagpost.explorer.state import State
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
@@ -120,13 +118,10 @@ def explore(
     port: int | None = None,
     title: str | None = None,
     path: Path | None = None,
-    given: Sequence[str] = (),
     open_browser: bool = True,
 ) -> Explorer:
-    """Serve the page of a fitted model; it begins with the assumptions `given`, beside those that the model has."""
+    """Serve the page of a fitted model; it begins with what the model takes for true."""
     session = Session(fitted, _title(title) or ("" if path is None else path.stem), path)
-    session.start = State((*session.start.given, *given), session.start.setting)
-    session.feature(session.start)
     explorer = Explorer(session, port)
     if open_browser:
         explorer.open()

@@ -30,7 +30,7 @@ from dagpost.features import Feature, projected_ways, resolve
 from dagpost.features.feature import And
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.answers import exact_sums
-from dagpost.posterior.condition_words import GIVEN_SETTING, GIVEN_STATEMENTS, assumption_words
+from dagpost.posterior.condition_words import GIVEN_NAME, GIVEN_SETTING, GIVEN_STATEMENTS, assumption_words
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.feasible import has_graph
 from dagpost.posterior.mixture import JoinedWorkspace, MixedWorkspace, restricted
@@ -123,7 +123,13 @@ class Condition:
     @property
     def words(self) -> str:
         """The condition as text."""
-        return assumption_words({GIVEN_STATEMENTS: self.statements, GIVEN_SETTING: self.setting})
+        setting = {} if self.setting is None else {GIVEN_SETTING: self.setting, GIVEN_NAME: self.setting_name}
+        return assumption_words({GIVEN_STATEMENTS: self.statements, **setting})
+
+    @property
+    def setting_name(self) -> str:
+        """What the score averages over, in words."""
+        return setting_name(self.base)
 
     def __repr__(self) -> str:
         left = "" if self.graphs_left is None else f"; {self.graphs_left:,} of {self.graphs_of:,} drawn graphs are left"
@@ -339,9 +345,14 @@ def condition_seconds(fitted: Fitted, feature: Feature | None, setting: float | 
     left = _by_weights(base, feature, None if setting is None else _value(base, setting))
     if left is None:
         return math.inf
+    return seconds_left(left, base.modularity)
+
+
+def seconds_left(left: Workspace, modularity: str) -> float:
+    """Roughly how long the exact sums over what a condition leaves take."""
     parts = left.parts
     if isinstance(left, JoinedWorkspace):
         most = np.add(left.log_priors, left.most)
         # What the condition leaves is not known yet: take a part that is this improbable for one that will not matter.
         parts = tuple(part for part, own in zip(parts, most, strict=True) if own > most.max() + math.log(_UNLIKELY))
-    return sum(part.seconds(base.modularity) for part in parts)
+    return sum(part.seconds(modularity) for part in parts)

@@ -110,6 +110,11 @@ def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[flo
     import pandas as pd
 
     found = families_listed(fitted, child, count)
+    if found is None and fitted.condition is not None and fitted.condition.drawn:
+        raise InputError(
+            f"The probabilities of whole parent sets are not computed given {fitted.condition.words}, which only drawn "
+            "graphs can tell. Ask for single ones, probability('pa(A) = {B, C}')."
+        )
     if found is None:
         by_order = f", for more than some 20 variables with {setting('modularity', 'order')}"
         other = f", or use {setting('method', 'auto')}{by_order}" if len(fitted.names) <= MAX_NODES else ""
@@ -168,11 +173,10 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
     masks = masks_of_graph(graph, fitted.names, fitted.workspace.max_parents)
     if isinstance(fitted.workspace, WideWorkspace):
         _require_considered(fitted.workspace, masks, fitted.names)
-    condition = fitted.condition
-    if condition is not None and condition.feature is not None:
-        # Where graphs of a sample were picked, the weights know nothing of the condition.
-        if not evaluate([condition.feature], masks[None, :], fitted.names)[0][0]:
-            return -math.inf
+    feature = None if fitted.condition is None else fitted.condition.feature
+    # Where graphs of a sample were picked, the weights know nothing of the condition.
+    if feature is not None and not evaluate([feature], masks[None, :], fitted.names)[0][0]:
+        return -math.inf
     return float(fitted.workspace.log_joint(masks[None, :])[0])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dagpost.report import direction_words, words
+from dagpost.report import assumption, direction_words, words
 from dagpost.report.assuming_words import what_if
 from dagpost.report.content import Content
 from dagpost.report.tables import folded, paragraph
@@ -19,5 +19,6 @@ def about(content: Content, packed: Mapping[str, Any] | None) -> str:
         "What do lines and heads mean?": direction_words.arrows(content),
         "What if something is assumed?": what_if(content, packed),
     }
-    first = paragraph(f"{words.trusting(content)} {direction_words.caveat(content)}")
+    said = (assumption.how_to_read(content), words.trusting(content), direction_words.caveat(content))
+    first = paragraph(" ".join(filter(None, said)))
     return f"{first}\n{''.join(folded(question, paragraph(said)) for question, said in folds.items())}"

@@ -17,6 +17,12 @@ from dagpost.report.content import Content
 from dagpost.report.many_columns import is_many, pairs_shown
 from dagpost.report.tables import text
 
+#: What the legend says of what has changed.
+_CHANGES = {
+    "grew": "more probable than before",
+    "shrank": "less probable than before",
+    "turned": "another direction than before, or a clearer one",
+}
 _SHAPES: tuple[Shape, ...] = ("wide", "narrow")
 
 
@@ -86,10 +92,7 @@ def _more_legend(scene: Scene, labels: Mapping[Word, str]) -> str:
     said = {**labels, "rules": "decided by your rules or assumptions"}
     missing = [word for word in WORDS if word not in {line.word for line in scene.lines}]
     items = [f'<li data-word="{word}">{mark(word)} direction {said[word]}</li>' for word in missing]
-    items += [
-        f'<li data-word="{kind}">{_change(kind)} {words}</li>'
-        for kind, words in (("grew", "more probable than before"), ("shrank", "less probable than before"))
-    ]
+    items += [f'<li data-word="{kind}">{_change(kind)} {words}</li>' for kind, words in _CHANGES.items()]
     items += [
         f'<li data-word="{kind}">{_assumption(kind)} {words}</li>'
         for kind, words in (("required", "assumed"), ("forbidden", "assumed away"))
@@ -99,9 +102,9 @@ def _more_legend(scene: Scene, labels: Mapping[Word, str]) -> str:
 
 def _change(kind: str) -> str:
     """The mark of what has changed."""
-    words = "▲.20" if kind == "grew" else "▼.20"
+    words = {"grew": "▲.20", "shrank": "▼.20"}.get(kind, "")
     return (
-        '<svg class="mark number graph" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">'
+        '<svg class="mark number sample" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">'
         f'<g class="{kind}"><path class="halo" d="M6,7H54"/>'
         f'<text x="30" y="11.5" text-anchor="middle" font-size="12" class="change">{words}</text></g></svg>'
     )
@@ -111,7 +114,7 @@ def _assumption(kind: str) -> str:
     """The mark of what is assumed, or assumed away."""
     drawn = f'<path class="lock" d="{LOCK}"/>' if kind == "required" else f'<path class="cross" d="{CROSS}"/>'
     return (
-        '<svg class="mark graph" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">'
+        '<svg class="mark sample" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">'
         f'<path d="M4,7H22M38,7H56" fill="none" stroke="currentColor" stroke-width="1.2"/>'
         f'<g transform="translate(30 6)">{drawn}</g></svg>'
     )

@@ -245,7 +245,10 @@ def test_stopping_does_not_wait_for_a_question(model: DagPosterior, monkeypatch:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, -signal.SIGTERM, marks=pytest.mark.long)],
+)
 def test_a_signal_ends_the_command_at_once_and_frees_the_port(
     model: DagPosterior, tmp_path: Path, number: int, status: int
 ) -> None:

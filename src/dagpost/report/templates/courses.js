@@ -51,17 +51,20 @@
     return points;
   };
 
-  // The point at a share of the length of a course.
-  Report.pointAt = (course, share) => {
+  // The points at some shares of the length of a course.
+  Report.pointsAt = (course, shares) => {
     const points = Report.pointsAlong(course);
-    const steps = points.slice(1).map((point, place) => apart(points[place], point));
-    let left = share * steps.reduce((sum, step) => sum + step, 0);
-    for (const [place, step] of steps.entries()) {
-      if (step > 0 && left <= step) return between(points[place], points[place + 1], left / step);
-      left -= step;
-    }
-    return points.at(-1);
+    const lengths = [0];
+    for (let place = 1; place < points.length; place += 1) lengths.push(lengths[place - 1] + apart(points[place - 1], points[place]));
+    return shares.map((share) => {
+      const wanted = share * lengths.at(-1);
+      const place = Math.max(1, lengths.findIndex((length) => length >= wanted));
+      const step = lengths[place] - lengths[place - 1];
+      return between(points[place - 1], points[place], step > 0 ? (wanted - lengths[place - 1]) / step : 0);
+    });
   };
+
+  Report.pointAt = (course, share) => Report.pointsAt(course, [share])[0];
 
   // The first part of one curve.
   const firstPart = ([a, b, c, d], share) => {
@@ -155,12 +158,19 @@
     return outside(best.curve, from, to);
   };
 
-  // A place for a number on a course where it covers no box and no other number; the middle, if there is none.
+  // A place for a number on a course where it covers no box and no other number; the middle, if there is none. `taken` are
+  // the middles of other numbers.
   Report.numberPlace = (course, width, height, boxes, taken) => {
-    const free = (place) => !boxes.some((box) => Math.abs(place[0] - box.x) < box.across + width / 2
-      && Math.abs(place[1] - box.y) < box.down + height / 2)
-      && !taken.some((other) => Math.abs(place[0] - other[0]) < width && Math.abs(place[1] - other[1]) < height);
-    const places = SHARES.map((share) => Report.pointAt(course, share));
+    const free = ([x, y]) => {
+      for (const box of boxes) {
+        if (Math.abs(x - box.x) < box.across + width / 2 && Math.abs(y - box.y) < box.down + height / 2) return false;
+      }
+      for (const other of taken) {
+        if (Math.abs(x - other.x) < width && Math.abs(y - other.y) < height) return false;
+      }
+      return true;
+    };
+    const places = Report.pointsAt(course, SHARES);
     return places.find(free) ?? places[0];
   };
 }

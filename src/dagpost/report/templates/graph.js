@@ -8,8 +8,18 @@ const MOST_ZOOM = 8;
 
 Report.pictures = () => Array.from(document.querySelectorAll("svg.graph"));
 
-// The one of the two that is seen now.
-Report.picture = () => Report.pictures().find((svg) => getComputedStyle(svg).display !== "none") ?? Report.pictures()[0];
+// The one of the two that is seen now. Looked up once for each width: to ask for a style after a change takes longer
+// than all the drawing.
+const NARROW = matchMedia("(max-width: 46rem)");
+Report.pictureSeen = null;
+Report.picture = () => {
+  if (Report.pictureSeen?.narrow !== NARROW.matches) {
+    const svg = Report.pictures().find((own) => getComputedStyle(own).display !== "none") ?? Report.pictures()[0];
+    Report.pictureSeen = { narrow: NARROW.matches, svg };
+  }
+  return Report.pictureSeen.svg;
+};
+window.addEventListener("resize", () => { Report.pictureSeen = null; });
 
 // The lines, or the variables, of all pictures or of one.
 Report.lines = (within = document) => Array.from(within.querySelectorAll("svg.graph .pair, .pair[data-pair]"));
@@ -24,8 +34,7 @@ Report.shownLines = () => Report.reachedLines().filter((line) => !line.classList
 // And after them what is forbidden, or has just vanished.
 Report.reachedLines = () => {
   const order = (line) => [line.classList.contains("trace"), -Report.pairOf(line).joined, Number(line.dataset.pair)];
-  return Report.lines(Report.picture())
-    .filter((line) => !line.matches(".hidden, .away"))
+  return Array.from(Report.picture().querySelectorAll(".pair:not(.hidden, .away)"))
     .map((line) => [order(line), line])
     .sort(([one], [two]) => one[0] - two[0] || one[1] - two[1] || one[2] - two[2])
     .map(([, line]) => line);
@@ -47,9 +56,7 @@ Report.folded = Report.data.many;
 Report.foldLonely = () => {
   for (const svg of Report.pictures()) {
     const ends = new Set();
-    for (const line of Report.lines(svg)) {
-      if (!line.classList.contains("hidden")) ends.add(Number(line.dataset.from)).add(Number(line.dataset.to));
-    }
+    for (const line of svg.querySelectorAll(".pair:not(.hidden)")) ends.add(Number(line.dataset.from)).add(Number(line.dataset.to));
     for (const box of Report.boxes(svg)) {
       box.classList.toggle("alone", !ends.has(Report.nodeOf(box)));
       box.classList.toggle("lonely", Report.folded && !ends.has(Report.nodeOf(box)));

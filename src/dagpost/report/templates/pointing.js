@@ -3,7 +3,7 @@
 
 Report.hideTip = () => {
   Report.find("tip").hidden = true;
-  for (const line of Report.lines()) line.classList.remove("pointed");
+  for (const line of document.querySelectorAll(".pair.pointed")) line.classList.remove("pointed");
 };
 
 // `at` is a point of the window.

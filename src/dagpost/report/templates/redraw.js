@@ -128,7 +128,13 @@
     }
     const whole = change === "" ? words : `${words} ${change}`;
     const [width, height] = [widthOf(whole, picture.size) + 3, 1.12 * picture.size];
-    own.at ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height);
+    own.home ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height);
+    // With its change a number is longer, and moves along its line if it would cover a box.
+    own.at = own.home;
+    if (change !== "" && covers(picture, own.home, width, height)) {
+      own.wider ??= placeFor(picture, own, width, height);
+      own.at = own.wider;
+    }
     if (!own.number) {
       own.behind = Report.shape("rect", { class: "behind" });
       own.number = Report.shape("text", { class: "number", "text-anchor": "middle", "font-size": picture.size });
@@ -140,13 +146,21 @@
     if (change !== "") own.number.append(Report.shape("tspan", { class: "change" }, ` ${change}`));
   };
 
-  const placeFor = (picture, own, width, height) => {
-    const taken = [];
-    for (const other of picture.lines.values()) {
-      if (other.at && other.number && !other.group.classList.contains("hidden")) taken.push([other.at.x, other.at.y]);
-      else if (other.behind) taken.push(((place) => [place.x, place.y])(middleOf(other.behind)));
+  const covers = (picture, { x, y }, width, height) => {
+    for (const box of picture.boxes.values()) {
+      if (Math.abs(x - box.x) < box.across + width / 2 && Math.abs(y - box.y) < box.down + height / 2) return true;
     }
-    const [x, y] = Report.numberPlace(courseOf(own), width, height, Array.from(picture.boxes.values()), taken);
+    return false;
+  };
+
+  // Where a number finds room beside those that are seen now.
+  const placeFor = (picture, own, width, height) => {
+    picture.taken ??= Array.from(picture.lines.values())
+      .filter((other) => other.behind && !other.group.classList.contains("hidden"))
+      .map((other) => other.at ?? middleOf(other.behind));
+    const others = picture.taken.filter((place) => place !== own.at);
+    const [x, y] = Report.numberPlace(courseOf(own), width, height, Array.from(picture.boxes.values()), others);
+    picture.taken.push({ x, y });
     return { x, y };
   };
 
@@ -192,6 +206,7 @@
     classList.toggle("trace", trace);
     classList.toggle("grew", Boolean(change) && change.by > 0.005);
     classList.toggle("shrank", Boolean(change) && change.by < -0.005);
+    classList.toggle("turned", Boolean(change) && Math.abs(change.by) <= 0.005);
     classList.toggle("required", assumed?.kind === "edge" || assumed?.kind === "joined");
     classList.toggle("forbidden", assumed?.kind === "apart" || assumed?.kind === "no-edge");
     if (trace) drawTrace(own);
@@ -235,27 +250,37 @@
     return states;
   };
 
-  // Draws what is shown from the present threshold on, in both pictures.
-  Report.show = () => {
+  const drawPicture = (picture, states) => {
     const { single } = Report;
-    const states = single ? statesOfGraph(single) : statesNow();
-    const grows = single || !Report.isBase(Report.view);
-    for (const svg of Report.pictures()) {
-      const picture = partsOf(svg);
-      svg.classList.toggle("single", Boolean(single));
-      for (const [place, own] of picture.lines) {
-        const state = states.get(place);
-        own.group.classList.toggle("hidden", state === undefined);
-        if (state !== undefined) drawLine(picture, own, state);
-      }
-      if (!grows) continue;
-      const missing = Array.from(states.keys()).filter((place) => !picture.lines.has(place));
-      const room = Math.max(0, MOST_LINES - states.size + missing.length);
-      for (const place of missing.sort((one, two) => Report.pairAt(two).joined - Report.pairAt(one).joined).slice(0, room)) {
-        const own = added(picture, place);
-        if (own !== null) drawLine(picture, own, states.get(place));
-      }
+    picture.taken = null;
+    picture.svg.classList.toggle("single", Boolean(single));
+    for (const [place, own] of picture.lines) {
+      const state = states.get(place);
+      own.group.classList.toggle("hidden", state === undefined);
+      if (state !== undefined) drawLine(picture, own, state);
     }
+    // Without assumptions a picture has the lines that it was made with.
+    if (!single && Report.isBase(Report.view)) return;
+    const missing = Array.from(states.keys()).filter((place) => !picture.lines.has(place));
+    const room = Math.max(0, MOST_LINES - states.size + missing.length);
+    missing.sort((one, two) => Report.pairAt(two).joined - Report.pairAt(one).joined);
+    for (const place of missing.slice(0, room)) {
+      const own = added(picture, place);
+      if (own !== null) drawLine(picture, own, states.get(place));
+    }
+  };
+
+  // Draws what is shown from the present threshold on: the picture in sight now, the other one when there is time.
+  Report.show = () => {
+    const states = Report.single ? statesOfGraph(Report.single) : statesNow();
+    const seen = Report.picture();
+    drawPicture(partsOf(seen), states);
+    clearTimeout(Report.drawingRest);
+    Report.drawRest = () => {
+      for (const svg of Report.pictures()) if (svg !== seen) drawPicture(partsOf(svg), states);
+      Report.foldLonely();
+    };
+    Report.drawingRest = setTimeout(Report.drawRest, 120);
   };
 
   // What the legend must say besides what it said when the page was made.
