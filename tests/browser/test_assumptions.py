@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.browser.assuming import FAKE, KINDS, StateModel
 from tests.browser.pages import Seen
 
 from dagpost.features import Feature, edge, parse, path
@@ -31,41 +31,13 @@ NASTY = (
     ),
 )
 
-#: A source whose answers are made by hand. `answers` holds what tests put there; without that, a view in which an edge
-#: that is assumed is certain, every other one has probability 0.3, and the chance is 0.3 for each assumption.
-FAKE = """
-() => {
-  const count = Report.data.names.length;
-  window.asked = [];
-  window.later = [];
-  window.madeUp = (state, more = {}) => {
-    const edges = Array.from({ length: count }, (_, from) => Array.from({ length: count }, (__, to) => (from === to ? 0 : 0.3)));
-    for (const { kind, from, to } of state.given) {
-      if (kind === "edge" || kind === "apart") edges[to][from] = 0;
-      if (kind === "edge") edges[from][to] = 1;
-      if (kind === "apart") edges[from][to] = 0;
-    }
-    const value = 0.3 ** state.given.length;
-    const chance = state.given.length === 0 ? null : { value, lower: value, upper: value, exact: true, said: "" };
-    return { given: [], setting: null, chance, source: "exact", final: true, seconds: null, graphs: null, few: false, edges,
-      paths: null, by_data: null, by_rules: null, by_model: null, settled: [], fixed: [], notes: [], ...more };
-  };
-  window.answer = (state) => window.madeUp(state);
-  Report.sources.length = 0;
-  Report.sources.push({ name: "made up", view: (state, signal) => { asked.push({ state, signal }); return answer(state); } });
-  Report.kept.clear();
-  Report.startAssuming();
-  return Report.refresh();
-}
-"""
-
 
 @pytest.fixture
-def page(seen: Seen) -> Iterator[Any]:
+def page(seen: Seen) -> Any:
     """The page with the source made by hand, and nothing assumed."""
     seen.resize(1200, 900)
     seen.page.evaluate(FAKE)
-    yield seen.page
+    return seen.page
 
 
 def _assume(page: Any, kind: str, source: int, target: int) -> None:
@@ -84,71 +56,8 @@ def _settle(page: Any) -> None:
 # The state
 
 
-class _Model:
-    """What the state should be: the obvious way."""
-
-    def __init__(self) -> None:
-        self.past: list[list[tuple[str, int, int]]] = []
-        self.future: list[list[tuple[str, int, int]]] = []
-        self.given: list[tuple[str, int, int]] = []
-
-    def go(self, given: list[tuple[str, int, int]]) -> None:
-        if given != self.given:
-            self.past.append(self.given)
-            self.future, self.given = [], given
-
-    def assume(self, kind: str, source: int, target: int) -> None:
-        if any(_means(own) == _means((kind, source, target)) for own in self.given):
-            return
-        out = [own for own in self.given if _replaced(own, (kind, source, target))]
-        given = [own for own in self.given if own not in out]
-        given.insert(self.given.index(out[0]) if out else len(given), (kind, source, target))
-        self.go(given)
-
-    def undo(self) -> None:
-        if self.past:
-            self.future.append(self.given)
-            self.given = self.past.pop()
-
-    def redo(self) -> None:
-        if self.future:
-            self.past.append(self.given)
-            self.given = self.future.pop()
-
-
-#: What can be between the first and the second of two variables: an edge or none, a path or none, each way.
-_CASES = [("->", "~>"), ("<-", "<~"), (None, "~>"), (None, "<~"), (None, None)]
-
-
-def _means(assumption: tuple[str, int, int]) -> tuple[frozenset[int], frozenset[int]]:
-    """The two variables, and the cases that are left, seen from the lower one."""
-    kind, source, target = assumption
-    onward = source < target
-    arrow, way = ("->", "~>") if onward else ("<-", "<~")
-    holds = {
-        "edge": lambda edge, _: edge == arrow,
-        "no-edge": lambda edge, _: edge != arrow,
-        "joined": lambda edge, _: edge is not None,
-        "apart": lambda edge, _: edge is None,
-        "path": lambda _, path: path == way,
-        "no-path": lambda _, path: path != way,
-    }[kind]
-    return frozenset((source, target)), frozenset(place for place, case in enumerate(_CASES) if holds(*case))
-
-
-def _replaced(earlier: tuple[str, int, int], now: tuple[str, int, int]) -> bool:
-    (pair, left), (other, mine) = _means(earlier), _means(now)
-    if pair != other:
-        return False
-    same_sort = earlier[0].endswith("path") == now[0].endswith("path")
-    return not left & mine or (same_sort and (left <= mine or mine <= left))
-
-
-KINDS = ("edge", "no-edge", "joined", "apart", "path", "no-path")
-
-
 def test_a_walk_of_changes_ends_where_the_obvious_model_does(page: Any) -> None:
-    rng, model = random.Random(17), _Model()
+    rng, model = random.Random(17), StateModel()
     steps: list[Any] = []
     expected = []
     for _ in range(150):
@@ -265,9 +174,10 @@ def test_a_later_source_replaces_the_answer_of_an_earlier_one(page: Any) -> None
         """() => {
             window.seen = [];
             document.addEventListener("view", ({ detail }) => seen.push([detail.view.source, detail.before?.source]));
-            window.answer = (state) => madeUp(state, { source: "draws", few: true, seconds: 2, graphs: { left: 37, of: 3000, worth: 30 } });
-            Report.sources.push({ name: "mute", view: () => null });
-            Report.sources.push({ name: "exact", view: (state) => new Promise((done) => later.push(() => done(madeUp(state)))) });
+            const drawn = { source: "draws", few: true, seconds: 2, graphs: { left: 37, of: 3000, worth: 30 } };
+            const slow = (state) => new Promise((done) => later.push(() => done(madeUp(state))));
+            window.answer = (state) => madeUp(state, drawn);
+            Report.sources.push({ name: "mute", view: () => null }, { name: "exact", view: slow });
             Report.assume({ kind: "edge", from: 0, to: 1 });
         }"""
     )
@@ -383,7 +293,8 @@ def test_what_changed_is_listed_largest_first_and_told_once(page: Any) -> None:
               return view;
             };
             window.told = [];
-            new MutationObserver(() => told.push(Report.find("live").textContent)).observe(Report.find("live"), { childList: true });
+            const live = Report.find("live");
+            new MutationObserver(() => told.push(live.textContent)).observe(live, { childList: true });
         }"""
     )
     _assume(page, "edge", 0, 1)
