@@ -72,4 +72,4 @@ def _percent(share: float) -> str:
     ('96%', '89%', 'over 99%', '100%')
     """
     # A quotient may be off by its rounding.
-    return "over 99%" if 0.995 <= share < 1.0 else f"{math.floor(100.0 * share + 1e-9)}%"
+    return "over 99%" if 0.995 <= share < 1.0 - 1e-9 else f"{math.floor(100.0 * share + 1e-9)}%"

@@ -107,7 +107,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "found": tables.text(direction_words.found(content)),
         "standing": tables.text(mood_word),
         "mood": mood,
-        "about": about(content),
+        "about": about(content, data["graphs"]),
         "graph": graph.pictures,
         "frame": graph.frame,
         "measure": content.target.measure,

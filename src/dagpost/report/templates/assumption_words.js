@@ -39,6 +39,13 @@ Report.chanceSentence = (chance, count = 1, posterior = true) => {
   return `${your} ${have} ${measure} ${Report.chanceNumber(value)}${within}: you have assumed away ${about}${away} ${whole}.`;
 };
 
+// What is said where no graph is left.
+Report.emptyWords = (view, command = Report.exactCommand()) => {
+  if (view.source !== "draws") return "No graph meets all of your assumptions: they exclude each other, or the rules of the model exclude them.";
+  const told = command ? ` ${command} would tell.` : "";
+  return `No drawn graph meets all of your assumptions: they are improbable, or exclude each other.${told}`;
+};
+
 // How far a number from draws may be off, at most, nineteen times in twenty.
 Report.offBy = (view) => {
   const worth = view.graphs?.worth;
@@ -56,17 +63,18 @@ Report.sourceSentence = (view, { asking = false, command = null } = {}) => {
   const count = (number) => Math.round(number).toLocaleString("en");
   const said = [];
   const { graphs } = view;
+  const provisional = asking && view.source !== "exact";
   if (view.source === "exact") said.push("Exact: all graphs that are left are summed.");
   else if (view.source === "averaged") said.push("Averaged over completed tables, in each of which all graphs that are left are summed.");
   else if (!graphs) said.push("From drawn graphs.");
   else {
-    said.push(`From ${count(graphs.left)} of ${count(graphs.of)} drawn graphs, worth ${count(graphs.worth)} independent ones: numbers are within ${Report.offByWords(view)}.`);
+    said.push(`${provisional ? "For now from" : "From"} ${count(graphs.left)} of ${count(graphs.of)} drawn graphs, worth ${count(graphs.worth)} independent ones: numbers are within ${Report.offByWords(view)}.`);
   }
   if (view.few) {
     said.push(`Too few graphs left${graphs ? `: ${count(graphs.left)}` : ""}.`);
     if (command && !asking) said.push(`${command} would answer exactly.`);
   }
-  if (asking) {
+  if (provisional) {
     said.push(view.seconds ? `A better answer comes in about ${Report.secondsWords(view.seconds)}.` : "A better answer is on its way.");
   }
   return said.join(" ");

@@ -91,6 +91,8 @@ Report.goTo = (state, step) => {
 
 Report.arrive = (state) => {
   Report.state = Object.freeze({ given: Object.freeze([...state.given]), setting: state.setting ?? null });
+  // Whoever hears of the state should not take the view in sight for its own.
+  Report.progress = { asking: true, trouble: null, old: true };
   document.dispatchEvent(new CustomEvent("state", { detail: Report.state }));
   Report.refresh();
 };
@@ -174,7 +176,7 @@ Report.refresh = async () => {
     Report.report({ asking: false, trouble: null, old: false });
     return;
   }
-  Report.report({ asking: true, trouble: null, old: Report.shownState !== state });
+  Report.report({ asking: true, trouble: null, old: Report.isOld() });
   let trouble = null;
   let answered = false;
   let impossible = false;
@@ -184,7 +186,7 @@ Report.refresh = async () => {
       view = await source.view(state, waiting.signal);
     } catch (error) {
       if (own !== turn) return;
-      trouble = { source: source.name, words: Report.wordsOf(error), impossible: false };
+      trouble = { source: source.name, words: Report.wordsOf(error), impossible: error?.refused === true };
     }
     if (own !== turn) return;
     if (!view) continue;
@@ -200,8 +202,11 @@ Report.refresh = async () => {
   if (!answered && trouble === null && Report.sources.length > 0) {
     trouble = { source: null, words: Report.draws?.trouble ?? "The graphs in this page cannot judge this assumption.", impossible: false };
   }
-  Report.report({ asking: false, trouble, old: !answered && Report.shownState !== null });
+  Report.report({ asking: false, trouble, old: !answered && Report.isOld() });
 };
+
+// Whether the view in sight is that of another state.
+Report.isOld = () => Report.shownState !== null && Report.keyOf(Report.shownState) !== Report.keyOf(Report.state);
 
 // Whether a view says that no graph is left.
 Report.isEmpty = (view) => view.graphs?.left === 0 || (view.chance !== null && view.chance.upper === 0);
@@ -219,7 +224,7 @@ Report.keep = (state, view) => {
 
 // Shows a view of a state.
 Report.take = (view, state) => {
-  if (Report.shownState !== null && Report.keyOf(Report.shownState) !== Report.keyOf(state)) Report.beforeView = Report.view;
+  if (Report.isOld()) Report.beforeView = Report.view;
   Report.view = view;
   Report.shownState = state;
   if (state.given.length === 0 && state.setting === null) Report.baseView = view;

@@ -13,10 +13,39 @@ Report.loadDraws = (packed) => {
   draws.ready = Report.unpack(packed).then((all) => {
     const { data, ...facts } = packed;
     Object.assign(draws, { all, facts, count: all.count, trouble: null });
-    // Before anybody asks: the first click should be as quick as the others.
-    setTimeout(() => Report.ancestorsIn(all), 0);
-  }).catch((error) => { draws.trouble = String(error?.message ?? error); });
+    Report.warmUp();
+  }).catch((error) => { draws.trouble = `The graphs in this file cannot be read. ${error?.message ?? error}`; });
   return draws.ready;
+};
+
+// Does beforehand, a little at a time, what the first click would else wait for.
+Report.warmUp = () => {
+  const { all, facts } = Report.draws;
+  const works = [
+    () => Report.ancestorsIn(all),
+    () => Report.neighboursIn(all, facts, Math.min(2, all.kinds - 1)),
+    // Compiles the rest.
+    () => { if (all.nodes > 1) Report.draws.view({ given: [{ kind: "no-edge", from: 0, to: 1, text: "" }], setting: null }); },
+  ];
+  const next = () => {
+    if (Report.draws.all !== all) return;
+    works.shift()();
+    if (works.length > 0) setTimeout(next, 0);
+  };
+  setTimeout(next, 0);
+};
+
+// The graphs that stand in the page; says so where a browser cannot read them.
+Report.openDraws = () => {
+  if (!Report.data.graphs) return;
+  if (Report.canUnpack()) {
+    Report.loadDraws(Report.data.graphs);
+    return;
+  }
+  const section = Report.find("assumptions");
+  if (!section) return;
+  section.replaceChildren(Report.element("p", "This browser is too old to unpack the graphs in this file: nothing can be assumed. Everything else on this page holds.", "help"));
+  section.hidden = false;
 };
 
 // Which graphs are left
@@ -98,7 +127,7 @@ Report.edgeShares = (all, places, total) => {
     const own = codes[node];
     const sets = lists[node];
     const sums = new Float64Array(sets[0].low.length);
-    for (const place of places) sums[own[place]] += weights[place];
+    for (let order = 0; order < places.length; order += 1) sums[own[places[order]]] += weights[places[order]];
     for (let row = 0; row < sums.length; row += 1) {
       if (sums[row] === 0) continue;
       const share = sums[row] / total;
@@ -122,9 +151,9 @@ Report.pathShares = (all, places, total) => {
   const size = Math.ceil(nodes / 8);
   const width = nodes * size;
   const sums = new Float64Array(width * 256);
-  for (const place of places) {
-    const weight = weights[place];
-    const start = place * width;
+  for (let order = 0; order < places.length; order += 1) {
+    const weight = weights[places[order]];
+    const start = places[order] * width;
     for (let byte = 0; byte < width; byte += 1) sums[(byte << 8) | ancestors[start + byte]] += weight;
   }
   const paths = Report.square(nodes);
@@ -168,9 +197,15 @@ Report.isFew = (worth, facts, share) => {
 // Below this a share is off by 0.1 and more.
 Report.FEW = 100;
 
+// The view that stands in the page, read once.
+Report.baseOfPage = () => {
+  Report.draws.base ??= Report.pageView();
+  return Report.draws.base;
+};
+
 // The probability of the assumptions: exactly where the page has it, else as the graphs have it.
 Report.chanceOf = (all, facts, places, given) => {
-  const base = Report.pageView.made ?? null;
+  const base = Report.baseOfPage();
   const [{ kind, from, to }] = given;
   if (given.length === 1 && base?.source === "exact" && Report.shareIn(base, kind, from, to) !== null) {
     const value = Report.shareIn(base, kind, from, to);
@@ -196,11 +231,9 @@ Report.shareIn = ({ edges, paths, paths_exact: exact }, kind, from, to) => {
 
 Report.draws.view = (state) => {
   const { all, facts } = Report.draws;
-  if (state.given.length === 0 && state.setting == null && Report.data.base) {
-    Report.pageView.made ??= Report.pageView();
-    return Report.pageView.made;
-  }
-  if (!all) return Report.draws.ready ? Report.draws.ready.then(() => (Report.draws.all ? Report.draws.view(state) : null)) : null;
+  if (state.given.length === 0 && state.setting == null && Report.data.base) return Report.baseOfPage();
+  if (Report.draws.trouble) throw new Error(Report.draws.trouble);
+  if (!all) return Report.draws.ready ? Report.draws.ready.then(() => Report.draws.view(state)) : null;
   const places = Report.placesLeft(all, state);
   if (places === null) return null;
   let total = 0;
@@ -226,6 +259,14 @@ Report.draws.view = (state) => {
     ...known,
     notes: [],
   };
+};
+
+// The probability of the assumptions of a state; null where it cannot be judged.
+Report.draws.chance = ({ given, setting }) => {
+  const { all, facts } = Report.draws;
+  const places = all && Report.placesLeft(all, { given, setting });
+  if (!places) return null;
+  return given.length === 0 ? 1 : Report.chanceOf(all, facts, places, given).value;
 };
 
 // The graphs left under a state, by their places, with their weights; null where it cannot be judged.

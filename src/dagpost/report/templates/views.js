@@ -61,14 +61,16 @@ Report.pairIn = (view, first, second) => {
   if (!(joined > 0) || !byData) return told("unknown", ways[0], 0);
   const more = byData[first][second] >= byData[second][first] ? ways[0] : ways[1];
   const share = byData[more[0]][more[1]] / joined;
-  if (joined < found) return told("open", ways[0], share);
-  if (share >= leaning) return told(share >= clear ? "clear" : "leaning", more, share);
+  // What is below a threshold by no more than rounding has reached it.
+  const reached = (value, least) => value >= least - 1e-12;
+  if (!reached(joined, found)) return told("open", ways[0], share);
+  if (reached(share, leaning)) return told(reached(share, clear) ? "clear" : "leaning", more, share);
   for (const way of ways) {
     const [from, to] = way;
     const ruled = byData[from][to] + byRules[from][to];
-    if (ruled / joined >= clear) return told("rules", way, ruled / joined);
+    if (reached(ruled / joined, clear)) return told("rules", way, ruled / joined);
     const decided = ruled + byModel[from][to];
-    if (decided / joined >= clear) return told("model", way, decided / joined);
+    if (reached(decided / joined, clear)) return told("model", way, decided / joined);
   }
   return told("open", ways[0], share);
 };
