@@ -176,6 +176,10 @@ Explorer.openVariable = (place) => {
   if (Report.data.exogenous.includes(place)) {
     parts.push(Report.element("p", "Exogenous: not modelled, and without parents. All numbers are given this variable.", "help"));
   }
+  // Of many variables one first wants to see fewer.
+  const focus = Report.focusButtons?.(place) ?? [];
+  const many = Report.data.names.length > 12;
+  if (many) parts.push(...focus);
   if (Report.view) {
     const { panel } = Explorer.told;
     const direct = (number) => Explorer.ranked(number, panel);
@@ -187,7 +191,7 @@ Explorer.openVariable = (place) => {
     }
   }
   if (!Report.data.exogenous.includes(place)) parts.push(Explorer.aboutVariable(place));
-  parts.push(...Report.assumeAbout(place));
+  parts.push(...(many ? [] : focus), ...Report.assumeAbout(place));
   Report.openPanel([Report.name(place)], parts);
   Report.panelOf = { variable: place };
   Report.find("variable").value = Report.data.names[place];
