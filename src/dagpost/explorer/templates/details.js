@@ -48,16 +48,19 @@ Explorer.tipOf = (place) => {
   return lines;
 };
 
-Explorer.pathLines = (from, to) => {
+// Edges and paths between two, both ways, with what they were without assumptions.
+Explorer.pairLines = (from, to) => {
   const lines = [];
-  if (!Report.view?.paths) return lines;
-  for (const [one, two] of [[from, to], [to, from]]) {
-    const now = Report.view.paths[one][two];
-    const before = Report.baseView?.paths ? Report.baseView.paths[one][two] : null;
-    if (now >= Explorer.told.tip || Explorer.changed(now, before)) {
-      lines.push(["path ", one, " ⇝ ", two, `: ${Explorer.numbers(now, before)}`]);
+  const add = (matrix, sign, least) => {
+    if (!Report.view?.[matrix]) return;
+    for (const [one, two] of [[from, to], [to, from]]) {
+      const now = Report.view[matrix][one][two];
+      const before = Report.baseView?.[matrix]?.[one][two] ?? null;
+      if (now >= least || Explorer.changed(now, before)) lines.push([one, sign, two, `: ${Explorer.numbers(now, before)}`]);
     }
-  }
+  };
+  add("edges", " → ", 0.005);
+  add("paths", " ⇝ ", Explorer.told.tip);
   return lines;
 };
 
@@ -215,7 +218,7 @@ Explorer.addToPair = (from, to) => {
 Explorer.startDetails = () => {
   const hide = Report.hideTip;
   const plain = Report.saidOf;
-  Report.saidOf = (pair) => [...plain(pair), ...Explorer.pathLines(pair.from, pair.to)];
+  Report.saidOf = (pair) => [...plain(pair), ...Explorer.pairLines(pair.from, pair.to)];
   Report.tellBox = (box, at) => {
     const place = Report.nodeOf(box);
     hide();
