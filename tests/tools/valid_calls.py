@@ -459,7 +459,11 @@ def _scored(made: Made, score: Callable[..., Any], frame: pd.DataFrame | None = 
 
 def _given(model: DagPosterior) -> Callable[..., DagPosterior]:
     """Conditioning with one statement by name."""
-    return lambda statements, **setting: model.given(statements, **setting)  # noqa: PLW0108
+
+    def given(statements: Any, setting: Any) -> DagPosterior:
+        return model.given(statements, setting=setting)
+
+    return given
 
 
 def _explored(model: DagPosterior) -> Callable[..., None]:
