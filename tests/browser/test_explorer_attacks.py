@@ -98,7 +98,12 @@ def test_another_page_gets_nothing_even_if_it_knows_the_address(
     page: Any, explorer: Explorer, others: Others, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Any] = []
-    monkeypatch.setitem(QUESTIONS, "view", lambda *question: asked.append(question) or {})
+
+    def view(_: Any, question: Any) -> dict[str, Any]:
+        asked.append(question)
+        return {}
+
+    monkeypatch.setitem(QUESTIONS, "view", view)
     page.goto(others.address)
     got = {
         name: page.evaluate(f"(address) => ({attack}).catch(() => '')", explorer.address)
