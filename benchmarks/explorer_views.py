@@ -135,7 +135,7 @@ def memory_of_many(views: int) -> dict[str, Any]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--columns", type=int, nargs="+", default=[14, 16, 18, 40])
+    parser.add_argument("--columns", type=int, nargs="*", default=[14, 16, 18, 40])
     parser.add_argument("--views", type=int, default=15)
     parser.add_argument("--many", type=int, default=10_000)
     parser.add_argument("--json", action="store_true")
