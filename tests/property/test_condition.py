@@ -163,7 +163,8 @@ def test_everything_under_a_condition_is_that_of_the_graphs_in_which_it_holds(
     np.testing.assert_allclose(left.probability_matrix("~>"), paths_of(graphs), atol=TOLERANCE)
     families = left.family_probabilities("B")
     for members, probability in families.items():
-        mask = sum(1 << NAMES.index(name) for name in members)  # type: ignore[attr-defined]
+        assert isinstance(members, frozenset)
+        mask = sum(1 << NAMES.index(name) for name in members)
         assert probability == pytest.approx(graphs[np.array(DAGS)[:, 1] == mask].sum(), abs=TOLERANCE)
     assert families.sum() == pytest.approx(1.0, abs=TOLERANCE)
     joint = np.where(held, np.logaddexp.reduce(all_graphs.log_joint, axis=0), -np.inf)

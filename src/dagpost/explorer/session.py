@@ -20,10 +20,12 @@ from dagpost.explorer.drawn import DrawnGraphs
 from dagpost.explorer.state import State
 from dagpost.features import Feature, projected_ways, resolve
 from dagpost.posterior.answers import exact_sums
-from dagpost.posterior.condition import all_of, conditioned, seconds_left
+from dagpost.posterior.condition import all_of
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.given import conditioned
 from dagpost.posterior.knowledge import Knowledge, knowledge_of, knowledge_under
 from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.restriction import seconds_left
 
 Made = TypeVar("Made")
 
