@@ -49,6 +49,7 @@ Report.openVariable = (place) => {
     parts.push(Report.element("p", "Once the variables of the blanket are known, no other one helps to predict this one.", "help"));
   }
   if (!Report.isBase(Report.view)) parts.unshift(...Report.linesOf(place));
+  parts.unshift(...Report.focusButtons(place));
   parts.push(...Report.assumeAbout(place));
   Report.openPanel([Report.name(place)], parts);
   Report.panelOf = { variable: place };
