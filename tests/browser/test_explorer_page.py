@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -14,8 +14,8 @@ from dagpost import BDeu, DagPosterior, datasets
 
 NASTY = "<img src=x onerror=alert(1)>"
 QUOTED = 'say "x" \\ </script>'
-#: A statement that the browser refuses to load is told on the console; so are refused questions, which are no trouble.
-REFUSED = "error: Failed to load resource: the server responded with a status of 400"
+#: The browser tells every refused question on the console, although the page expects it.
+REFUSED = "error: Failed to load resource:"
 
 
 @dataclass
@@ -66,7 +66,9 @@ def opened_explorer(browser: Any) -> Iterator[Explored]:
     pytest.importorskip("uvicorn", reason="the extra [explore] is not installed")
     from dagpost.explorer.serving import explore
 
-    table = datasets.load("coronary").rename(columns={"Proteins": NASTY, "Family": QUOTED})
+    table = datasets.load("coronary")
+    names = {"Proteins": NASTY, "Family": QUOTED}
+    table = replace(table, names=tuple(names.get(name, name) for name in table.names))
     model = DagPosterior(score=BDeu(equivalent_sample_size=(1.0, 5.0, 10.0)), seed=1, samples=500).fit(table)
     served = explore(model.fitted_, title="<script>alert(2)</script>", open_browser=False)
     context = browser.new_context(viewport={"width": 1280, "height": 800})
@@ -102,7 +104,7 @@ def test_what_is_begun_is_completed_and_quoted_where_it_must_be(explorer: Explor
     assert explorer.page.locator("#statement").input_value() == f'Smoking ~> "M. Work" & Smoking -> "{NASTY}" '
     explorer.write("P(Smoking = ")
     levels = explorer.page.locator("#completions bdi").all_text_contents()
-    assert set(levels) == {str(level) for level in explorer.model.table_.levels[0]}
+    assert set(levels) == {str(level) for level in datasets.load("coronary").levels[0]}
 
 
 def test_answers_are_those_of_python_also_under_assumptions(explorer: Explored) -> None:
@@ -189,9 +191,8 @@ def test_the_slider_takes_one_value_of_an_averaged_score(explorer: Explored) -> 
     )
     assert explorer.page.locator("#setting output").inner_text().startswith("5 (weight 0.")
     explorer.page.evaluate("Report.undo()")
-    assert explorer.page.locator("#setting output").inner_text() == "1 (weight 0.000)" or explorer.page.evaluate(
-        "Report.state.setting"
-    ) in (None, 1)
+    assert explorer.page.evaluate("Report.state.setting") == 1
+    assert explorer.page.locator("#setting output").inner_text().startswith("1 (weight ")
 
 
 def test_a_link_restores_the_state(explorer: Explored) -> None:
@@ -209,25 +210,32 @@ def test_a_link_restores_the_state(explorer: Explored) -> None:
     assert explorer.page.evaluate("[Report.state.setting, Report.threshold]") == [10, 0.25]
 
 
-@pytest.mark.parametrize(
-    "fragment",
-    [
-        "given=" + quote(f"<img src=x onerror=alert(3)> -> {NASTY}"),
-        "given=Smoking+->+Nobody",
-        "setting=7&given=Smoking+->+Pressure",
-        "threshold=NaN",
-        "threshold=1e99",
-        "__proto__=1&given=Smoking+->+Pressure",
-        "javascript:alert(4)",
-        "given=" + "x" * 30_000,
-        "&".join(["given=Smoking+->+Pressure"] * 300),
-        "%E0%A4%A",
-    ],
-)
-def test_hostile_fragments_assume_nothing(explorer: Explored, fragment: str) -> None:
-    explorer.open(fragment)
-    assert explorer.given() == []
-    assert explorer.page.evaluate("[Report.state.setting, Report.threshold === Report.data.threshold]") == [None, True]
+HOSTILE = [
+    "given=" + quote(f"<img src=x onerror=alert(3)> -> {NASTY}"),
+    "given=Smoking+->+Nobody",
+    "setting=7&given=Smoking+->+Pressure",
+    "setting=5&setting=10",
+    "threshold=NaN",
+    "threshold=1e99",
+    "__proto__=1&given=Smoking+->+Pressure",
+    "javascript:alert(4)",
+    "given=" + "x" * 30_000,
+    "&".join(["given=Smoking+->+Pressure"] * 300),
+    "%E0%A4%A",
+]
+
+
+def test_hostile_fragments_assume_nothing(explorer: Explored) -> None:
+    explorer.open(HOSTILE[0])
+    nothing = [[], None, True]
+    state = "[Report.state.given, Report.state.setting, Report.threshold === Report.data.threshold]"
+    assert explorer.page.evaluate(state) == nothing
+    for fragment in HOSTILE:
+        opened = explorer.page.evaluate(
+            "(words) => { history.replaceState(null, '', `#${words}`); return Explorer.openFragment(); }", fragment
+        )
+        assert not opened, fragment
+        assert explorer.page.evaluate(state) == nothing, fragment
 
 
 def test_hostile_names_are_text_wherever_they_are_shown(explorer: Explored) -> None:
@@ -250,3 +258,47 @@ def test_hostile_names_are_text_wherever_they_are_shown(explorer: Explored) -> N
         == 0
     )
     assert page.title() == "<script>alert(2)</script>"
+
+
+def test_a_busy_server_is_asked_again_and_one_that_has_ended_is_told_of(explorer: Explored) -> None:
+    turned_away = []
+
+    def busy(route: Any) -> None:
+        if len(turned_away) < 2:
+            turned_away.append(route.request.url)
+            route.fulfill(status=503, content_type="application/json", body='{"error": "busy"}')
+        else:
+            route.continue_()
+
+    explorer.page.route("**/ask/ask", busy)
+    explorer.write("Smoking -> Pressure")
+    assert explorer.answer() == pytest.approx(float(explorer.model.probability("Smoking -> Pressure")), abs=1e-9)
+    assert len(turned_away) == 2
+    explorer.page.unroute("**/ask/ask")
+    explorer.page.route("**/ask/*", lambda route: route.abort("connectionrefused"))
+    explorer.write("Pressure -> Smoking")
+    explorer.page.wait_for_selector("#gone:not([hidden])")
+    assert "The explorer has ended. Start it again: dagpost explore" in explorer.page.locator("#gone").inner_text()
+    explorer.page.unroute("**/ask/*")
+    explorer.write("Pressure -> Smoking")
+    explorer.answer()
+    assert explorer.page.locator("#gone").is_hidden()
+
+
+def test_everything_has_a_name_and_nothing_is_wider_than_the_window(explorer: Explored) -> None:
+    page = explorer.page
+    unnamed = page.evaluate(
+        """Array.from(document.querySelectorAll("button, input, select, [role=application]")).filter((control) =>
+            !(control.getAttribute("aria-label") || control.textContent.trim() || control.labels?.length)).length"""
+    )
+    assert unnamed == 0
+    page.evaluate("Report.openPair(0)")
+    for width in (390, 820, 1280):
+        explorer.resize(width, 800)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # The graph is where it was, whatever its legend and the panel beside it say.
+    before = page.evaluate("Report.picture().getBoundingClientRect().toJSON()")
+    page.evaluate("Report.assume({ kind: 'apart', from: 1, to: 2 })")
+    explorer.wait()
+    page.evaluate("Report.closePanel(false)")
+    assert page.evaluate("Report.picture().getBoundingClientRect().toJSON()") == before

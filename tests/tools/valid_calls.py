@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 import pandas as pd
+import pytest
 from tests.tools.gapped import fitted_to
 
 import dagpost
 from dagpost import DagPosterior, plots
 from dagpost.data.recipe_steps import Step
+from dagpost.explorer.serving import Explorer
 from dagpost.features import evaluate, one_node_reach, parent_conditions, parse
 from dagpost.prediction import sufficient_statistics
 from dagpost.priors import Constraints
@@ -58,7 +60,7 @@ _NOT_INPUT = frozenset(
             "posterior.sensitivity.Sensitivity",
             "Unrolled",
         ),
-        *("ValueEstimate", "ValueDistribution"),
+        *("ValueEstimate", "ValueDistribution", "explorer.serving.Explorer"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
         *("RegimeEffects", "TargetComparison"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
@@ -151,6 +153,7 @@ class Made:
         self.frame = small_table()
         self.table = dagpost.as_table(self.frame)
         self.model = DagPosterior(score="bdeu", seed=1, samples=50, threads=1, progress=False).fit(self.frame)
+        self.averaged = DagPosterior(seed=1, samples=50, threads=1, progress=False).fit(self.frame)
         self.bge = DagPosterior(score="bge", seed=1, samples=50, threads=1, progress=False).fit(small_numbers())
         self.sample = self.model.sample(40, seed=1)
         self.gapped = fitted_to(self.frame.mask(np.eye(24, 3, dtype=bool)), samples=40)
@@ -207,7 +210,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.fit_scores": (new.fit_scores, {"scores": made.scores}),
         "DagPosterior.plan": (new.plan, {"table": made.frame}),
         "DagPosterior.probability": (made.model.probability, {"feature": "A -> B"}),
-        "DagPosterior.given": (made.model.given, {"statements": "A -> B", "setting": 10.0}),
+        "DagPosterior.given": (_given(made.averaged), {"statements": "A -> B", "setting": 10.0}),
         "DagPosterior.value": (made.model.value, {"target": "A", "given": {"B": 1}, "draws": 20}),
         "DagPosterior.expectation": (made.model.expectation, {"function": nx.number_of_edges}),
         "DagPosterior.probability_matrix": (made.model.probability_matrix, {}),
@@ -235,6 +238,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.latent_correlations": (made.bge.latent_correlations, {}),
         "DagPosterior.plot": (made.model.plot, {}),
         "DagPosterior.report": (made.model.report, {"path": out / "report.html"}),
+        "DagPosterior.explore": (_explored(made.model), {"open_browser": False}),
         "DagPosterior.save": (made.model.save, {"path": out / "model.dagpost"}),
         "DagPosterior.load": (DagPosterior.load, {"path": made.model_file}),
         "DagSample": (lambda **fields: replace(made.sample, **fields), _fields(made.sample)),
@@ -451,6 +455,26 @@ def _asked(made: Made, statement: Callable[..., Any]) -> Callable[..., Any]:
 def _scored(made: Made, score: Callable[..., Any], frame: pd.DataFrame | None = None) -> Callable[..., Any]:
     data = made.frame if frame is None else frame
     return lambda **settings: dagpost.local_scores(data, score(**settings), 1)
+
+
+def _given(model: DagPosterior) -> Callable[..., DagPosterior]:
+    """Conditioning with one statement by name."""
+
+    def given(statements: Any, setting: Any) -> DagPosterior:
+        return model.given(statements, setting=setting)
+
+    return given
+
+
+def _explored(model: DagPosterior) -> Callable[..., None]:
+    """Serving the page for a moment; no browser is opened."""
+
+    def explore(**settings: Any) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Explorer, "open", lambda _: False)
+            model.explore(**settings).stop()
+
+    return explore
 
 
 def _with_prior(made: Made, prior: Callable[..., Any]) -> Callable[..., Any]:

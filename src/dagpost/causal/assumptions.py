@@ -83,5 +83,6 @@ def _about_directions(directions: Directions, shares: Floats) -> Iterable[str]:
             if pair.word in words
         ]
         if own:
-            parts.append(sentence.format(shortened(own)))
+            said = sentence.replace("rules", "rules or assumptions") if directions.assumed else sentence
+            parts.append(said.format(shortened(own)))
     return [f"Directions on the way from cause to outcome: {'; '.join(parts)}."]

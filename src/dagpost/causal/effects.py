@@ -29,6 +29,7 @@ from dagpost.engines import Engine
 from dagpost.errors import InputError, warn
 from dagpost.features import Edge, Feature, Query, evaluate, path, resolve
 from dagpost.posterior.averaged_answers import averaged_answers
+from dagpost.posterior.condition_words import assumption_words, given_provenance
 from dagpost.posterior.directions import Directions, directions_of_sample, quick_directions
 from dagpost.posterior.estimate import RULED_OUT, Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted
@@ -148,7 +149,21 @@ def effect_of_fitted(
         there = resolve(path(fitted.names[x], fitted.names[y]), fitted.names, None, fitted.exogenous).feature
         path_probability = _known(fitted, Query(there, condition), confidence)
     found = effect_in(graphs, question, draws, confidence, seed, path_probability, lambda: quick_directions(fitted))
-    return found if condition is None else found.under(Condition(str(condition), share, exact=exact))
+    asked = None if condition is None else Condition(str(condition), share, exact=exact)
+    under = _all_conditions(fitted, asked)
+    return found if under is None else found.under(under)
+
+
+def _all_conditions(fitted: Fitted, asked: Condition | None) -> Condition | None:
+    """What an effect is given in all: what its model is under, and what was asked for beside it."""
+    own = fitted.condition
+    if own is None:
+        return asked
+    statement = assumption_words(given_provenance(own))
+    if asked is None:
+        return Condition(statement, float(own.probability), exact=own.probability.rule == "exact")
+    exact = asked.exact and own.probability.rule == "exact"
+    return Condition(f"{statement} and {asked.statement}", float(own.probability) * asked.probability, exact=exact)
 
 
 def _condition(graphs: Graphs, statement: Statement | None) -> Feature | None:

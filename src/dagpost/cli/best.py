@@ -21,6 +21,7 @@ from dagpost.cli.options import (
     EssOption,
     ExogenousOption,
     ForbiddenOption,
+    GivenOption,
     InterventionsOption,
     JsonOption,
     KeepOption,
@@ -56,6 +57,7 @@ def best(
         argument("TABLE|MODEL", "A model file, or a table as for `dagpost fit` (- reads a CSV from standard input)."),
     ],
     number: Annotated[int, setting("NUMBER", "How many graphs to list.", "-k", "--number")] = 10,
+    given: GivenOption = None,
     score: ScoreOption = AUTO,
     ess: EssOption = None,
     prior: PriorOption = "uniform",
@@ -82,7 +84,7 @@ def best(
     """List the most probable graphs.
 
     Each is counted once and shown with its share of the posterior. A table is only scored, and nothing is kept: where
-    that takes long, fit first. The options on scores, priors, edges and columns are for tables; a model has its own.
+    that takes long, fit first. The options on scores, priors, edges and columns are for tables, --given is for models.
 
     \b
     Example: dagpost best coronary.dagpost -k 3
@@ -100,7 +102,7 @@ def best(
     whole_number(number, "count")
     if source != "-" and is_archive(source):
         refuse_options_of_tables(ctx, source)
-        fitted = load_model(Path(source), threads=threads, quiet=quiet)
+        fitted = load_model(Path(source), given=given, threads=threads, quiet=quiet)
         found = fitted.best(number)
         if fitted.target_ != STRUCTURE and not quiet:
             say(
@@ -108,6 +110,8 @@ def best(
                 f"({fitted.target_.words})."
             )
     else:
+        if given:
+            raise InputError("--given is for models. Fit the table first, or say which edges are --required.")
         not_modelled = parse_names("--exogenous", exogenous) or []
         model = DagPosterior(
             score=parse_score(score, ess),
@@ -148,23 +152,28 @@ def _refuse_unknown(score: Score, table: Table, exogenous: Sequence[str]) -> Non
 
 
 def _show(found: DagSample, *, as_json: bool) -> None:
+    from dagpost.posterior.condition_words import given_content, given_line, given_words
+
     graphs: list[dict[str, Any]] = [
         {"log_joint": float(log), "probability": share, "edges": list(graph.edges)}
         for log, share, graph in zip(found.log_joint, found.posterior_probabilities(), found, strict=True)
     ]
     covered, tied = found.summary()["covered"], found.provenance["tied"]
     if as_json:
-        print_json({"graphs": graphs, "covered": covered, "tied": tied, "exogenous": list(found.exogenous)})
+        under = given_content(found.provenance)
+        print_json({"graphs": graphs, "covered": covered, "tied": tied, "exogenous": list(found.exogenous), **under})
         return
+    if line := given_line(found.provenance):
+        typer.echo(line)
     for rank, graph in enumerate(graphs, start=1):
         share = "" if graph["probability"] is None else f"probability {graph['probability']:.4f}, "
         arrows = readable_edges(graph["edges"]) if graph["edges"] else "no edges"
         typer.echo(f"{rank}. {share}log score {graph['log_joint']:.4f}: {arrows}")
     if tied:
         typer.echo("The next graph is as good as the last one listed.")
-    given = given_columns(found.exogenous)
+    given = "; ".join(filter(None, (given_columns(found.exogenous), given_words(found.provenance))))
     if covered is not None:
         words = f"each graph counted once{given and f'; {given}'}"
         typer.echo(f"Together they hold {covered:.1%} of the posterior ({words}).")
-    elif given:
+    elif found.exogenous:
         typer.echo(conditional_on(found.exogenous))

@@ -123,6 +123,12 @@ def complete_variable(ctx: typer.Context, incomplete: str) -> list[str]:
     return [name for name in _first_names(words) if name.startswith(incomplete)]
 
 
+def complete_given(ctx: typer.Context, args: list[str], incomplete: str) -> list[str]:
+    """A statement about the model or sample on the command line, with its last name completed."""
+    files = [str(ctx.params.get(name) or "") for name in ("model", "source")]
+    return complete_statement([*files, *args, *ctx.args], incomplete)
+
+
 def complete_statement(words: Sequence[str], incomplete: str) -> list[str]:
     """What is typed of a statement, with its last name completed from the file that stands before it.
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagpost._tools.text import position_of, printable
-from dagpost.cli.choices import complete_statement, complete_variable
+from dagpost.cli.choices import complete_variable
 from dagpost.cli.files import load_model
 from dagpost.cli.options import (
+    GivenOption,
     JsonOption,
     ModelArgument,
     QuietOption,
@@ -20,7 +21,7 @@ from dagpost.cli.options import (
     output_option,
     setting,
 )
-from dagpost.cli.output import print_columns, print_json
+from dagpost.cli.output import given_content_of, print_columns, print_given, print_json
 from dagpost.cli.plot import PictureDots, PicturePlace, PictureSize, PictureTitle
 from dagpost.errors import InputError
 
@@ -36,10 +37,6 @@ _DRAWS, _DRAWS_OF_ALL = 10_000, 2_000
 _LEAST = 0.1
 #: How many parts through other variables are listed.
 _SHOWN = 10
-
-
-def _complete(ctx: typer.Context, args: list[str], incomplete: str) -> list[str]:
-    return complete_statement([str(ctx.params.get("model") or ""), *args], incomplete)
 
 
 def effect(
@@ -60,10 +57,7 @@ def effect(
         option("VALUE", "What that is compared with; with several causes COLUMN=VALUE, once for each."),
     ] = None,
     level: Annotated[str | None, option("LEVEL", "Look at the probability of this level of the outcome.")] = None,
-    given: Annotated[
-        str | None,
-        option("STATEMENT", 'Only graphs in which this holds, as "A -> B".', autocompletion=_complete),
-    ] = None,
+    given: GivenOption = None,
     matrix: Annotated[
         bool, typer.Option("--matrix", help="All effects as a matrix of their means: causes in rows.")
     ] = False,
@@ -100,9 +94,9 @@ def effect(
     """
     words = columns or []
     place = None if output is None else PicturePlace(output, size, dpi)
-    fitted = load_model(model, threads=threads, quiet=quiet)
+    fitted = load_model(model, given=given, threads=threads, quiet=quiet)
     if len(words) < 2:
-        alone = {"do": do, "rather-than": rather_than, "level": level, "given": given, "output": output}
+        alone = {"do": do, "rather-than": rather_than, "level": level, "output": output}
         _refuse_for_all(words, {name: value for name, value in alone.items() if value})
         _show_all(
             fitted,
@@ -118,16 +112,16 @@ def effect(
     if matrix or minimum is not None:
         name = "--matrix" if matrix else "--minimum"
         raise InputError(f"{name} is for all effects, without a cause and an outcome. Leave it out, or these.")
-    found = _found(
-        fitted, words, do, rather_than or [], level, given, _DRAWS if draws is None else draws, confidence, seed
-    )
+    found = _found(fitted, words, do, rather_than or [], level, _DRAWS if draws is None else draws, confidence, seed)
     if place is not None:
         from dagpost.plots.effect_overview import effect_overview
 
         heading = f"{found.cause} → {found.outcome}" if title is None else title
         place.write(lambda ax: effect_overview(found, ax), heading)
     if as_json:
-        print_json({**found.summary(), **({} if output is None else {"picture": str(output)})})
+        summary = found.summary()
+        under = {key: {**summary[key], **own} for key, own in given_content_of(fitted).items()}
+        print_json({**summary, **under, **({} if output is None else {"picture": str(output)})})
         return
     print_effect(found)
     if output is not None:
@@ -140,7 +134,6 @@ def _found(
     do: str | None,
     rather_than: list[str],
     level: str | None,
-    given: str | None,
     draws: int,
     confidence: float,
     seed: int | None,
@@ -152,7 +145,7 @@ def _found(
     names, levels = model.names_, modelled_levels(model.fitted_)
     check_outcome(outcome, names)
     asked = causes_of(causes, do, rather_than, names, levels)
-    settings: dict[str, Any] = {"draws": draws, "confidence": confidence, "seed": seed, "given": given}
+    settings: dict[str, Any] = {"draws": draws, "confidence": confidence, "seed": seed}
     if len(asked) == 1:
         ((cause, values),) = asked.items()
         return model.effect(cause, outcome, do=values, outcome_level=level, **settings)
@@ -274,8 +267,11 @@ def _show_all(
     if words:
         table = table[(table["cause"] == words[0]) | (table["outcome"] == words[0])]
     if as_json:
-        print_json({"confidence": confidence, "effects": [_content(row) for row in table.to_dict("records")]})
-    elif matrix:
+        rows = [_content(row) for row in table.to_dict("records")]
+        print_json({"confidence": confidence, **given_content_of(model), "effects": rows})
+        return
+    print_given(model)
+    if matrix:
         _print_matrix(table, model.names_)
     else:
         _print_all(table, least, confidence)

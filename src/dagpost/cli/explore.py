@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from dagpost._tools.text import printable
 from dagpost.cli.files import load_model
-from dagpost.cli.options import ModelArgument, QuietOption, ThreadsOption, option
+from dagpost.cli.options import GivenOption, ModelArgument, QuietOption, ThreadsOption, option
 
 
 def explore(
@@ -16,14 +17,12 @@ def explore(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.", show_default=False)
     ] = True,
-    given: Annotated[
-        list[str] | None, option("STATEMENT", "Assume this at the start; may be given several times.")
-    ] = None,
+    given: GivenOption = None,
     title: Annotated[str | None, option("TEXT", "What the page is called.")] = None,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Open a page on which you assume something and see everything else change.
+    """Open a page: assume something, and see everything else change.
 
     It is served to this machine only, until you press Ctrl-C.
 
@@ -36,10 +35,9 @@ def explore(
 
     # What is wrong with a request is said to who sent it.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-
-    fitted = load_model(model, threads=threads, quiet=quiet).fitted_
-    explorer = serve(fitted, port=port, title=title, path=model, given=given or (), open_browser=False)
-    typer.echo(f"Explore {model.stem} at {explorer.address} (Ctrl-C ends it)")
+    fitted = load_model(model, given=given, threads=threads, quiet=quiet).fitted_
+    explorer = serve(fitted, port=port, title=title, path=model, open_browser=False)
+    typer.echo(printable(f"Explore {model.stem} at {explorer.address} (Ctrl-C ends it)"))
     if browser:
         explorer.open()
     explorer.wait()

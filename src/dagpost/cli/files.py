@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,21 +28,34 @@ _LONGEST_NAME = 255
 _HTML = (b"<!doctype html", b"<html")
 
 
-def load_model(path: Path, *, threads: int | None = None, quiet: bool = False) -> DagPosterior:
-    """A fitted model that works on `threads` threads, with progress bars unless the user wants quiet."""
+def load_model(
+    path: Path, *, given: Sequence[str] | None = None, threads: int | None = None, quiet: bool = False
+) -> DagPosterior:
+    """A fitted model that works on `threads` threads, with progress bars unless the user wants quiet.
+
+    What is `given` is taken for true.
+    """
     from dagpost.model import DagPosterior
 
-    return DagPosterior.load(path, threads=threads, progress=False if quiet else None)
+    model = DagPosterior.load(path, threads=threads, progress=False if quiet else None)
+    return model.given(*given) if given else model
 
 
-def load_source(path: Path, *, threads: int | None = None, quiet: bool = False) -> DagPosterior | DagSample:
-    """A model or a sample, whichever the file holds."""
+def load_source(
+    path: Path, *, given: Sequence[str] | None = None, threads: int | None = None, quiet: bool = False
+) -> DagPosterior | DagSample:
+    """A model or a sample, whichever the file holds; of a sample those graphs in which holds what is given."""
     from dagpost.files.archive import kind_of
     from dagpost.posterior.sample import DagSample
 
     if kind_of(path) == "sample":
-        return DagSample.load(path)
-    return load_model(path, threads=threads, quiet=quiet)
+        return DagSample.load(path).given(*given or ())
+    return load_model(path, given=given, threads=threads, quiet=quiet)
+
+
+def default_name(path: Path, given: Sequence[str] | None) -> str:
+    """What results of a file are called: what is given does not take the place of what was made without it."""
+    return f"{path.stem}-given" if given else path.stem
 
 
 def refuse_results(source: str) -> None:

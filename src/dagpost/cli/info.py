@@ -146,6 +146,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     evidence = "" if about["log_evidence"] is None else f"; log evidence {about['log_evidence']:.4f}"
     observations = "unknown" if about["observations"] is None else f"{about['observations']:,}"
     lines = [
+        *_given(about.get("given"), about.get("mixture")),
         ("data", f"{len(about['names'])} variables, {observations} observations"),
         ("fingerprint", about["data_fingerprint"]),
         *_drawn(about),
@@ -182,6 +183,20 @@ def _drawn(about: dict[str, Any]) -> list[Line]:
     if latent:
         lines.append(("latent numbers", f"{latent:,} that chains drew, within what the cells say of them; {rows}"))
     return lines
+
+
+def _given(given: dict[str, Any] | None, mixture: dict[str, Any] | None) -> list[Line]:
+    """What a model takes for true; the file holds the model without it."""
+    if given is None:
+        return []
+    from dagpost.posterior.condition_words import given_line
+
+    said = {"given": given["statements"]}
+    if given.get("setting") is not None:
+        said |= {"given_setting": given["setting"], "given_setting_name": (mixture or {}).get("setting", "setting")}
+    said |= {"given_probability": given} if "exact" in given else {}
+    words = given_line(said).removeprefix("Given ").removesuffix(":")
+    return [("given", f"{words}; what follows is said of the model without it")]
 
 
 def _averaged(mixture: dict[str, Any] | None) -> list[Line]:
@@ -251,6 +266,10 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
     for key, words in (("data_fingerprint", "fingerprint"), ("score", "score"), ("prior", "prior")):
         if key in origin:
             lines.append((words, readable_setting(origin[key])))
+    if origin.get("given"):
+        from dagpost.posterior.condition_words import given_line
+
+        lines.append(("given", given_line(origin).removeprefix("Given ").removesuffix(":")))
     given = given_columns(origin.get("exogenous", ()))
     return [*lines, ("conditional", given)] if given else lines
 

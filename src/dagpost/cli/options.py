@@ -69,6 +69,15 @@ TlsAuthorityOption = Annotated[
 ]
 TlsCertificateOption = Annotated[Path | None, option("FILE", "The certificate to show to the cluster.")]
 TlsKeyOption = Annotated[Path | None, option("FILE", "Its key, unless that is in the same file.")]
+GivenOption = Annotated[
+    list[str] | None,
+    option(
+        "STATEMENT",
+        'Among the graphs in which this holds, as "A -> B"; how probable that is is said too. May be repeated.',
+        "--given",
+        autocompletion=choices.complete_given,
+    ),
+]
 MinimumOption = Annotated[
     float, setting("P", "Leave out pairs that are joined less probably than this.", callback=_probability)
 ]

@@ -10,7 +10,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,33 @@ def print_json(content: object) -> None:
     """JSON on standard output: names unchanged except for what a terminal would obey, numbers that JSON knows only."""
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     typer.echo(_NOT_PLAIN.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text))
+
+
+def given_content_of(origin: DagPosterior | DagSample) -> dict[str, Any]:
+    """What a model or a sample is given, as JSON can hold it: `{"given": {...}}`, or nothing."""
+    from dagpost.posterior.condition_words import given_content
+
+    return given_content(_provenance_of(origin))
+
+
+def print_given(origin: DagPosterior | DagSample, *, err: bool = False) -> None:
+    """One line on what a model or a sample is given, how probable that is, and how many graphs are left."""
+    from dagpost.posterior.condition_words import given_line
+
+    if not hasattr(origin, "fitted_"):
+        line = given_line(origin.provenance, len(origin))
+    else:
+        condition = origin.fitted_.condition
+        graphs = None if condition is None or not condition.drawn else len(origin.own_sample())
+        line = given_line(_provenance_of(origin), graphs)
+    if line:
+        typer.echo(line, err=err)
+
+
+def _provenance_of(origin: DagPosterior | DagSample) -> Mapping[str, Any]:
+    from dagpost.posterior.condition_words import given_provenance
+
+    return given_provenance(origin.fitted_.condition) if hasattr(origin, "fitted_") else origin.provenance
 
 
 def edge_list(edges: pd.DataFrame) -> EdgeList:
@@ -81,6 +108,7 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
     results = model.fitted_.results
     return {
         "names": list(model.names_),
+        **given_content_of(model),
         "exogenous": list(model.fitted_.exogenous),
         "modularity": model.modularity,
         "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
@@ -118,7 +146,8 @@ def summary(model: DagPosterior) -> list[str]:
     """How the edges were found, under which prior and given what, and how far to trust them."""
     words = "; ".join(filter(None, (model.target_.words, given_columns(model.fitted_.exogenous))))
     if model.exact_:
-        evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence {model.log_evidence_:.4f}"
+        with_it = "" if model.condition_ is None else " of the data and what is given"
+        evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence{with_it} {model.log_evidence_:.4f}"
         return [f"Exact ({words}){evidence}.", *_averaged(model)]
     if model.fitted_.results.tables:
         from dagpost.plots.sources import averaged_words

@@ -9,8 +9,9 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli import choices
-from dagpost.cli.files import load_source, may_write
+from dagpost.cli.files import default_name, load_source, may_write
 from dagpost.cli.options import (
+    GivenOption,
     JsonOption,
     QuietOption,
     SourceArgument,
@@ -18,7 +19,10 @@ from dagpost.cli.options import (
     option,
     output_option,
 )
-from dagpost.cli.output import print_json
+from dagpost.cli.output import given_content_of, print_given, print_json
+
+#: A title has room for a condition of so many letters.
+_LONGEST_GIVEN = 60
 
 PictureSize = Annotated[
     str | None, option("WIDTHxHEIGHT", "In centimetres, as 16x10, or 160x100mm, or 6.5x4in; what fits unless given.")
@@ -46,6 +50,7 @@ def plot(
             autocompletion=choices.complete_plot,
         ),
     ] = None,
+    given: GivenOption = None,
     threshold: Annotated[
         float | None, option("P", "graph, in-time: pairs that are joined less probably are not drawn.")
     ] = None,
@@ -107,7 +112,7 @@ def plot(
     from dagpost.plots.kinds import KINDS, Asked, check_options, draw, kind_for
     from dagpost.plots.picture_files import format_of
 
-    given: dict[str, Any] = {
+    asked_for: dict[str, Any] = {
         "threshold": threshold,
         "numbers": numbers,
         "legend": legend,
@@ -122,19 +127,20 @@ def plot(
         "cause": cause,
         "outcome": outcome,
     }
-    options = {name: value for name, value in given.items() if value is not None}
-    origin = load_source(source, threads=threads, quiet=quiet)
+    options = {name: value for name, value in asked_for.items() if value is not None}
+    origin = load_source(source, given=given, threads=threads, quiet=quiet)
     chosen = kind_for(kind, origin)
     check_options(chosen, options)
-    target = output or Path(f"{source.stem}-{chosen}.svg")
+    target = output or Path(f"{default_name(source, given)}-{chosen}.svg")
     place = PicturePlace(target, size, dpi)
     second = None if other is None else load_source(other, threads=threads, quiet=quiet)
     asked = Asked(origin, source.stem, second, "" if other is None else other.stem, cause, outcome)
-    words = f"{source.stem}: {KINDS[chosen].words}" if title is None else title
+    words = f"{source.stem}: {KINDS[chosen].words}{_under(origin)}" if title is None else title
     place.write(lambda ax: draw(chosen, asked, options, ax), words)
     if as_json:
-        print_json({"picture": str(target), "kind": chosen, "format": format_of(target)})
+        print_json({"picture": str(target), "kind": chosen, "format": format_of(target), **given_content_of(origin)})
     else:
+        print_given(origin)
         typer.echo(printable(f"Picture ({chosen}): {target}"))
 
 
@@ -159,6 +165,13 @@ class PicturePlace:
         content = picture(draw, self.format, title=title, size=self.size, dots=self.dots)
         with replacing(self.target) as file:
             file.write(content)
+
+
+def _under(origin: Any) -> str:
+    """What the picture is given, for its title, if that is short enough."""
+    statements = given_content_of(origin).get("given", {}).get("statements", ())
+    said = f" given {' and '.join(map(printable, statements))}" if statements else ""
+    return said if len(said) <= _LONGEST_GIVEN else " given what was assumed"
 
 
 def _order(text: str | None) -> str | list[str] | None:

@@ -14,6 +14,7 @@ from dagpost.cli.application import say
 from dagpost.cli.choices import Unseen, complete_variable
 from dagpost.cli.files import load_model, refuse_results
 from dagpost.cli.options import (
+    GivenOption,
     InterventionsOption,
     JsonOption,
     ModelArgument,
@@ -23,10 +24,13 @@ from dagpost.cli.options import (
     option,
     setting,
 )
-from dagpost.cli.output import print_json
+from dagpost.cli.output import given_content_of, print_given, print_json
 
 if TYPE_CHECKING:
     from dagpost.model import DagPosterior
+
+#: What a model is given, as JSON holds it, or nothing.
+Under = dict[str, Any]
 
 
 def predict(
@@ -35,6 +39,7 @@ def predict(
         str,
         argument("TABLE", "New rows: a table with the columns of the old one; - reads a CSV from standard input."),
     ],
+    given: GivenOption = None,
     target: Annotated[
         str | None,
         option(
@@ -68,17 +73,22 @@ def predict(
     \b
     Example: dagpost predict coronary.dagpost coronary.csv --target Pressure
     """
-    fitted = load_model(model, threads=threads, quiet=quiet)
+    fitted = load_model(model, given=given, threads=threads, quiet=quiet)
     if target is not None:
         position_of(target, fitted.names_)
     new = _new_rows(fitted, rows, interventions, quiet=quiet)
+    if not as_json and not quiet:
+        # The lines on standard output are for other programs.
+        print_given(fitted, err=True)
+    under = given_content_of(fitted)
     how: dict[str, Any] = {"unseen": None if unseen is None else unseen.value, "interventions": interventions}
     if target is None:
-        _show_rows(fitted.score_samples(new, **how), fitted.fitted_.exogenous, as_json=as_json, quiet=quiet)
+        _show_rows(fitted.score_samples(new, **how), fitted.fitted_.exogenous, under, as_json=as_json, quiet=quiet)
     elif _is_number(fitted, target):
-        _show_numbers(target, fitted.predict_number(new, target=target, confidence=confidence, **how), as_json=as_json)
+        found = fitted.predict_number(new, target=target, confidence=confidence, **how)
+        _show_numbers(target, found, under, as_json=as_json)
     else:
-        _show_levels(target, fitted.predict_proba(new, target=target, **how), as_json=as_json)
+        _show_levels(target, fitted.predict_proba(new, target=target, **how), under, as_json=as_json)
 
 
 def _is_number(model: DagPosterior, target: str) -> bool:
@@ -105,14 +115,14 @@ def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, qu
     return frame
 
 
-def _show_rows(logs: Any, exogenous: Sequence[str], *, as_json: bool, quiet: bool) -> None:
+def _show_rows(logs: Any, exogenous: Sequence[str], under: Under, *, as_json: bool, quiet: bool) -> None:
     import numpy as np
 
     there = logs[~np.isnan(logs)]
     mean = float(there.mean()) if len(there) else None
     if as_json:
         given = {"exogenous": list(exogenous)} if exogenous else {}
-        print_json({"log_probability": [_number(log) for log in logs.tolist()], "mean": mean, **given})
+        print_json({"log_probability": [_number(log) for log in logs.tolist()], "mean": mean, **given, **under})
         return
     typer.echo("\n".join(f"{log:.6f}" for log in logs))
     if not quiet and mean is not None:
@@ -125,22 +135,22 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _show_levels(target: str, chances: Any, *, as_json: bool) -> None:
+def _show_levels(target: str, chances: Any, under: Under, *, as_json: bool) -> None:
     levels = [str(level) for level in chances.columns]
     if as_json:
         rows = [[_number(chance) for chance in row] for row in chances.to_numpy().tolist()]
-        print_json({"target": target, "levels": levels, "probabilities": rows})
+        print_json({"target": target, "levels": levels, "probabilities": rows, **under})
         return
     names = [f"P({printable(target)} = {printable(level)})" for level in levels]
     lines = [",".join(f"{chance:.6f}" for chance in row) for row in chances.to_numpy()]
     typer.echo("\n".join([_csv_line(names), *lines]))
 
 
-def _show_numbers(target: str, found: Any, *, as_json: bool) -> None:
+def _show_numbers(target: str, found: Any, under: Under, *, as_json: bool) -> None:
     columns = [str(name) for name in found.columns]
     if as_json:
         rows = [[_number(value) for value in row] for row in found.to_numpy().tolist()]
-        print_json({"target": target, "columns": columns, "predictions": rows})
+        print_json({"target": target, "columns": columns, "predictions": rows, **under})
         return
     lines = [",".join(f"{value:.6g}" for value in row) for row in found.to_numpy()]
     typer.echo("\n".join([",".join(columns), *lines]))

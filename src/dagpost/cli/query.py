@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dagpost._tools.text import printable
-from dagpost.cli.choices import complete_statement
+from dagpost.cli.choices import complete_given
 from dagpost.cli.files import load_source
 from dagpost.cli.options import (
+    GivenOption,
     JsonOption,
     MinimumOption,
     QuietOption,
@@ -18,7 +19,23 @@ from dagpost.cli.options import (
     argument,
     setting,
 )
-from dagpost.cli.output import about_sample, as_content, edge_list, print_json, sample_content, summary
+from dagpost.cli.output import (
+    about_sample,
+    as_content,
+    edge_list,
+    given_content_of,
+    print_given,
+    print_json,
+    sample_content,
+    summary,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dagpost.model import DagPosterior
+    from dagpost.posterior.estimate import Estimate
+    from dagpost.posterior.sample import DagSample
 
 #: Of very many columns, pairs that are joined less probably than this are not listed unless asked for.
 _LEAST_OF_MANY = 0.1
@@ -26,6 +43,7 @@ _LEAST_OF_MANY = 0.1
 
 def edges(
     source: SourceArgument,
+    given: GivenOption = None,
     minimum: MinimumOption = 0.0,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -54,7 +72,7 @@ def edges(
     from dagpost.posterior.variations import known_sensitivity
     from dagpost.prediction.gaussian_answers import quick_effects
 
-    origin = load_source(source, quiet=quiet)
+    origin = load_source(source, given=given, quiet=quiet)
     folded = folded_edges(origin, minimum)
     if isinstance(origin, DagSample):
         table, found, about = origin.edge_frequencies(), directions_of_sample(origin), about_sample(origin)
@@ -73,6 +91,7 @@ def edges(
         more = effects_content(found, effects)
         print_json({**content, **pairs_content(found, minimum), **more, **folded_content(folded), **regimes})
         return
+    print_given(origin)
     if folded is not None:
         print_folded(folded)
         for line in about:
@@ -92,10 +111,6 @@ def edges(
     print_about_pairs(found, source, recipe)
 
 
-def _complete(ctx: typer.Context, args: list[str], incomplete: str) -> list[str]:
-    return complete_statement([str(ctx.params.get("source") or ""), *args], incomplete)
-
-
 def query(
     source: SourceArgument,
     statements: Annotated[
@@ -103,9 +118,10 @@ def query(
         argument(
             "STATEMENT",
             """Such as "A ~> B", "P(A -> B | B ~> C)", 'P(A = "x" | B = "y")', "E(A | B = 3)".""",
-            autocompletion=_complete,
+            autocompletion=complete_given,
         ),
     ],
+    given: GivenOption = None,
     confidence: Annotated[float, setting("P", "Of the intervals, where an answer is not exact.")] = 0.95,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
@@ -135,13 +151,35 @@ def query(
     \b
     Example: dagpost query coronary.dagpost "Smoking ~> Pressure" 'P(Pressure = ">140" | Smoking = "yes")'
     """
-    origin = load_source(source, threads=threads, quiet=quiet)
-    answers = origin.probability(statements, confidence=confidence)
+    origin, answers = _answers(source, statements, given, confidence, threads=threads, quiet=quiet)
     if as_json:
         # The text as it was asked comes first.
-        pairs = zip(statements, answers, strict=True)
-        print_json([{"statement": text} | answer.as_dict() | {"statement": text} for text, answer in pairs])
+        pairs, under = zip(statements, answers, strict=True), given_content_of(origin)
+        print_json([{"statement": text} | answer.as_dict() | {"statement": text} | under for text, answer in pairs])
         return
+    print_given(origin)
     width = max(len(printable(statement)) for statement in statements)
     for statement, answer in zip(statements, answers, strict=True):
         typer.echo(f"{printable(statement):{width}}  {answer}")
+
+
+def _answers(
+    source: Path,
+    statements: list[str],
+    given: list[str] | None,
+    confidence: float,
+    *,
+    threads: int | None,
+    quiet: bool,
+) -> tuple[DagPosterior | DagSample, list[Estimate]]:
+    """The model or sample under what is given, and its answers; a whole sample knows their intervals."""
+    from dagpost.posterior.conditioned_sample import asked_under, condition_of
+    from dagpost.posterior.sample import DagSample
+
+    origin = load_source(source, threads=threads, quiet=quiet)
+    if isinstance(origin, DagSample) and given:
+        condition = condition_of(given, origin.names, origin.exogenous)
+        return origin.given(*given), asked_under(origin, statements, condition, confidence)
+    if given:
+        origin = origin.given(*given)
+    return origin, origin.probability(statements, confidence=confidence)

@@ -7,9 +7,17 @@ from typing import Annotated
 
 import typer
 
-from dagpost.cli.files import load_source, may_write
-from dagpost.cli.options import JsonOption, QuietOption, SourceArgument, ThreadsOption, option, output_option
-from dagpost.cli.output import print_json
+from dagpost.cli.files import default_name, load_source, may_write
+from dagpost.cli.options import (
+    GivenOption,
+    JsonOption,
+    QuietOption,
+    SourceArgument,
+    ThreadsOption,
+    option,
+    output_option,
+)
+from dagpost.cli.output import given_content_of, print_given, print_json
 
 
 def report(
@@ -18,6 +26,7 @@ def report(
         Path | None,
         output_option("Where to write the page. Unless given: in this folder, named after the file."),
     ] = None,
+    given: GivenOption = None,
     title: Annotated[str | None, option("TEXT", "What the page is called.")] = None,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
@@ -30,10 +39,11 @@ def report(
     \b
     Example: dagpost report coronary.dagpost -o coronary.html --title "Heart disease among car workers"
     """
-    origin = load_source(source, threads=threads, quiet=quiet)
-    target = may_write(output or Path(f"{source.stem}.html"), "report")
+    origin = load_source(source, given=given, threads=threads, quiet=quiet)
+    target = may_write(output or Path(f"{default_name(source, given)}.html"), "report")
     written = origin.report(target, title=title)
     if as_json:
-        print_json({"report": str(written)})
+        print_json({"report": str(written), **given_content_of(origin)})
     else:
+        print_given(origin)
         typer.echo(f"Report, to open in a browser: {written}")

@@ -10,8 +10,9 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError
-from dagpost.cli.files import load_model, may_write, shell_command
+from dagpost.cli.files import default_name, load_model, may_write, shell_command
 from dagpost.cli.options import (
+    GivenOption,
     JsonOption,
     ModelArgument,
     QuietOption,
@@ -21,10 +22,11 @@ from dagpost.cli.options import (
     output_option,
     setting,
 )
-from dagpost.cli.output import print_json
+from dagpost.cli.output import print_given, print_json
 from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 
 if TYPE_CHECKING:
+    from dagpost.model import DagPosterior
     from dagpost.posterior.sample import DagSample
 
 
@@ -34,6 +36,7 @@ def sample(
         Path | None,
         output_option("Where to keep the graphs. Unless given: in this folder, as NAME-graphs.dagpost."),
     ] = None,
+    given: GivenOption = None,
     number: Annotated[
         int | None,
         option("NUMBER", "How many graphs to draw; as the model says unless given.", "-n", "--number"),
@@ -66,9 +69,9 @@ def sample(
     check_confidence(confidence)
     if number is not None:
         whole_number(number, "count")
-    target = may_write(output or Path(f"{model.stem}-graphs.dagpost"), "sample")
+    target = may_write(output or Path(f"{default_name(model, given)}-graphs.dagpost"), "sample")
     before = None if resume is None else DagSample.load(resume)
-    fitted = load_model(model, threads=threads, quiet=quiet)
+    fitted = load_model(model, given=given, threads=threads, quiet=quiet)
     asked = fitted.fitted_.usual_count if number is None else number
     checkpoint = checkpoint_for(target, quiet=quiet)
     with keeping(checkpoint):
@@ -84,7 +87,7 @@ def sample(
     broken_off = drawn.chains is not None and len(drawn) < asked
     if checkpoint is not None and not broken_off:
         checkpoint.remove()
-    _show(drawn, target, as_json=as_json, quiet=quiet)
+    _show(fitted, drawn, target, as_json=as_json, quiet=quiet)
     if broken_off:
         raise BrokenOffError(
             f"{target} holds the {len(drawn):,} of {asked:,} graphs that the chains had by then; "
@@ -92,11 +95,12 @@ def sample(
         )
 
 
-def _show(drawn: DagSample, target: Path, *, as_json: bool, quiet: bool) -> None:
+def _show(model: DagPosterior, drawn: DagSample, target: Path, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         print_json({"sample": str(target), "graphs": len(drawn), "distinct": len(drawn.distinct), **drawn.summary()})
         return
-    typer.echo(f"{drawn!r}: {len(drawn.distinct):,} distinct. Kept in {target}")
+    print_given(model)
+    typer.echo(printable(f"{drawn!r}: {len(drawn.distinct):,} distinct. Kept in {target}"))
     if drawn.chains is not None and drawn.diagnostics().trusted:
         typer.echo(printable(drawn.diagnostics().verdict))
     if not quiet:

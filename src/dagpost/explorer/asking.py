@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from dagpost._tools.spelling import in_python
 from dagpost._tools.text import readable_level
 from dagpost.errors import collected_warnings
 from dagpost.explorer.session import QUICK_SECONDS, Session
@@ -23,12 +24,11 @@ from dagpost.features.names import quoted
 from dagpost.features.registry import STATEMENTS
 from dagpost.features.statements.adjacent import Adjacent
 from dagpost.features.value_queries import ValueQuery
-from dagpost.posterior.answers import PATIENCE_SECONDS, exact_answer, exact_sums
+from dagpost.posterior.answers import exact_answer, exact_sums
 from dagpost.posterior.averaged_answers import averaged_answers
 from dagpost.posterior.estimate import AVERAGED, RULED_OUT, Estimate
 from dagpost.posterior.left_out import with_left_out
 from dagpost.posterior.probabilities import probabilities
-from dagpost.posterior.shares import GIVEN
 
 _CONFIDENCE = 0.95
 
@@ -44,7 +44,7 @@ def ask(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
         else:
             found = _about_graphs(session, state, resolve(query, session.fitted.names, None, session.fitted.exogenous),
                                   patient=patient)  # fmt: skip
-    return {**found, "notes": said}
+    return {**found, "notes": [in_python(own) for own in said]}
 
 
 def best_estimate(session: Session, state: State, query: Query, *, patient: bool = False) -> tuple[Estimate, bool]:
@@ -92,15 +92,7 @@ def _quick_estimate(session: Session, state: State, query: Query) -> tuple[Estim
 
 def _patient_estimate(session: Session, state: State, query: Query) -> tuple[Estimate, bool]:
     """The probability as well as it can be known."""
-    fitted = session.under(state, patient=True)
-    if fitted.condition is not None and not fitted.results.exact and not fitted.completes:
-        found = _exact_given(session, state, query, PATIENCE_SECONDS)
-        if found is not None:
-            return found, True
-        if session.graphs is not None and fitted.own_sample().estimator == GIVEN:
-            # Those graphs of the own sample that are left: the whole sample gives intervals too.
-            return session.graphs.share(query.feature, _given(session, state, query), state.setting), True
-    return probabilities([query], fitted, _CONFIDENCE)[0], True
+    return probabilities([query], session.under(state, patient=True), _CONFIDENCE)[0], True
 
 
 def _exact_given(session: Session, state: State, query: Query, patience: float) -> Estimate | None:

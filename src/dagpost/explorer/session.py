@@ -18,10 +18,9 @@ import numpy as np
 from dagpost.errors import InputError, ResourceError, collected_warnings
 from dagpost.explorer.drawn import DrawnGraphs
 from dagpost.explorer.state import State
-from dagpost.features import Feature, projected_conditions, resolve
-from dagpost.features.feature import And
+from dagpost.features import Feature, projected_ways, resolve
 from dagpost.posterior.answers import exact_sums
-from dagpost.posterior.condition import conditioned
+from dagpost.posterior.condition import all_of, conditioned, seconds_left
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.knowledge import Knowledge, knowledge_of, knowledge_under
 from dagpost.posterior.mixture import MixedWorkspace
@@ -77,7 +76,7 @@ class Session:
         if state.setting is not None and state.setting not in self.settings:
             raise InputError(f"{state.setting:g} is not one of the values that the score of this model averages over.")
         features = [self._feature(text) for text in dict.fromkeys(state.given)]
-        return None if not features else features[0] if len(features) == 1 else And(tuple(features))
+        return all_of(features) if features else None
 
     def _feature(self, text: str) -> Feature:
         found = resolve(text, self.fitted.names, None, self.fitted.exogenous)
@@ -87,15 +86,16 @@ class Session:
 
     def seconds(self, state: State) -> float:
         """Roughly how long the exact answer under a state takes; infinite where only draws can tell."""
-        workspace, feature = self.fitted.workspace, self.feature(state)
-        if exact_sums(self.fitted) is None:
+        feature = self.feature(state)
+        if state.is_empty:
+            return 0.0
+        if exact_sums(self.fitted) is None or (
+            feature is not None and projected_ways(feature, self.fitted.names) is None
+        ):
             return math.inf
-        if feature is not None:
-            found = projected_conditions(feature, self.fitted.names)
-            if found is None or found.conditions.constant or [term.sign for term in found.conditions.terms] != [1]:
-                return math.inf
-        share = 1 if state.setting is None else len(workspace.parts)
-        return workspace.seconds(self.fitted.modularity) / share
+        left = self._model(state)
+        exact = left.condition is not None and left.condition.exact
+        return seconds_left(left.workspace, left.modularity) if exact else math.inf
 
     def is_quick(self, state: State) -> bool:
         """Whether the best answers that there are under a state take no longer than one waits unasked."""
@@ -108,22 +108,26 @@ class Session:
         if self.fitted.completes or math.isfinite(self.seconds(state)):
             return True
         # Where some of several statements restrict the weights, graphs can be drawn anew under these.
-        alone = (State((text,), state.setting) for text in state.given)
-        return len(state.given) > 1 and any(math.isfinite(self.seconds(own)) for own in alone)
+        exact = exact_sums(self.fitted) is not None
+        parts = [projected_ways(self._feature(text), self.fitted.names) is None for text in state.given]
+        return exact and (not all(parts) or state.setting is not None)
 
     def under(self, state: State, *, patient: bool = False) -> Fitted:
         """The model under the conditions of a state; what takes long is done for one `patient` request at a time."""
+        if not patient:
+            return self._model(state)
+        with self._slow:
+            fitted = self._model(state)
+            _ = fitted.results
+        return fitted
+
+    def _model(self, state: State) -> Fitted:
+        """The same, of which nothing need have been computed yet."""
         if state.is_empty:
             return self.fitted
         key = state.sorted
-        known = self._find(self._models, key)
-        if known is not None:
-            return known
-        if not patient:
-            return self._keep(key, conditioned(self.fitted, state.given, state.setting))
-        with self._slow:
-            known = self._find(self._models, key)
-            return known or self._keep(key, conditioned(self.fitted, state.given, state.setting))
+        known: Fitted | None = self._find(self._models, key)
+        return self._keep(key, conditioned(self.fitted, state.given, state.setting)) if known is None else known
 
     def knowledge(self, state: State) -> Knowledge:
         """What is known about directions under a state without looking at the data."""
@@ -168,15 +172,18 @@ class Session:
 def bytes_beyond(fitted: Fitted, base: Fitted) -> int:
     """How much memory the arrays of a model take that are not those of its base."""
     seen = {id(base), *map(id, vars(base).values()), id(base.workspace.engine)}
-    total, left = 0, [fitted]
+    total = 0
+    left: list[Any] = [fitted]
     while left:
-        thing: Any = left.pop()
+        thing = left.pop()
         if id(thing) in seen:
             continue
         seen.add(id(thing))
         if isinstance(thing, np.ndarray):
-            total += thing.nbytes if thing.base is None else 0
-            left += [] if thing.base is None else [thing.base]
+            # A part of another array has its memory; what comes from a kernel has a base that is no array.
+            whole = not isinstance(thing.base, np.ndarray)
+            total += thing.nbytes if whole else 0
+            left += [] if whole else [thing.base]
         elif isinstance(thing, Mapping):
             left += thing.values()
         elif isinstance(thing, list | tuple):

@@ -16,12 +16,15 @@ from typing import Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.spelling import in_python
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError, collected_warnings
 from dagpost.explorer.drawn import DrawnGraphs, Left
 from dagpost.explorer.session import QUICK_SECONDS, Session
 from dagpost.explorer.state import State
 from dagpost.posterior.answers import answer_of, exact_sums, known_paths
 from dagpost.posterior.compelled_shares import one_way_at_most
+from dagpost.posterior.completed_condition import CompletedCondition
+from dagpost.posterior.drawn_condition import DrawnCondition
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.knowledge import Knowledge
@@ -42,7 +45,7 @@ def view(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     state, patient = State.of(asked), bool(asked.get("patient"))
     with collected_warnings() as said:
         found = _Finding(session, state, patient=patient).found()
-    return {**found, "notes": list(dict.fromkeys([*found["notes"], *said]))}
+    return {**found, "notes": list(dict.fromkeys([*found["notes"], *map(in_python, said)]))}
 
 
 @dataclass(eq=False)
@@ -66,9 +69,11 @@ class _Finding:
                     raise
         fitted = session.under(state, patient=not quick)
         results = fitted.results
-        if not results.exact and not results.tables and not state.is_empty and graphs is not None:
-            return self._by_draws(graphs, graphs.left(feature, state.setting), fitted)
-        return self._by_model(fitted, graphs)
+        if results.exact or results.tables or state.is_empty:
+            return self._by_model(fitted, graphs)
+        # Drawn anew where some of the conditions restrict the weights, else the same graphs.
+        drawn = _own_graphs(fitted) if graphs is None or _is_drawn_anew(fitted) else graphs
+        return self._by_draws(drawn, drawn.left(feature, state.setting if drawn is graphs else None), fitted)
 
     def _by_model(self, fitted: Fitted, graphs: DrawnGraphs | None) -> dict[str, Any]:
         """From a model that knows its edges."""
@@ -114,7 +119,7 @@ class _Finding:
 
     def _paths(self, fitted: Fitted, graphs: DrawnGraphs | None, left: Left | None) -> tuple[Floats | None, bool]:
         """The probabilities of paths, as well as they are known in time, and whether that is as well as can be."""
-        found = fitted.augmented.paths if fitted.augmented is not None else None
+        found = _averaged_paths(fitted)
         if found is not None:
             return np.clip(found, 0.0, 1.0), True
         exact = known_paths(fitted, _PATIENCE_SECONDS if self.patient else QUICK_SECONDS)
@@ -195,6 +200,26 @@ def _left_or_none(session: Session, state: State, graphs: DrawnGraphs | None) ->
         return None
 
 
+def _is_drawn_anew(fitted: Fitted) -> bool:
+    """Whether the graphs of a model under a condition are others than those of the model without it."""
+    condition = fitted.condition
+    return isinstance(condition, DrawnCondition) and condition.within is not condition.base
+
+
+def _own_graphs(fitted: Fitted) -> DrawnGraphs:
+    """The graphs of a model's own sample."""
+    return fitted.once("own graphs of the explorer", lambda: DrawnGraphs(fitted, fitted.own_sample()))
+
+
+def _averaged_paths(fitted: Fitted) -> Floats | None:
+    """The probabilities of paths averaged over completed tables, where there are any."""
+    condition = fitted.condition
+    if isinstance(condition, CompletedCondition):
+        found = condition.under_tables if fitted.results.tables else None
+        return None if found is None else found.paths
+    return None if fitted.augmented is None else fitted.augmented.paths
+
+
 def _small_sample(fitted: Fitted) -> DrawnGraphs:
     """Some graphs under the conditions, drawn once for a model."""
     return fitted.once(
@@ -207,7 +232,9 @@ def _notes(fitted: Fitted, known: Knowledge) -> list[str]:
     """Sentences worth saying about all numbers of a view."""
     notes, workspace = [], fitted.workspace
     if isinstance(workspace, MixedWorkspace):
-        notes.append(f"Averaged over {len(workspace.mixture.values)} {workspace.mixture.setting}s.")
+        values = sorted({workspace.mixture.values[place] for place in workspace.value_of})
+        if len(values) > 1:
+            notes.append(f"Averaged over {len(values)} {workspace.mixture.setting}s.")
     if fitted.results.tables:
         notes.append(f"Averaged over {fitted.results.tables:,} completed tables.")
     if fitted.results.verdict:

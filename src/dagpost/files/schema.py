@@ -193,7 +193,9 @@ _PROVENANCE = mapping(
         "beside": mapping({}, more=text),
         "given": STATEMENTS,
         "given_setting": SETTING,
+        "given_setting_name": text,
         "given_probability": PROBABILITY,
+        "given_from": list_of(whole(), 2),
     },
     # A sample that a user makes says what the user likes.
     more=anything,
@@ -201,7 +203,8 @@ _PROVENANCE = mapping(
         *("data_fingerprint", "observations", "score", "prior", "max_parents", "required", "forbidden", "tiers"),
         *("exogenous", "apart", "sinks", "regimes", "interventions", "targets", "time"),
         *("method", "seed", "seeds", "engine"),
-        *("tied", "beside", "given", "given_setting", "given_probability"),
+        *("tied", "beside", "given", "given_setting"),
+        *("given_setting_name", "given_probability", "given_from"),
     ),
 )
 SAMPLE_FIELDS: Mapping[str, Rule] = {

@@ -11,6 +11,7 @@ from dagpost.plots.marks import mark
 from dagpost.plots.scene import THRESHOLD, scene_of
 from dagpost.plots.sources import averaged_words
 from dagpost.plots.svg import svg_of
+from dagpost.posterior.condition_words import given_provenance, given_words
 from dagpost.posterior.directions import Directions, about_cuts, directions_of_sample, quick_directions
 from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
 from dagpost.posterior.variations import known_sensitivity
@@ -27,7 +28,8 @@ _PAIRS, _LEAST = 10, 0.0005
 def model_html(fitted: Fitted, title: str) -> str:
     """HTML of a fitted model under its `repr`."""
     results, target = fitted.recall("results"), fitted.target
-    words = "; ".join(filter(None, (target.words, given_columns(fitted.exogenous))))
+    under = given_words(given_provenance(fitted.condition))
+    words = "; ".join(filter(None, (target.words, given_columns(fitted.exogenous), under)))
     if results is None:
         later = "Evidence and edges are computed when they are first used."
         return f"<p>{html.escape(title)}</p><p>{html.escape(f'{fitted.method.name} ({words})')}. {later}</p>"

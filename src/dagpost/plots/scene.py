@@ -25,7 +25,7 @@ from dagpost.plots.ports import Frame, Point
 from dagpost.plots.readable_part import readable_part
 from dagpost.plots.routing import Routed, Wanted, routed
 from dagpost.posterior.directions import Directions
-from dagpost.posterior.pair_direction import PairDirection, Word
+from dagpost.posterior.pair_direction import UNDER_ASSUMPTION, PairDirection, Word
 
 Edge = tuple[int, int]
 
@@ -210,7 +210,8 @@ def scene_of(
     key = [f"{' '.join(labels[at])}: {printable(name)}" for at, name in enumerate(shown) if cut[at]]
     words = " ".join(filter(None, [*remarks, *part.remarks, *too_many]))
     told_below = tuple(filter(None, [words, *key]))
-    return framed(Scene(shape, 0.0, 0.0, size, tuple(boxes), tuple(numbered), measure, title, told_below))
+    found = Scene(shape, 0.0, 0.0, size, tuple(boxes), tuple(numbered), measure, title, told_below)
+    return framed(replace(found, labels={"rules": UNDER_ASSUMPTION}) if directions.assumed else found)
 
 
 def lines_between(

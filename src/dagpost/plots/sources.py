@@ -16,6 +16,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.setting_text import given_columns
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_matrix
+from dagpost.posterior.condition_words import given_provenance, given_words
 from dagpost.posterior.directions import Directions, directions_of_sample, not_computed, quick_directions
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
@@ -150,7 +151,8 @@ def _sentence(source: Any, relation: str) -> str:
         return _of_sample(source)
     fitted = source.fitted_
     words = fitted.target.words
-    words = "; ".join(filter(None, (words, given_columns(fitted.exogenous))))
+    under = given_words(given_provenance(fitted.condition))
+    words = "; ".join(filter(None, (words, given_columns(fitted.exogenous), under)))
     if exact_matrix(relation, fitted) is not None:
         return f"Exact ({words})."
     if fitted.results.tables and relation in ("->", "--", "~>"):
@@ -168,7 +170,7 @@ def _sentence(source: Any, relation: str) -> str:
 def _of_sample(sample: DagSample) -> str:
     """How many graphs, and by which method; of chains also whether to trust them. Not everything is an estimate."""
     count, given = f"{len(sample):,} graph{'' if len(sample) == 1 else 's'}", given_columns(sample.exogenous)
-    words = "; ".join(filter(None, (sample.target.words, given)))
+    words = "; ".join(filter(None, (sample.target.words, given, given_words(sample.provenance))))
     if not sample.target.posterior:
         replicates = f"{len(sample):,} {sample.method} replicate{'' if len(sample) == 1 else 's'}"
         return f"Share of {replicates}, not a posterior probability{given and f'; {given}'}."

@@ -16,6 +16,7 @@ _THRESHOLDS = (0.1, 0.25, 0.5)
 _MANY = 60
 #: What a legend says of directions that nothing but time decides.
 BY_TIME: dict[Word, str] = {"rules": "decided by time, or by your rules"}
+BY_TIME_OR_ASSUMPTION: dict[Word, str] = {"rules": "decided by time, or by your rules or assumptions"}
 
 
 def times_of(columns: TimeColumns) -> list[str]:

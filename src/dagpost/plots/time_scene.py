@@ -18,7 +18,7 @@ from dagpost.plots.ports import Frame, Point
 from dagpost.plots.routing import Routed, room_needed
 from dagpost.plots.scene import Box, Line, Scene, framed, with_numbers
 from dagpost.plots.time_layout import Cell, Grid, Route, routes_of
-from dagpost.plots.time_pairs import BY_TIME, cells_of, drawn_pairs, labels_of, onward, times_of
+from dagpost.plots.time_pairs import BY_TIME, BY_TIME_OR_ASSUMPTION, cells_of, drawn_pairs, labels_of, onward, times_of
 from dagpost.posterior.directions import Directions
 from dagpost.posterior.pair_direction import PairDirection
 
@@ -74,7 +74,7 @@ def time_scene(
     told = " ".join(filter(None, [*remarks, *hidden]))
     scene = Scene(
         "wide", 0.0, 0.0, _SIZE, tuple(boxes), tuple(placed), measure, remarks=tuple(filter(None, [told, *key])),
-        labels=BY_TIME, heads=tuple(heads),
+        labels=BY_TIME_OR_ASSUMPTION if directions.assumed else BY_TIME, heads=tuple(heads),
     )  # fmt: skip
     return framed(scene)
 

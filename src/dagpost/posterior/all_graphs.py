@@ -41,7 +41,7 @@ def all_graphs(fitted: Fitted) -> DagSample | None:
 
 def _found(fitted: Fitted) -> DagSample | None:
     condition = fitted.condition
-    if condition is not None and not condition.exact and condition.feature is not None:
+    if condition is not None and condition.drawn and condition.feature is not None:
         # The weights of graphs under any condition are those that they have without it, over their sum.
         every = all_graphs(condition.base)
         return None if every is None else graphs_under(every, condition.feature)

@@ -16,6 +16,7 @@ from dagpost._tools.arrays import Flags
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.features import And, Feature, Not, Path, projected_conditions, resolve
+from dagpost.features.statements.adjacent import Adjacent
 
 #: Of statements that name more variables, which are rare, the sets are not tried.
 _MOST_NAMED = 12
@@ -42,6 +43,9 @@ def assumed_edges(statements: Any, names: Sequence[str], exogenous: Collection[s
         if isinstance(path, Path):
             way = position_of(path.source, names), position_of(path.target, names)
             found.forbidden[way if isinstance(part, Not) else way[::-1]] = True
+        elif isinstance(part, Not) and isinstance(path, Adjacent):
+            ends = [position_of(name, names) for name in sorted(path.variables)]
+            found.forbidden[ends, ends[::-1]] = True
         else:
             _add_conditions(found, part, names)
     return found

@@ -94,6 +94,11 @@ def completions_of(fitted: Fitted) -> Completions:
             "Completed tables are those of a model that was fitted to a table with gaps and completed them "
             f"({setting('missing', 'augment')}). This one has no gaps.{also}"
         )
+    if fitted.condition is not None:
+        raise InputError(
+            "Tables were completed under all graphs, and which of them go with the graphs that meet a condition is not "
+            "kept. Ask the model without the condition."
+        )
     record = fitted.own_sample().chains
     assert record is not None
     images, cells = images_of(fitted), record.series["cells"]

@@ -16,20 +16,26 @@ if TYPE_CHECKING:
 
 #: Under these names the provenance of a sample says what is taken for true.
 GIVEN_STATEMENTS, GIVEN_SETTING, GIVEN_PROBABILITY = "given", "given_setting", "given_probability"
+#: And of a sample whose graphs were picked afterwards: how many it had, and how many statements were given before.
+GIVEN_FROM = "given_from"
+#: What the score averages over, where one of its values is given.
+GIVEN_NAME = "given_setting_name"
+GIVEN_KEYS = (GIVEN_STATEMENTS, GIVEN_SETTING, GIVEN_NAME, GIVEN_PROBABILITY, GIVEN_FROM)
 
 
 def given_provenance(condition: Condition | None) -> dict[str, Any]:
     """What samples of a model say of its condition; nothing where it has none."""
     if condition is None:
         return {}
-    return provenance_of(condition.statements, condition.probability, condition.setting)
+    named = {} if condition.setting is None else {GIVEN_SETTING: condition.setting, GIVEN_NAME: condition.setting_name}
+    return provenance_of(condition.statements, condition.probability, named)
 
 
-def provenance_of(statements: Sequence[str], probability: Estimate, setting: float | None = None) -> dict[str, Any]:
-    """A condition as the provenance of a sample holds it."""
+def provenance_of(statements: Sequence[str], probability: Estimate, setting: Mapping[str, Any]) -> dict[str, Any]:
+    """A condition as the provenance of a sample holds it; `setting` has the value of what a score averages over."""
     return {
         GIVEN_STATEMENTS: list(statements),
-        **({} if setting is None else {GIVEN_SETTING: setting}),
+        **setting,
         GIVEN_PROBABILITY: _probability_content(probability),
     }
 
@@ -47,14 +53,26 @@ def assumption_words(provenance: Mapping[str, Any]) -> str:
 
     >>> assumption_words({"given": ["A -> B", "B ~> C", "!(A -> C)"]})
     'A -> B, B ~> C and !(A -> C)'
-    >>> assumption_words({"given": [], "given_setting": 5.0})
-    'the score has 5'
+    >>> assumption_words({"given": [], "given_setting": 5.0, "given_setting_name": "equivalent sample size"})
+    'equivalent sample size = 5'
     """
     said = [printable(statement) for statement in provenance.get(GIVEN_STATEMENTS, ())]
     if provenance.get(GIVEN_SETTING) is not None:
-        said.append(f"the score has {provenance[GIVEN_SETTING]:g}")
+        said.append(
+            f"{printable(provenance.get(GIVEN_NAME, 'the setting of the score'))} = {provenance[GIVEN_SETTING]:g}"
+        )
     *first, last = said or [""]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def given_words(provenance: Mapping[str, Any]) -> str:
+    """The same for a list of what numbers hold under: "given Smoking -> Pressure"; empty where nothing is.
+
+    >>> given_words({"given": ["A -> B"]}), given_words({})
+    ('given A -> B', '')
+    """
+    said = assumption_words(provenance)
+    return f"given {said}" if said else ""
 
 
 def chance_words(provenance: Mapping[str, Any]) -> str:

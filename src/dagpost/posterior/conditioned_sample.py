@@ -17,7 +17,14 @@ import numpy as np
 from dagpost._tools.text import printable
 from dagpost.errors import InputError, NoGraphError
 from dagpost.features import And, Feature, Query, evaluate, resolve
-from dagpost.posterior.condition_words import GIVEN_PROBABILITY, GIVEN_SETTING, GIVEN_STATEMENTS, provenance_of
+from dagpost.posterior.condition_words import (
+    GIVEN_FROM,
+    GIVEN_NAME,
+    GIVEN_PROBABILITY,
+    GIVEN_SETTING,
+    GIVEN_STATEMENTS,
+    provenance_of,
+)
 from dagpost.posterior.estimate import Estimate
 from dagpost.posterior.sample import DagSample
 
@@ -38,10 +45,12 @@ def sample_under(sample: DagSample, statements: Sequence[Any]) -> DagSample:
     feature = condition_of(statements, sample.names, sample.exogenous)
     (probability,) = sample.probability([feature])
     before = tuple(sample.provenance.get(GIVEN_STATEMENTS, ()))
-    said = provenance_of((*before, *map(str, statements)), probability, sample.provenance.get(GIVEN_SETTING))
+    setting = {key: sample.provenance[key] for key in (GIVEN_SETTING, GIVEN_NAME) if key in sample.provenance}
+    said = provenance_of((*before, *map(str, statements)), probability, setting)
     if before:
         # Of all conditions together only the product of two estimates is known.
         said[GIVEN_PROBABILITY] = None
+    said[GIVEN_FROM] = sample.provenance.get(GIVEN_FROM, [len(sample), len(before)])
     return replace(graphs_under(sample, feature), provenance={**sample.provenance, **said})
 
 

@@ -347,7 +347,7 @@ def draw_sample(
         raise InputError(f"Chains resume from a whole sample of chains, not from {resume!r} or a part of one.")
     identity = identity_of(
         fitted.data.fingerprint,
-        {**fitted.settings, "method": method.to_json(), "seed": seed},
+        {**fitted.settings, "method": method.to_json(), "seed": seed, **_given(fitted)},
         engine=fitted.workspace.backend.name,
         graphs=count,
         resumed_from=None if resume is None else digest_of([resume.parents, resume.log_joint]),
@@ -358,6 +358,12 @@ def draw_sample(
             # Sums that the file will hold are made where a kill does not lose them.
             _ = sample.log_evidence
         return sample
+
+
+def _given(fitted: Fitted) -> dict[str, Any]:
+    """What a run is given, which is another one without it."""
+    condition = fitted.condition
+    return {} if condition is None else {"given": list(condition.statements), "given_setting": condition.setting}
 
 
 def _check_guarantee(method: Method, count: int | None) -> None:

@@ -18,7 +18,7 @@ from dagpost.features import evaluate
 from dagpost.posterior import time_edges
 from dagpost.posterior.answers import exact_matrix, known_paths
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
-from dagpost.posterior.averaged_answers import families_listed
+from dagpost.posterior.averaged_answers import averaged_paths, families_listed
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.scores import class_of
@@ -95,8 +95,8 @@ def relation_table(fitted: Fitted, relation: str) -> pd.DataFrame:
     if matrix is None and relation in ("->", "--"):
         edges = np.clip(fitted.results.edges, 0.0, 1.0)
         matrix = edges if relation == "->" else edges + edges.T
-    if matrix is None and relation == "~>" and fitted.augmented is not None:
-        matrix = fitted.augmented.paths
+    if matrix is None and relation == "~>" and fitted.completes:
+        matrix = averaged_paths(fitted)
     if matrix is None:
         table = fitted.own_sample().probability_matrix(relation)
         known = known_paths(fitted) if relation == "~>" else None
@@ -110,6 +110,11 @@ def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[flo
     import pandas as pd
 
     found = families_listed(fitted, child, count)
+    if found is None and fitted.condition is not None and fitted.condition.drawn:
+        raise InputError(
+            f"The probabilities of whole parent sets are not computed given {fitted.condition.words}, which only drawn "
+            "graphs can tell. Ask for single ones, probability('pa(A) = {B, C}')."
+        )
     if found is None:
         by_order = f", for more than some 20 variables with {setting('modularity', 'order')}"
         other = f", or use {setting('method', 'auto')}{by_order}" if len(fitted.names) <= MAX_NODES else ""
@@ -168,11 +173,10 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
     masks = masks_of_graph(graph, fitted.names, fitted.workspace.max_parents)
     if isinstance(fitted.workspace, WideWorkspace):
         _require_considered(fitted.workspace, masks, fitted.names)
-    condition = fitted.condition
-    if condition is not None and condition.feature is not None:
-        # Where graphs of a sample were picked, the weights know nothing of the condition.
-        if not evaluate([condition.feature], masks[None, :], fitted.names)[0][0]:
-            return -math.inf
+    feature = None if fitted.condition is None else fitted.condition.feature
+    # Where graphs of a sample were picked, the weights know nothing of the condition.
+    if feature is not None and not evaluate([feature], masks[None, :], fitted.names)[0][0]:
+        return -math.inf
     return float(fitted.workspace.log_joint(masks[None, :])[0])
 
 

@@ -17,7 +17,7 @@ LABELS: dict[Word, str] = {
     "unknown": "not computed",
 }
 #: What is said of "rules" where something is assumed.
-_ASSUMED = "decided by your rules or assumptions"
+UNDER_ASSUMPTION = "decided by your rules or assumptions"
 #: What is said where the two are joined in no graph.
 NEVER = "never joined"
 #: What stands between the two variables, and in plain ASCII.
@@ -57,7 +57,7 @@ class PairDirection(NamedTuple):
         if self.word == "unknown" and not self.joined > 0.0:
             return NEVER
         if self.word == "rules" and self.assumed:
-            return _ASSUMED
+            return UNDER_ASSUMPTION
         return LABELS[self.word].format(share=_percent(self.share))
 
     def mark(self, *, plain: bool = False) -> str:
@@ -72,4 +72,4 @@ def _percent(share: float) -> str:
     ('96%', '89%', 'over 99%', '100%')
     """
     # A quotient may be off by its rounding.
-    return "over 99%" if 0.995 <= share < 1.0 else f"{math.floor(100.0 * share + 1e-9)}%"
+    return "over 99%" if 0.995 <= share < 1.0 - 1e-9 else f"{math.floor(100.0 * share + 1e-9)}%"

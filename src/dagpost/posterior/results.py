@@ -16,6 +16,10 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.schema import truth
 from dagpost._tools.spelling import setting
+from dagpost.checkpoints import NO_CHECKPOINT
+from dagpost.engines import Engine, ThreadEngine
+from dagpost.engines.host.backend import FEW_NODES
+from dagpost.engines.inline import InlineEngine
 from dagpost.errors import warn
 from dagpost.methods.base import Method
 from dagpost.methods.choice import AS_ASKED
@@ -115,12 +119,21 @@ def _each_summed(modularity: str, workspace: Workspace) -> list[Results | None]:
     found: list[Results | None] = [None] * len(workspace.parts)
     most, total = np.add(workspace.log_priors, workspace.most), -math.inf
     waiting = np.argsort(-most, kind="stable").tolist()
+    engine = _engine_for_parts(modularity, workspace)
     while waiting and np.logaddexp.reduce(most[waiting]) >= total + _NEGLIGIBLE:
-        place = waiting.pop(0)
-        own = found[place] = _summed(modularity, workspace.parts[place])
-        total = float(np.logaddexp(total, workspace.log_priors[place] + own.log_evidence))
+        places, waiting = waiting[: engine.workers], waiting[engine.workers :]
+        summed = engine.run(lambda place, _: _summed(modularity, workspace.parts[place]), places)
+        for place, own in zip(places, summed, strict=True):
+            found[place] = own
+            total = float(np.logaddexp(total, workspace.log_priors[place] + own.log_evidence))
     workspace.negligible = frozenset(waiting)
     return found
+
+
+def _engine_for_parts(modularity: str, workspace: Workspace) -> Engine:
+    """What runs whole parts: threads where each part is so small that it does not use them itself."""
+    small = modularity == "structure" and workspace.largest <= FEW_NODES and workspace.checkpoint is NO_CHECKPOINT
+    return workspace.engine if small and type(workspace.engine) is ThreadEngine else InlineEngine()
 
 
 def exact_results(modularity: str, found: Sums) -> ExactResults:

@@ -33,6 +33,7 @@ from dagpost.mcmc.records import ChainRecord
 from dagpost.methods.choice import target_named
 from dagpost.methods.targets import MODULARITIES, STRUCTURE, Target
 from dagpost.posterior.augmented import EDGES, PATHS, augmented_of
+from dagpost.posterior.condition_words import given_content, given_words
 from dagpost.posterior.distinct import DistinctGraphs, distinct_graphs_in
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.evidence_field import Evidence
@@ -125,8 +126,8 @@ class DagSample:
         kind = "independent graphs" if self.independent else "graphs"
         variables = f"{len(self.names)} variables"
         how = f"{self.method}, {self.target}-modular" if self.target in MODULARITIES else str(self.target)
-        given = given_columns(self.exogenous)
-        return f"DagSample of {len(self):,} {kind} over {variables} ({how}{given and f'; {given}'})"
+        given = "".join(f"; {own}" for own in (given_columns(self.exogenous), given_words(self.provenance)) if own)
+        return f"DagSample of {len(self):,} {kind} over {variables} ({how}{given})"
 
     def _repr_html_(self) -> str:
         from dagpost.plots.notebook import sample_html
@@ -222,13 +223,9 @@ class DagSample:
     ) -> Estimate: ...
     @overload
     def probability(
-        self,
-        feature: Sequence[Statement],
-        given: Statement | None = ...,
-        *,
-        estimator: str = ...,
-        confidence: float = ...,
-    ) -> list[Estimate]: ...
+        self, feature: Sequence[Statement], given: Statement | None = ...,
+        *, estimator: str = ..., confidence: float = ...,
+    ) -> list[Estimate]: ...  # fmt: skip
     def probability(
         self,
         feature: Statement | Sequence[Statement],
@@ -345,6 +342,7 @@ class DagSample:
         return {
             **({"diagnostics": self.diagnosed.summary()} if self.from_chains else {}),
             **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
+            **given_content(self.provenance),
             "method": self.method,
             "estimator": self.estimator,
             "modularity": str(self.target),

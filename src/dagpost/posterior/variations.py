@@ -3,7 +3,8 @@
 One choice at a time: what the score says could be otherwise (`Score.alternatives`), how many bins numbers are cut into,
 the usual priors on edges, one parent less and one more. Each is a fit of the same table, with exact sums; where these
 are out of reach, as for chains, nothing is tried, since the answers would differ by chance alone. What a model is given
-is given each of them. Where the model has directions that are clear or leaning, and draws are quick, each refit also draws graphs and says what it finds of these.
+is given each of them. Where the model has directions that are clear or leaning, and draws are quick, each refit also
+draws graphs and says what it finds of these.
 """
 
 from __future__ import annotations
@@ -105,9 +106,12 @@ def refits_of(fitted: Fitted) -> list[Refit]:
     prior = fitted.recall("prior")
     _check(fitted, prior)
     table = fitted.rows(_WHO)
+    # Where a value of what the score averages over is given, another score would not have it.
+    own = fitted.condition is not None and fitted.condition.setting is not None
+    scores = () if own else fitted.score.alternatives()
     refits = [
         Refit(Variation(choice, value, f"{choice} {value}"), {key: other})
-        for key, alternatives in (("score", fitted.score.alternatives()), ("prior", other_priors(prior)))
+        for key, alternatives in (("score", scores), ("prior", other_priors(prior)))
         for choice, value, other in alternatives
     ]
     return [*refits, *_other_bins(table), *_other_limits(fitted), *_other_targets(fitted), *_without_rules(fitted)]
@@ -265,7 +269,7 @@ def _refitted(fitted: Fitted, refit: Refit) -> _Pairs:
         table = table if refit.bins is None else cut_otherwise(table, refit.bins)
         refitted = fit_table(SimpleNamespace(**settings), table, None)
         if fitted.condition is not None:
-            refitted = conditioned(refitted, fitted.condition.statements)
+            refitted = conditioned(refitted, fitted.condition.statements, fitted.condition.setting)
         joined, of_pairs = _joined(refitted), _with_direction(fitted)
         return _Pairs(joined, _shares(_drawn(refitted, bool(of_pairs.any())), joined, of_pairs))
 

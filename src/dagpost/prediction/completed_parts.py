@@ -142,7 +142,9 @@ def completed_statistics(fitted: Fitted, parts: list[Part]) -> list[Statistics]:
 
 def completed_given(fitted: Fitted, masks: Masks) -> Iterator[tuple[Score, Table]]:
     """Completed tables given one graph: cells that chains kept, redrawn under this graph, with the score's setting."""
-    workspace, augmented = fitted.workspace, fitted.augmented
+    # Given one graph, nothing else that is given matters.
+    base = fitted if fitted.condition is None else fitted.condition.base
+    workspace, augmented = base.workspace, base.augmented
     assert isinstance(workspace, AugmentedWorkspace)
     assert augmented is not None
     passes, scores = workspace.passes, workspace.scores

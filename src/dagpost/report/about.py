@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dagpost.report import direction_words, words
+from collections.abc import Mapping
+from typing import Any
+
+from dagpost.report import assumption, direction_words, words
+from dagpost.report.assuming_words import what_if
 from dagpost.report.content import Content
 from dagpost.report.tables import folded, paragraph
 
 
-def about(content: Content) -> str:
-    """The sentences, and three folds."""
+def about(content: Content, packed: Mapping[str, Any] | None) -> str:
+    """The sentences, and four folds; `packed` are the graphs in the page."""
     folds = {
         "How sure are the numbers?": words.certainty(content),
         "What is assumed?": words.prior(content),
         "What do lines and heads mean?": direction_words.arrows(content),
+        "What if something is assumed?": what_if(content, packed),
     }
-    first = paragraph(f"{words.trusting(content)} {direction_words.caveat(content)}")
+    said = (assumption.how_to_read(content), words.trusting(content), direction_words.caveat(content))
+    first = paragraph(" ".join(filter(None, said)))
     return f"{first}\n{''.join(folded(question, paragraph(said)) for question, said in folds.items())}"

@@ -29,7 +29,8 @@ from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import columns_of
 from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_matrix, exact_sums
-from dagpost.posterior.averaged_answers import families_listed, pair_intervals
+from dagpost.posterior.averaged_answers import averaged_paths, families_listed, pair_intervals
+from dagpost.posterior.condition_words import GIVEN_FROM, GIVEN_KEYS, GIVEN_STATEMENTS, given_provenance
 from dagpost.posterior.directions import LEAST_SHOWN, Directions, directions_of_sample, quick_directions
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.lists import mixture_facts
@@ -133,11 +134,20 @@ class Content:
     effects: Mapping[tuple[int, int], DirectEffect] = field(default_factory=dict)
     #: Total effects of pairs that are probably joined.
     sizes: Sizes | None = None
+    #: What is taken for true, as the provenance of samples has it (posterior/condition_words.py); empty: nothing.
+    given: Mapping[str, Any] = field(default_factory=dict)
+    #: The probabilities of edges without it, where they are known.
+    without: Floats | None = None
 
     @property
     def in_time(self) -> bool:
         """Whether columns are values of series at several times."""
         return bool(self.time) and time_columns(self.names).lags > 0
+
+    @property
+    def assumes(self) -> bool:
+        """Whether something about the graph is taken for true."""
+        return bool(self.given.get(GIVEN_STATEMENTS))
 
     @property
     def exogenous(self) -> tuple[str, ...]:
@@ -191,6 +201,8 @@ def _of_model(fitted: Fitted) -> Content:
         time=() if data.time is None else tuple(data.time.sentences()),
         unrolling=data.time,
         asked=fitted.settings,
+        given=given_provenance(fitted.condition),
+        without=None if fitted.condition is None else np.clip(fitted.condition.base.results.edges, 0.0, 1.0),
         regimes=regime_effects_of(fitted) if has_regimes(fitted) else None,
         omitted={part: _no_sample(fitted) for part in missing}
         | ({} if sensitivity else {"sensitivity": in_python(why_not)}),
@@ -219,7 +231,8 @@ def _of_sample(sample: DagSample) -> Content:
         interventions=bool(provenance.get("interventions", False)),
         time=() if unrolling is None else tuple(unrolling.sentences()),
         unrolling=unrolling,
-        asked={} if sample.estimator == GIVEN else provenance,
+        asked={} if sample.estimator == GIVEN and GIVEN_FROM not in provenance else provenance,
+        given={key: provenance[key] for key in GIVEN_KEYS if key in provenance},
         of_sample=True,
         log_evidence=sample.log_evidence,
         **_parts(sample, {}),
@@ -287,8 +300,8 @@ def _families(fitted: Fitted) -> tuple[tuple[Family, ...], ...] | None:
 def _known_paths(fitted: Fitted) -> Floats | None:
     """Exact paths where the fit has them, or where they take no longer than the fit; averages where there are gaps."""
     workspace = fitted.workspace
-    if fitted.augmented is not None:
-        return fitted.augmented.paths
+    if fitted.completes:
+        return averaged_paths(fitted)
     patience = max(_QUICK_SECONDS, order.expected_seconds(workspace.nodes, workspace.engine.workers))
     try:
         return exact_matrix("~>", fitted, patience)

@@ -28,7 +28,8 @@ _NAMED = 3
 
 def arrows(content: Content) -> str:
     """What the marks mean."""
-    return f"{ARROWS} {INTERVENTIONS}" if content.interventions else ARROWS
+    said = ARROWS.replace("a rule of yours", "a rule or an assumption of yours") if content.assumes else ARROWS
+    return f"{said} {INTERVENTIONS}" if content.interventions else said
 
 
 def found(content: Content) -> str:
@@ -37,6 +38,7 @@ def found(content: Content) -> str:
     often = "with a probability" if content.target.posterior else "in a share of the replicates"
     of_all = f"{len(pairs):,} of {counted(int(content.directions.asked.sum()), 'pair')} of variables"
     text = f"{of_all} {'is' if len(pairs) == 1 else 'are'} joined {often} of at least {FOUND:g}"
+    text += " under the assumption" if content.given else ""
     if content.trusted is False and not content.exact:
         return f"Not to be trusted yet: {text}."
     text += f"{_strongest(content, pairs)}."
@@ -48,7 +50,7 @@ def found(content: Content) -> str:
         return f"{text} Which way they point was not computed; the section on pairs says why."
     if content.trusted is False:
         return f"{text} Their directions come from chains that are not to be trusted yet."
-    return f"{text} {_counts([pair.word for pair in pairs])}"
+    return f"{text} {_counts([pair.word for pair in pairs], assumed=content.assumes)}"
 
 
 def _strongest(content: Content, pairs: list[PairDirection]) -> str:
@@ -69,14 +71,19 @@ def caveat(content: Content) -> str:
     parts = [CAVEAT]
     if content.directions.fixed.any():
         parts.append(BY_MODEL)
-    if content.directions.settled.any() and content.directions.computed:
+    if content.assumes and content.directions.computed:
+        parts.append(
+            "Only graphs in which your assumption holds, and that your rules allow, were considered: without these "
+            "some directions may be open."
+        )
+    elif content.directions.settled.any() and content.directions.computed:
         parts.append(
             "Only graphs that your rules allow were considered: without your rules some directions may be open."
         )
     return " ".join(parts)
 
 
-def _counts(words: list[Word]) -> str:
+def _counts(words: list[Word], *, assumed: bool = False) -> str:
     """How many directions the data decide, how many are decided by rules, and how many are open."""
     kinds: tuple[Word, ...] = ("clear", "leaning", "rules", "model", "open")
     clear, leaning, ruled, fixed, undecided = (words.count(word) for word in kinds)
@@ -85,7 +92,7 @@ def _counts(words: list[Word]) -> str:
         text += f", lean to one for {leaning}"
     text += f"{',' if leaning else ''} and leave it open for {undecided or 'none'}."
     if ruled:
-        text += f" For {ruled} your rules decide it."
+        text += f" For {ruled} your rules {'or assumptions ' if assumed else ''}decide it."
     if fixed:
         text += f" For {fixed} it follows from the model."
     return text
@@ -115,7 +122,9 @@ def about_classes(content: Content) -> str:
         told = "rows in which nothing was set" if unknown else "these data, with all that was set,"
     rules = ""
     if content.directions.settled.any():
-        rules = " Classes keep your rules: a direction may follow from a rule and not from the data."
+        what = "rules and assumptions" if content.assumes else "rules"
+        one = "rule or an assumption" if content.assumes else "rule"
+        rules = f" Classes keep your {what}: a direction may follow from a {one} and not from the data."
     if content.directions.fixed.any():
         rules += f" {BY_MODEL}"
     return f"Graphs of one class cannot be told apart by {told}; — is an edge whose direction differs within it.{rules}"

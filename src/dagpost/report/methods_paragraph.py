@@ -19,7 +19,8 @@ from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, ORDER
 from dagpost.plots.sources import percent
 from dagpost.posterior.directions import CLEAR
-from dagpost.report import citations
+from dagpost.posterior.shares import GIVEN
+from dagpost.report import assumption, citations
 from dagpost.report.content import Content
 from dagpost.report.data_sentences import about_columns, about_gaps, about_table
 from dagpost.report.tables import folded, paragraph
@@ -56,6 +57,7 @@ def methods_paragraph(content: Content) -> Paragraph:
         _scored(content, works),
         _weighed(content),
         *_rules(content),
+        *assumption.for_paper(content),
         *(_shares(content, works) if not content.target.posterior else _computed(content, works)),
         *_directions(content, works),
         *_sizes(content, works),
@@ -138,10 +140,10 @@ def _computed(content: Content, works: _Works) -> list[str]:
     """How the numbers came about, and how close they are."""
     citation = MODULARITIES[content.target].citation if content.target in MODULARITIES else ""
     own = METHODS.named(content.method).citation if content.method in METHODS.names() else ""
-    said = []
+    said, which = [], " and meet it" if content.assumes else ""
     if content.exact:
         said.append(
-            f"Posterior probabilities of edges are exact: sums over {content.target.summed_over}"
+            f"Posterior probabilities of edges are exact: sums over {content.target.summed_over}{which}"
             f"{works.cite(citation or own)}."
         )
     if content.gaps is not None:
@@ -167,10 +169,13 @@ def _drawn(content: Content, own: str, works: _Works) -> list[str]:
         considered = content.reason.partition("parents considered: ")[2].partition(";")[0]
         only = f" The chains considered {printable(considered)}." if considered else ""
         return [f"{which} from {graphs} that Markov chains drew{found_by}.{only}"]
+    if sample.estimator == GIVEN and content.given:
+        return [f"{which} from the {graphs} in which it holds, of those that were drawn{found_by}."]
     if not sample.independent and sample.draws != "weighted":
         return [f"{which} from {graphs} that were picked from a sample."]
     how = "drawn independently from the posterior" if sample.independent else "drawn and weighted by importance"
-    return [f"{which} from {graphs} {how}{found_by}."]
+    under = " under this assumption" if content.given else ""
+    return [f"{which} from {graphs} {how}{under}{found_by}."]
 
 
 def _agreement(content: Content, works: _Works) -> list[str]:
@@ -227,7 +232,9 @@ def _choices(content: Content) -> list[str]:
     found = content.sensitivity
     if found is None or not found.variations:
         return []
-    return [f"As a check, the analysis was repeated under other choices, one at a time ({printable(found.choices())})."]
+    same = " and the same assumption" if content.given else ""
+    choices = printable(found.choices())
+    return [f"As a check, the analysis was repeated under other choices{same}, one at a time ({choices})."]
 
 
 def _software(content: Content, works: _Works) -> str:

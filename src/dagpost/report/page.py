@@ -27,7 +27,7 @@ from dagpost.features.names import quoted
 from dagpost.plots.marks import head_of, looks_as_data
 from dagpost.plots.svg import STYLE
 from dagpost.posterior.sensitivity import label_under_choices
-from dagpost.report import direction_words, tables, words
+from dagpost.report import assumption, direction_words, tables, words
 from dagpost.report.about import about
 from dagpost.report.content import Content, gather
 from dagpost.report.data_sentences import about_columns
@@ -92,7 +92,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
     data = {**data_of(content), "graphs": graphs_of(content)}
     graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
     mood_word, mood = words.trust_label(content)
-    headline = title if title and title.strip() else words.heading(content)
+    headline = title if title and title.strip() else words.heading(content) + assumption.in_heading(content)
     versions = [
         ("Report written", f"{written:%Y-%m-%d %H:%M} UTC"),
         ("Versions", f"dagpost {__version__}, Python {platform.python_version()}, NumPy {version('numpy')}"),
@@ -103,10 +103,11 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "title": tables.text(headline),
         "style": STYLE + _template("report.css"),
         "summary": tables.text(words.summary(content)),
+        "given": assumption.banner(content),
         "found": tables.text(direction_words.found(content)),
         "standing": tables.text(mood_word),
         "mood": mood,
-        "about": about(content),
+        "about": about(content, data["graphs"]),
         "graph": graph.pictures,
         "frame": graph.frame,
         "measure": content.target.measure,

@@ -89,9 +89,10 @@ def with_rules(content: Content) -> bool:
 
 def decided_by(directions: Directions) -> str:
     """Who decides directions beside the data: the user's rules, the model behind the score, or both."""
+    rules = "rules or assumptions" if directions.assumed else "rules"
     if not directions.fixed.any():
-        return "By rules"
-    return "By rules or model" if directions.settled.any() else "By the model"
+        return f"By {rules}"
+    return f"By {rules} or model" if directions.settled.any() or directions.assumed else "By the model"
 
 
 def _row(content: Content, pair: PairDirection) -> str:

@@ -17,6 +17,7 @@ from dagpost.data.recipe import Recipe
 from dagpost.data.recipe_file import toml_of
 from dagpost.data.regimes import Regimes
 from dagpost.methods.registry import METHODS
+from dagpost.posterior.condition_words import GIVEN_FROM, GIVEN_SETTING, GIVEN_STATEMENTS
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
 from dagpost.report.tables import folded, text
@@ -173,12 +174,23 @@ def _uncounted(content: Content, asked: Asked) -> str:
 def _end(content: Content) -> list[str]:
     """The sample that the report is of, and whether the data are the same."""
     check = [f"assert model.fitted_.data.fingerprint == {content.fingerprint!r}"] if content.fingerprint else []
-    sample = content.sample
+    sample, (statements, picked, value) = content.sample, _given(content)
+    own = [*map(repr, statements), *([] if value is None else [f"setting={value!r}"])]
+    check += [f"model = model.given({', '.join(own)})"] if own else []
     if content.of_sample and sample is not None:
-        seed = sample.provenance.get("seed")
-        drawn = f"model.best({len(sample)})" if sample.listed else f"model.sample({len(sample)}, seed={seed})"
+        seed, count = sample.provenance.get("seed"), content.given.get(GIVEN_FROM, [len(sample)])[0]
+        # The kind of draws, which graphs that were picked still have.
+        drawn = f"model.best({count})" if sample.draws == "listed" else f"model.sample({count}, seed={seed})"
+        drawn += f".given({', '.join(map(repr, picked))})" if picked else ""
         return [*check, f"graphs = {drawn}", 'graphs.report("report.html")']
     return [*check, 'model.report("report.html")']
+
+
+def _given(content: Content) -> tuple[list[str], list[str], float | None]:
+    """What the model was given, what its sample was given afterwards, and the value of what the score averages over."""
+    statements = list(content.given.get(GIVEN_STATEMENTS, ()))
+    first = content.given[GIVEN_FROM][1] if GIVEN_FROM in content.given else len(statements)
+    return statements[:first], statements[first:], content.given.get(GIVEN_SETTING)
 
 
 def _settings_changed(described: Mapping[str, Any], registry: Registry[Any]) -> tuple[str, dict[str, Any]]:
@@ -235,6 +247,15 @@ def command(content: Content) -> str | None:
     for what, name in asked.beside.items():
         words += [f"--{what}", name]
     return shlex.join(words)
+
+
+def given_command(content: Content) -> str | None:
+    """The command that reports on the model under what is given; None where nothing is, or a command cannot say it."""
+    statements, picked, value = _given(content)
+    if not statements or picked or value is not None or content.of_sample:
+        return None
+    words = ["dagpost", "report", MODEL, "-o", "report.html"]
+    return shlex.join([*words, *(word for statement in statements for word in ("--given", statement))])
 
 
 def _word(described: Mapping[str, Any], registry: Registry[Any]) -> str | None:
@@ -334,9 +355,11 @@ def reproduction_section(content: Content) -> str:
     if code is None:
         return ""
     blocks = [_block(f"In Python, with your data in {TABLE}:", code)]
-    if line is not None:
-        then = "" if not content.of_sample else " (then dagpost sample and dagpost report)"
-        blocks.append(_block(f"In a terminal{then}:", line))
+    if line is not None and not (content.given and not content.of_sample and given_command(content) is None):
+        given = ", with --given" if content.given else ""
+        then = "" if not content.of_sample else f" (then dagpost sample and dagpost report{given})"
+        under = given_command(content)
+        blocks.append(_block(f"In a terminal{then}:", line if under is None else f"{line}\n{under}"))
     if asked is not None and asked.decided is not None:
         blocks.append(_block(f"The recipe, as {RECIPE}:", asked.decided))
     return folded("Compute it again: code and command", "".join(blocks))

@@ -12,6 +12,7 @@ from dagpost.posterior.directions import FOUND
 from dagpost.posterior.pair_direction import PairDirection
 from dagpost.priors.edge import EdgePrior
 from dagpost.priors.registry import PRIORS
+from dagpost.report import assumption
 from dagpost.report.content import Content
 from dagpost.report.tables import bar, folded, name, table, text
 from dagpost.report.words import counted
@@ -29,15 +30,17 @@ def rules_section(content: Content) -> str:
     if not rules and not prior:
         return ""
     listed = f"<ul>{''.join(f'<li>{text(rule)}</li>' for rule in rules)}</ul>\n" if rules else ""
+    title = "What was assumed, and fixed beforehand" if content.given else "What was fixed beforehand"
+    changed = assumption.changes(content) if content.given else ""
     return (
-        f'<section id="rules">\n<h2>What was fixed beforehand</h2>\n<p>{text(_decided(content))}</p>\n'
-        f"{listed}{_directions_table(content)}{prior}</section>\n"
+        f'<section id="rules">\n<h2>{title}</h2>\n<p>{text(_decided(content))}</p>\n'
+        f"{listed}{changed}{_directions_table(content)}{prior}</section>\n"
     )
 
 
 def _rules(content: Content) -> list[str]:
     """Every rule in a few words."""
-    settings, said = content.settings, []
+    settings, said = content.settings, assumption.rule(content)
     for key, words in (("required", "Every graph has"), ("forbidden", "No graph has")):
         if settings.get(key):
             edges = [f"{printable(parent)} → {printable(child)}" for parent, child in settings[key]]
@@ -64,13 +67,13 @@ def _decided(content: Content) -> str:
     often = "probably joined" if content.target.posterior else "joined in at least half of the replicates"
     found = f"{counted(len(pairs), 'pair')} {often}"
     ruled, fixed = ([pair for pair in pairs if pair.word == word] for word in ("rules", "model"))
-    parts = []
+    parts, rules = [], "rules or assumptions" if content.assumes else "rules"
     if ruled:
-        parts.append(f"your rules decide the direction of {len(ruled)}")
+        parts.append(f"your {rules} decide the direction of {len(ruled)}")
     if fixed:
         parts.append(f"the model that of {len(fixed)}" if ruled else f"the model decides the direction of {len(fixed)}")
     if not parts:
-        return f"Of {found}, no direction is decided by rules alone."
+        return f"Of {found}, no direction is decided by {rules} alone."
     return f"Of {found}, {' and '.join(parts)}; none of these is a finding."
 
 

@@ -10,6 +10,7 @@ from dagpost.report.content import Content
 from dagpost.report.tables import folded, heat_cell, name, scrolled, text
 
 _EXPLANATION = "One choice at a time was made otherwise, and everything computed again."
+_UNDER_ASSUMPTION = "What is assumed here was assumed each time."
 _OF_DIRECTIONS = (
     f"A direction stays clear if the data compel it in at least {100 * CLEAR:g}% of the probability of being joined "
     "under the other choice too."
@@ -28,7 +29,9 @@ def sensitivity_section(content: Content) -> str:
     not_tried = folded("What was not tried", reasons) if reasons else ""
     if not found.pairs() or not found.variations:
         return f"<p>{text(found.summary())}</p>{not_tried}"
-    sentence = f"<p><strong>{text(found.summary())}</strong> {text(f'{_EXPLANATION} Tried: {found.choices()}.')}</p>"
+    under = f" {_UNDER_ASSUMPTION}" if content.given else ""
+    explained = f"{_EXPLANATION}{under} Tried: {found.choices()}."
+    sentence = f"<p><strong>{text(found.summary())}</strong> {text(explained)}</p>"
     return f"{sentence}{_table(found)}{_directions(found)}{not_tried}"
 
 

@@ -189,12 +189,13 @@ def graph_table(content: Content) -> str:
     if graphs is None:
         return omission(content, "graphs")
     if graphs.exact:
-        how = f"In all, {percent(graphs.covered)} of the posterior."
+        how = f"In all, {percent(graphs.covered)} of the posterior{' given the assumption' if content.given else ''}."
     elif not content.target.posterior:
         how = f"In all, {percent(graphs.covered)} of the replicates."
     else:
         how = f"Their probability is their share of the weight of the graphs seen, in all {percent(graphs.covered)}."
     which = "of all graphs" if content.graphs_are_best else "of the graphs seen"
+    which += " that meet the assumption" if content.assumes and content.graphs_are_best else ""
     found, measure = [_joints(masks) for masks in graphs.parents], content.target.measure.capitalize()
     rows = (
         f"<tr>{_count(place + 1, 'Rank')}{bar(float(graphs.probabilities[place]), head=measure)}"
@@ -315,5 +316,6 @@ def mixture_table(content: Content) -> str:
         return ""
     setting, values, shares = (content.mixture[key] for key in ("setting", "values", "shares"))
     rows = (f"<tr><td>{text(f'{value:g}')}</td>{bar(share)}</tr>" for value, share in zip(values, shares, strict=True))
-    caption = f"The answers are averaged over the {setting}, each value weighted by its probability given the data"
+    given = "the data and the assumption" if content.given else "the data"
+    caption = f"The answers are averaged over the {setting}, each value weighted by its probability given {given}"
     return table(caption, [setting.capitalize(), "Probability"], rows, "mixture")

@@ -17,6 +17,7 @@ from dagpost._tools.text import printable, shortened
 from dagpost.methods.targets import STRUCTURE
 from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import percent
+from dagpost.posterior.condition_words import assumption_words, chance_words
 from dagpost.posterior.estimate import error_near_one_half
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.shares import GIVEN
@@ -109,7 +110,7 @@ def _trusting(content: Content) -> str:
         return f"Probabilities are averages over {content.gaps.tables:,} {content.gaps.called}."
     if sample is not None and sample.listed:
         return f"Probabilities are those among {len(sample):,} of the most probable graphs only."
-    if sample is not None and sample.estimator == GIVEN:
+    if sample is not None and sample.estimator == GIVEN and not content.given:
         return "Probabilities are shares of graphs that were picked."
     graphs = "" if sample is None else f" from {counted(len(sample), 'graph')}"
     return f"Probabilities are estimates{graphs}{_closeness(sample)}."
@@ -127,7 +128,7 @@ def certainty(content: Content) -> str:
     """What was computed and how far to trust it."""
     if not content.target.posterior:
         return _replicated(content)
-    words = _exactly(content) if content.exact else _estimated(content.sample, content.verdict)
+    words = _exactly(content) if content.exact else _estimated(content.sample, content.verdict, bool(content.given))
     if content.gaps is not None:
         words = f"{in_brief(content.gaps)} {printable(content.verdict or '')}"
     return " ".join([words, *_crowded(content)])
@@ -146,9 +147,11 @@ def _exactly(content: Content) -> str:
     if not math.isnan(content.error_bound):
         relative = " of itself" if content.relative_error else ""
         bound = f" (rounding: at most {_at_most(content.error_bound, 1)}{relative})"
+    which = " and meet the assumption" if content.assumes else ""
+    rest = " that the assumption leaves" if content.given else ""
     text = (
-        f"Probabilities of edges are exact sums over {content.target.summed_over}{bound}: 0.7 means that graphs with "
-        "the edge hold 70% of the posterior."
+        f"Probabilities of edges are exact sums over {content.target.summed_over}{which}{bound}: 0.7 means that graphs "
+        f"with the edge hold 70% of the posterior{rest}."
     )
     sample = content.sample
     if sample is None:
@@ -159,9 +162,14 @@ def _exactly(content: Content) -> str:
     return text if content.verdict is None else f"{text} About these: {printable(content.verdict)}"
 
 
-def _estimated(sample: DagSample | None, verdict: str | None) -> str:
+def _estimated(sample: DagSample | None, verdict: str | None, given: bool = False) -> str:
     if sample is None:
         return "Probabilities are estimates."
+    if sample.estimator == GIVEN and given:
+        return (
+            f"Probabilities are weighted shares of the {counted(len(sample), 'graph')} of a sample in which the "
+            f"assumption holds, worth about {sample.effective_samples:,.0f} independent ones."
+        )
     if sample.estimator == GIVEN:
         return (
             f"Probabilities are weighted shares of {counted(len(sample), 'graph')} that were picked; how far they are "
@@ -254,6 +262,8 @@ def prior(content: Content) -> str:
         parents = f" A variable has at most {counted(limit, 'parent')}{_beside_regimes(content)}."
     rules = _rules(settings)
     fixed = f" You fixed {' and '.join(rules)} beforehand (see Rules)." if rules else ""
+    if content.given:
+        fixed += f" You assumed that {assumption_words(content.given)} (see Rules)."
     given = conditional_on(content.exogenous)
     return (
         f"{content.target.explanation} Prior: {_in_words(settings.get('prior'), PRIORS)}. Score: "
@@ -333,6 +343,8 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         ),
         ("Computed on", printable(_recorded(settings.get("engine")))),
     ]
+    if said := assumption_words(content.given):
+        rows.append(("Given", f"{said} (probability {chance_words(content.given) or 'not known'})"))
     for key in ("required", "forbidden"):
         if settings.get(key):
             edges = [f"{printable(parent)} → {printable(child)}" for parent, child in settings[key]]
@@ -362,6 +374,7 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         rows.append((kept, f"{len(sample):,}{_worth(sample)}"))
         rows.append(("Seed", ", ".join(known) or ("none needed" if sample.listed else "not recorded")))
     if math.isfinite(content.log_evidence):
-        rows.append(("Log evidence", f"{content.log_evidence:.6f}"))
+        what = "Log evidence, of the data and the assumption" if content.given else "Log evidence"
+        rows.append((what, f"{content.log_evidence:.6f}"))
     rows.append(("Data fingerprint", content.fingerprint or "not recorded"))
     return rows

@@ -13,6 +13,7 @@ from tests.tools.gapped import answers_to, fitted_to
 from dagpost import DagPosterior, __version__, datasets
 from dagpost.cli import choices
 from dagpost.engines.registry import ENGINES
+from dagpost.explorer.serving import Explorer
 from dagpost.methods.registry import METHODS
 from dagpost.priors import resolve_prior
 from dagpost.scores import SCORES, resolve_score
@@ -28,6 +29,7 @@ COMMANDS = (
     "complete",
     "plot",
     "report",
+    "explore",
     "info",
     "demo",
 )
@@ -49,8 +51,12 @@ def test_help_lists_every_command_with_a_whole_sentence(run: Run) -> None:
     assert "--install-completion" in text
 
 
-def test_the_examples_of_all_helps_run_one_after_the_other(run: Run, tmp_path: Path) -> None:
+def test_the_examples_of_all_helps_run_one_after_the_other(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A user who types them in this order needs nothing else."""
+    monkeypatch.setattr(Explorer, "wait", Explorer.stop)
+    monkeypatch.setattr(Explorer, "open", lambda _: False)
     order = [("data", "list"), ("data", "export"), ("fit",), *((name,) for name in COMMANDS if name != "fit")]
     examples = [example_of(run(*command, "--help").stdout) for command in order]
     # That of `complete` is about a table of their own, with gaps.

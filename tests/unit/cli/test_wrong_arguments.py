@@ -20,6 +20,7 @@ from tests.tools.cli_checks import ESCAPE_CODE, write_table
 
 from dagpost import DagPosterior, StructureMCMC
 from dagpost.cli import app
+from dagpost.explorer.serving import Explorer
 from dagpost.methods.augmentation import Augmentation
 
 #: A valid line of every command; a command without one fails the test.
@@ -34,6 +35,7 @@ LINES: dict[str, dict[str, list[str]]] = {
     "complete": {"model": ["gaps.dagpost"], "--number": ["2"], "--output": ["completed.csv"]},
     "plot": {"source": ["model.dagpost"], "--output": ["graph.svg"], "--threads": ["1"]},
     "report": {"source": ["model.dagpost"], "--output": ["report.html"], "--threads": ["1"]},
+    "explore": {"model": ["model.dagpost"], "--no-browser": [], "--threads": ["1"]},
     "info": {"source": ["table.csv"], "--threads": ["1"]},
     "demo": {"--output": ["demo"], "--threads": ["1"]},
     "data list": {},
@@ -67,7 +69,7 @@ WRONG = {
     "an option": "--no-such-option",
 }
 #: What computes for longest where a word is not wrong: a part of the words each.
-_SLOW = {"fit": 3, "report": 4, "demo": 12, "best": 2, "predict": 2, "effect": 3, "plot": 2}
+_SLOW = {"fit": 3, "report": 4, "demo": 12, "best": 2, "predict": 2, "effect": 3, "plot": 2, "explore": 12}
 
 
 def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
@@ -119,6 +121,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (place / "damaged.dagpost").write_bytes((place / "model.dagpost").read_bytes()[:-200])
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
+        # Whatever it serves, it serves until somebody ends it.
+        patch.setattr(Explorer, "wait", Explorer.stop)
         yield place
 
 

@@ -16,7 +16,7 @@ from dagpost import DagPosterior
 
 HEAVY = ("matplotlib", "networkx", "numba", "pandas", "pyarrow", "polars", "scipy", "sklearn")
 
-COMMANDS = ("edges", "query", "sample", "best", "predict", "report", "info", "demo", "data", "data list")
+COMMANDS = ("edges", "query", "sample", "best", "predict", "report", "explore", "info", "demo", "data", "data list")
 
 RUN_COMMAND = """
 import sys

@@ -29,8 +29,8 @@ from dagpost.sampling.orders import draw_orders
 
 #: Tables that take no more than this share of the free memory stay with the model.
 KEPT_SHARE = 0.25
-#: Sums over all graphs of this many nodes take some 20 ms on one core.
-_FEW_NODES = 14
+#: Sums over all graphs of at most this many nodes, some 20 ms on one core, do not use threads.
+FEW_NODES = 14
 
 
 class ExactBackend:
@@ -155,7 +155,7 @@ class HostBackend(ExactBackend):
 
     def _engine_for(self, nodes: int) -> Engine:
         """What sums over so many nodes run on: of few, starting threads takes longer than the sums."""
-        return InlineEngine() if nodes <= _FEW_NODES and type(self.engine) is ThreadEngine else self.engine
+        return InlineEngine() if nodes <= FEW_NODES and type(self.engine) is ThreadEngine else self.engine
 
 
 def backend_of(engine: Engine) -> ExactBackend:

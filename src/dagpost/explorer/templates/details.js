@@ -48,22 +48,28 @@ Explorer.tipOf = (place) => {
   return lines;
 };
 
-Explorer.pathLines = (from, to) => {
+// Edges and paths between two, both ways, with what they were without assumptions.
+Explorer.pairLines = (from, to) => {
   const lines = [];
-  if (!Report.view?.paths) return lines;
-  for (const [one, two] of [[from, to], [to, from]]) {
-    const now = Report.view.paths[one][two];
-    const before = Report.baseView?.paths ? Report.baseView.paths[one][two] : null;
-    if (now >= Explorer.told.tip || Explorer.changed(now, before)) {
-      lines.push(["path ", one, " ⇝ ", two, `: ${Explorer.numbers(now, before)}`]);
+  const add = (matrix, sign, least) => {
+    if (!Report.view?.[matrix]) return;
+    for (const [one, two] of [[from, to], [to, from]]) {
+      const now = Report.view[matrix][one][two];
+      const before = Report.baseView?.[matrix]?.[one][two] ?? null;
+      if (now >= least || Explorer.changed(now, before)) lines.push([one, sign, two, `: ${Explorer.numbers(now, before)}`]);
     }
-  }
+  };
+  add("edges", " → ", 0.005);
+  add("paths", " ⇝ ", Explorer.told.tip);
   return lines;
 };
 
 // What depends on a variable and what it depends on, as shades of their boxes; null: no shades.
 Explorer.shade = (place) => {
   const { view } = Report;
+  // The pointer moves more often than what it points at.
+  if (Explorer.shaded?.place === place && Explorer.shaded.view === view) return;
+  Explorer.shaded = { place, view };
   for (const box of Report.boxes()) {
     const other = Report.nodeOf(box);
     const known = place !== null && other !== place && view?.paths;
@@ -89,13 +95,14 @@ Explorer.table = (title, head, entries) => {
 };
 
 // A place in the panel that is filled when the answer comes, if the panel is still about the same.
+// It is asked after a moment: while better numbers come in, the panel is filled anew with each of them.
 Explorer.later = (words, ask) => {
   const place = Report.element("div", undefined, "later");
   place.append(Report.element("p", words, "help waiting"));
   const pending = new AbortController();
   Explorer.pendingDetails?.push(pending);
   const fill = (parts) => { if (!pending.signal.aborted) place.replaceChildren(...parts); };
-  ask(pending.signal, fill).catch((problem) => {
+  Explorer.pause(200, pending.signal).then(() => ask(pending.signal, fill)).catch((problem) => {
     if (!pending.signal.aborted) fill([Report.element("p", problem.message, "help")]);
   });
   return place;
@@ -129,26 +136,38 @@ Explorer.aboutVariable = (place) => Explorer.later("Parent sets and Markov blank
   }
 });
 
-// The effect of one on the other, both ways if both are possible.
+// The effect of one on the other, both ways if both are possible; what they rest on is said once.
 Explorer.effects = (from, to) => Explorer.later("Effects …", async (signal, fill) => {
   const ways = [[from, to], [to, from]].filter(([cause, outcome]) => !Report.view?.paths || Report.view.paths[cause][outcome] > 1e-3);
-  const parts = [Report.element("h4", "Effects")];
-  if (ways.length === 0) parts.push(Report.element("p", "Neither acts on the other in any graph that counts.", "help"));
+  const head = Report.element("h4", "Effects");
+  if (ways.length === 0) {
+    fill([head, Report.element("p", "Neither acts on the other in any graph that counts.", "help")]);
+    return;
+  }
+  const found = [];
+  const notes = new Set();
+  const show = (more) => {
+    const fold = Report.element("details");
+    fold.append(Report.element("summary", "What this rests on"), ...Explorer.notes([...notes]));
+    fill([head, ...found, ...(notes.size > 0 ? [fold] : []), ...more]);
+  };
   for (const [cause, outcome] of ways) {
     const words = Report.element("p");
-    parts.push(words);
     words.append(Report.way(cause, outcome, "", " ⇝ "), ": ");
+    const wait = Report.element("p", undefined, "help waiting");
+    wait.append(Report.way(cause, outcome, "", " ⇝ "));
+    show([wait]);
     try {
-      const found = await Explorer.ask("effect", { ...Explorer.present(), cause, outcome, patient: true }, signal);
-      words.replaceChildren(Report.way(cause, outcome, "", " ⇝ "), `: ${found.said}`);
-      parts.push(...Explorer.notes(found.notes));
-      fill(parts);
+      const { said, notes: own } = await Explorer.ask("effect", { ...Explorer.present(), cause, outcome, patient: true }, signal);
+      words.append(said);
+      for (const note of own ?? []) notes.add(note);
     } catch (problem) {
       if (signal.aborted) throw problem;
       words.append(problem.message);
     }
+    found.push(words);
   }
-  fill(parts);
+  show([]);
 });
 
 Explorer.openVariable = (place) => {
@@ -160,6 +179,10 @@ Explorer.openVariable = (place) => {
   if (Report.data.exogenous.includes(place)) {
     parts.push(Report.element("p", "Exogenous: not modelled, and without parents. All numbers are given this variable.", "help"));
   }
+  // Of many variables one first wants to see fewer.
+  const focus = Report.focusButtons?.(place) ?? [];
+  const many = Report.data.names.length > 12;
+  if (many) parts.push(...focus);
   if (Report.view) {
     const { panel } = Explorer.told;
     const direct = (number) => Explorer.ranked(number, panel);
@@ -171,7 +194,7 @@ Explorer.openVariable = (place) => {
     }
   }
   if (!Report.data.exogenous.includes(place)) parts.push(Explorer.aboutVariable(place));
-  parts.push(...Report.assumeAbout(place));
+  parts.push(...(many ? [] : focus), ...Report.assumeAbout(place));
   Report.openPanel([Report.name(place)], parts);
   Report.panelOf = { variable: place };
   Report.find("variable").value = Report.data.names[place];
@@ -193,14 +216,15 @@ Explorer.addToPair = (from, to) => {
 };
 
 Explorer.startDetails = () => {
+  const hide = Report.hideTip;
   const plain = Report.saidOf;
-  Report.saidOf = (pair) => [...plain(pair), ...Explorer.pathLines(pair.from, pair.to)];
+  Report.saidOf = (pair) => [...plain(pair), ...Explorer.pairLines(pair.from, pair.to)];
   Report.tellBox = (box, at) => {
     const place = Report.nodeOf(box);
+    hide();
     Report.tell(Explorer.tipOf(place), at);
     Explorer.shade(place);
   };
-  const hide = Report.hideTip;
   Report.hideTip = () => {
     hide();
     Explorer.shade(null);
@@ -209,7 +233,7 @@ Explorer.startDetails = () => {
   const openPair = Report.openPair;
   Report.openPair = (...asked) => {
     openPair(...asked);
-    const { from, to } = Report.pairAt?.(asked[0]) ?? Report.data.pairs[asked[0]];
+    const { from, to } = Report.pairAt(asked[0]);
     Explorer.addToPair(from, to);
   };
   const close = Report.closePanel;
@@ -217,18 +241,4 @@ Explorer.startDetails = () => {
     Explorer.dropDetails();
     close(focus);
   };
-  // What is open is told anew when the numbers are new.
-  document.addEventListener("view", () => {
-    if (Report.panelOf?.variable !== undefined) Explorer.refreshPanel(() => Explorer.openVariable(Report.panelOf.variable));
-  });
-};
-
-// Opens again what is open; who reads in the panel keeps the place.
-Explorer.refreshPanel = (open) => {
-  const panel = Report.find("panel");
-  const { scrollTop } = panel;
-  const held = panel.contains(document.activeElement);
-  open();
-  panel.scrollTop = scrollTop;
-  if (held) panel.focus({ preventScroll: true });
 };

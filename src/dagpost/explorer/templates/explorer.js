@@ -48,17 +48,6 @@ Explorer.settled = () => new Promise((done) => {
   look();
 });
 
-// Anywhere on the page outside a field: / goes to the search, ? to the statements.
-Explorer.watchKeys = () => {
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
-    const fields = { "/": "variable", "?": "statement" };
-    if (!(event.key in fields)) return;
-    event.preventDefault();
-    Report.find(fields[event.key]).focus();
-  });
-};
-
 Explorer.start = async () => {
   const frame = Report.find("graph");
   // The sizes of the pictures; a style in the markup is not allowed.
@@ -70,12 +59,14 @@ Explorer.start = async () => {
   Explorer.firstStanding = [chip.textContent, chip.className];
   document.addEventListener("view", ({ detail }) => Explorer.tellSource(detail.view));
   document.addEventListener("progress", ({ detail }) => Explorer.tellWaiting(detail));
+  document.addEventListener("state", ({ detail }) => {
+    document.body.classList.toggle("assuming", detail.given.length > 0 || detail.setting !== null);
+  });
   Explorer.startDetails();
   Explorer.startStatements();
   Explorer.startPlayer();
   Explorer.startSettings();
   Explorer.startSharing();
-  Explorer.watchKeys();
   Report.sources.push(Report.draws, Explorer.quick, Explorer.patient);
   Report.startAssuming();
   Explorer.loadGraphs();

@@ -45,12 +45,12 @@ Explorer.startPlayer = () => {
   const show = () => {
     const place = player.shown[player.at];
     const { places, weights, total } = player.left;
-    Report.showGraph(Report.draws.graph(places[place]));
     const share = weights[place] / total;
     const percent = share < 0.001 ? "less than 0.1%" : `${(100 * share).toFixed(1)}%`;
     const count = (number) => number.toLocaleString("en");
     told.textContent = `Graph ${count(place + 1)} of the ${count(places.length)} different graphs`
       + `${Report.state.given.length > 0 ? " left" : ""} in the sample; ${percent} of the posterior${Report.state.given.length > 0 ? " under your assumptions" : ""}.`;
+    Report.showGraph(Report.draws.graph(places[place]));
     box.classList.add("playing");
   };
   const ready = () => {

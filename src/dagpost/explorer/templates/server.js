@@ -10,9 +10,11 @@ const ATTEMPTS = 7;
 
 // A question that the server refused: what is wrong in a sentence, and at which character of the statement.
 Explorer.Refusal = class extends Error {
-  constructor(message, at = null) {
+  constructor(message, at = null, refused = false) {
     super(message);
     this.at = at;
+    // The question itself is wrong: to ask it again would not help.
+    this.refused = refused;
   }
 };
 
@@ -91,7 +93,7 @@ Explorer.answerOf = async (reply) => {
   else Explorer.tellBack();
   if (reply.ok && answer !== null) return answer;
   const said = typeof answer?.error === "string" ? answer.error : "The explorer could not answer this.";
-  throw new Explorer.Refusal(said, Number.isInteger(answer?.at) ? answer.at : null);
+  throw new Explorer.Refusal(said, Number.isInteger(answer?.at) ? answer.at : null, reply.status === 400);
 };
 
 // The server as a source of views, in two steps: what it says at once, and where that is not final, what it says when it

@@ -25,7 +25,8 @@ Explorer.assumptionOf = (text) => {
   let rest = text.trim();
   let denied = 0;
   const denial = /^!\s*/u;
-  const brackets = /^\(([^()]*)\)$/su;
+  // Around all of it, with no others inside but those in names.
+  const brackets = /^\(((?:[^()"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*)\)$/su;
   for (let more = true; more;) {
     more = false;
     if (denial.test(rest)) { rest = rest.replace(denial, ""); denied = 1 - denied; more = true; }

@@ -22,12 +22,14 @@ Report.buildAssumptions = () => {
   parts.title = element("h2", "Assumptions");
   parts.hint = element("p", "What if? Click a line to assume that it is there, turned, or absent, and see what else changes.", "help");
   parts.list = element("ol", undefined, "assumed");
+  parts.costs = element("p", "Each number: its probability given those above.", "help");
   parts.chance = element("div", undefined, "chance");
   parts.bar = element("div", undefined, "chance-bar");
   parts.bar.setAttribute("aria-hidden", "true");
   parts.chanceSaid = element("p");
   parts.chance.append(parts.bar, parts.chanceSaid);
   parts.source = element("p", "", "help source");
+  parts.scope = element("p", "The rest of this page, but for the table of pairs, assumes nothing.", "help");
   parts.trouble = element("div", undefined, "trouble");
   parts.changed = element("div", undefined, "changed");
   parts.undo = button("Undo", Report.undo);
@@ -39,7 +41,8 @@ Report.buildAssumptions = () => {
   parts.form = Report.pairForm();
   parts.fold.append(element("summary", "Assume something about any two variables"), parts.form);
   section.replaceChildren(
-    parts.title, parts.hint, parts.list, parts.chance, parts.trouble, parts.source, parts.buttons, parts.changed, parts.fold);
+    parts.title, parts.hint, parts.list, parts.costs, parts.chance, parts.trouble, parts.source, parts.scope, parts.buttons,
+    parts.changed, parts.fold);
 };
 
 Report.openForm = (place) => {
@@ -56,24 +59,24 @@ Report.put = (element, parts) => {
 // The list
 
 Report.drawList = () => {
-  const { list } = Report.parts;
+  const { parts } = Report;
+  const { list } = parts;
   const { given } = Report.state;
-  const culprit = Report.progress.trouble && Report.progress.old ? Report.culprit() : null;
+  const culprit = Report.progress.trouble?.impossible && Report.progress.old ? Report.culprit() : null;
+  const costs = given.map((_, place) => Report.costOf(place));
+  // The cost of a single one is told below.
+  const costly = given.length > 1 && costs.some((cost) => cost !== null);
+  parts.costs.hidden = !costly;
   list.replaceChildren(...given.map((assumption, place) => {
-    const parts = Report.assumptionParts(assumption);
+    const said = Report.assumptionParts(assumption);
     const item = Report.element("li");
-    const cost = Report.costOf(place);
     const remove = Report.element("button", "×", "remove");
     remove.type = "button";
     remove.title = "Take this assumption back";
-    remove.setAttribute("aria-label", `Take back: ${Report.plainWords(parts)}`);
+    remove.setAttribute("aria-label", `Take back: ${Report.plainWords(said)}`);
     remove.addEventListener("click", () => Report.removeAt(place));
-    item.append(Report.put(Report.element("span", undefined, "what"), parts));
-    if (cost !== null) {
-      const number = Report.element("span", Report.chanceNumber(cost), "number cost");
-      number.title = place === 0 ? "Its probability" : "Its probability given the assumptions above it";
-      item.append(number);
-    }
+    item.append(Report.put(Report.element("span", undefined, "what"), said));
+    if (costly && costs[place] !== null) item.append(Report.element("span", Report.number(costs[place]), "number cost"));
     item.append(remove);
     item.classList.toggle("culprit", place === culprit);
     return item;
@@ -102,7 +105,18 @@ Report.chanceAt = (state) => {
   const key = Report.keyOf(state);
   const shown = Report.shownState !== null && Report.keyOf(Report.shownState) === key;
   const view = shown ? Report.view : Report.kept.get(key);
-  return view?.chance?.value ?? Report.draws?.chance?.(state) ?? null;
+  return view?.chance?.value ?? Report.drawnChance(key, state);
+};
+
+// How much of the drawn graphs a state leaves; looked up once for each state.
+Report.drawnChances = new Map();
+Report.drawnChance = (key, state) => {
+  if (!Report.draws?.all) return null;
+  if (!Report.drawnChances.has(key)) {
+    const left = Report.draws.left(state);
+    Report.drawnChances.set(key, left === null ? null : left.weights.reduce((sum, weight) => sum + weight, 0));
+  }
+  return Report.drawnChances.get(key);
 };
 
 // The chance
@@ -114,6 +128,8 @@ Report.drawChance = () => {
   const known = some && view?.chance && !progress.old;
   chance.hidden = !known;
   source.hidden = !some || !view || progress.old;
+  // The explorer has nothing else.
+  Report.parts.scope.hidden = source.hidden || Boolean(Report.data.explorer);
   if (known) {
     bar.style.setProperty("--chance", `${100 * view.chance.value}%`);
     bar.style.setProperty("--lower", `${100 * view.chance.lower}%`);
@@ -123,12 +139,13 @@ Report.drawChance = () => {
   }
   if (!source.hidden) {
     source.textContent = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
+    bar.classList.toggle("provisional", progress.asking && view.source !== "exact");
     source.classList.toggle("few", view.few);
   }
 };
 
 // How the numbers are had exactly; not where that is being done.
-Report.exactCommand = () => (Report.data.explorer ? null : "dagpost explore MODEL");
+Report.exactCommand = () => (Report.data.explorer || Report.data.base?.source !== "exact" ? null : "dagpost explore MODEL");
 
 Report.drawTrouble = () => {
   const { trouble: place } = Report.parts;
@@ -187,8 +204,10 @@ Report.changeOf = ({ from, to, before, after }) => {
     ...[[from, to], [to, from]].map(([one, two]) => ({ parts: [one, " → ", two], numbers: [edgesBefore[one][two], edgesAfter[one][two]] })),
   ];
   const size = ({ numbers }) => Math.abs(numbers[1] - numbers[0]);
-  // Joined unless a direction clearly changed more.
-  const { parts, numbers } = ways.reduce((most, way) => (size(way) > size(most) + 1e-9 ? way : most));
+  // Joined unless a direction changed more; of two directions that of the arrow unless the other one clearly did.
+  const [joined, onward, back] = ways;
+  const turned = size(back) > 1.2 * size(onward) ? back : onward;
+  const { parts, numbers } = size(turned) > size(joined) + 1e-9 ? turned : joined;
   const mark = numbers[1] > numbers[0] ? "▲" : "▼";
   return { parts, numbers: numbers.map(Report.number), mark, now: after.word === before.word ? "" : Report.WORDS_NOW[after.word] ?? "" };
 };
@@ -217,7 +236,8 @@ Report.drawChanges = () => {
     Report.parts.changed.querySelector("select")?.focus({ preventScroll: true });
   });
   const top = Report.element("div", undefined, "changed-head");
-  top.append(head, select);
+  top.append(head);
+  if (Report.beforeView !== Report.baseView && Report.view !== Report.baseView) top.append(select);
   const list = Report.element("ul");
   list.append(...found.map((change, number) => {
     const item = Report.changeItem(change);
@@ -261,20 +281,17 @@ Report.changeItem = (change) => {
   return item;
 };
 
-// Lights up a pair in the picture; once more puts it out.
+// Lights up a pair in the picture, also one whose line is not shown; once more puts it out.
 Report.lightPair = (from, to) => {
-  const key = `${from} ${to}`;
-  if (Report.litPair === key) {
-    Report.litPair = null;
-    Report.choose(null);
-    return;
-  }
-  Report.litPair = key;
-  if (Report.choosePair) Report.choosePair(from, to);
-  else {
-    const place = Report.data.pairs.findIndex((pair) => Report.samePair({ ...pair, kind: "edge" }, { kind: "edge", from, to }));
-    if (place >= 0) Report.choose(null, place);
-  }
+  const place = Report.placeOf(from, to);
+  const own = Report.lines(Report.picture()).find((line) => Number(line.dataset.pair) === place);
+  const ends = Report.boxes().filter((box) => [from, to].includes(Report.nodeOf(box)));
+  const lit = Report.picture().classList.contains("chosen")
+    && Report.boxes(Report.picture()).every((box) => box.classList.contains("lit") === ends.includes(box));
+  Report.choose(null, lit ? null : place);
+  if (lit) return;
+  for (const box of ends) box.classList.add("lit");
+  if (own && !own.classList.contains("hidden")) Report.bringIn(own);
 };
 
 // Undo and redo
@@ -299,16 +316,18 @@ Report.drawAssumptions = () => {
   Report.drawTrouble();
   Report.drawChanges();
   Report.drawHistory();
-  Report.parts.hint.hidden = Report.state.given.length > 0;
+  const idle = Report.state.given.length === 0 && Report.state.setting === null;
+  Report.parts.hint.hidden = !idle;
+  Report.find("assumptions").classList.toggle("idle", idle);
   document.querySelectorAll(".pair-choices").forEach(Report.markChoices);
-  const { old, asking, trouble } = Report.progress;
-  Report.find("graph").classList.toggle("old", old);
+  const { old, asking } = Report.progress;
+  Report.find("graph").parentElement.classList.toggle("old", old);
   Report.find("assumptions").classList.toggle("asking", asking);
-  if (!asking) Report.tellChange(trouble);
 };
 
 // What somebody hears who does not see the page: once for each state, when it is settled.
-Report.tellChange = (trouble) => {
+Report.tellChange = ({ asking, trouble }) => {
+  if (asking) return;
   const key = Report.keyOf(Report.state) + (trouble?.words ?? "");
   if (Report.toldOf === key) return;
   const first = Report.toldOf === undefined;
@@ -341,14 +360,16 @@ Report.pressUndo = (event) => {
 
 Report.startAssuming = () => {
   const section = Report.find("assumptions");
+  if (!section || Report.parts.title) return;
   // The drawn graphs answer first; in the explorer they may come later than the page.
   const drawn = Report.draws?.ready || Report.data.explorer;
   if (drawn && !Report.sources.includes(Report.draws)) Report.sources.unshift(Report.draws);
-  if (!section || Report.sources.length === 0 || Report.parts.title) return;
+  if (Report.sources.length === 0) return;
   Report.buildAssumptions();
   section.hidden = false;
   Report.watchMenu();
   for (const happened of ["state", "view", "progress"]) document.addEventListener(happened, Report.drawAssumptions);
+  document.addEventListener("progress", ({ detail }) => Report.tellChange(detail));
   document.addEventListener("keydown", Report.pressUndo);
   const found = Report.pageView?.() ?? null;
   if (found) Report.keep(Report.state, found);

@@ -73,6 +73,24 @@ Report.replaces = (now, earlier) => {
   return both === 0 || (alike && (both === mine || both === theirs));
 };
 
+// Variables whose assumed edges and paths lead back to the first of them; null where there is no such circle.
+Report.circle = (given) => {
+  const after = (place) => given.filter(({ kind, from }) => (kind === "edge" || kind === "path") && from === place).map(({ to }) => to);
+  const search = (way) => {
+    for (const next of after(way.at(-1))) {
+      if (next === way[0]) return [...way, next];
+      const found = way.includes(next) ? null : search([...way, next]);
+      if (found) return found;
+    }
+    return null;
+  };
+  for (const start of new Set(given.map(({ from }) => from))) {
+    const found = start === undefined ? null : search([start]);
+    if (found) return found;
+  }
+  return null;
+};
+
 // What is assumed, and what was
 
 Report.past = [];
@@ -91,6 +109,8 @@ Report.goTo = (state, step) => {
 
 Report.arrive = (state) => {
   Report.state = Object.freeze({ given: Object.freeze([...state.given]), setting: state.setting ?? null });
+  // Whoever hears of the state should not take the view in sight for its own.
+  Report.progress = { asking: true, trouble: null, old: true };
   document.dispatchEvent(new CustomEvent("state", { detail: Report.state }));
   Report.refresh();
 };
@@ -174,7 +194,7 @@ Report.refresh = async () => {
     Report.report({ asking: false, trouble: null, old: false });
     return;
   }
-  Report.report({ asking: true, trouble: null, old: Report.shownState !== state });
+  Report.report({ asking: true, trouble: null, old: Report.isOld() });
   let trouble = null;
   let answered = false;
   let impossible = false;
@@ -184,7 +204,7 @@ Report.refresh = async () => {
       view = await source.view(state, waiting.signal);
     } catch (error) {
       if (own !== turn) return;
-      trouble = { source: source.name, words: Report.wordsOf(error), impossible: false };
+      trouble = { source: source.name, words: Report.wordsOf(error), impossible: error?.refused === true };
     }
     if (own !== turn) return;
     if (!view) continue;
@@ -196,12 +216,16 @@ Report.refresh = async () => {
     Report.take(view, state);
     Report.report({ asking: true, trouble, old: false });
   }
+  if (trouble?.impossible) trouble.words = Report.circleWords(state.given) ?? trouble.words;
   if (answered && trouble === null && Report.view.final !== false) Report.keep(state, Report.view);
   if (!answered && trouble === null && Report.sources.length > 0) {
     trouble = { source: null, words: Report.draws?.trouble ?? "The graphs in this page cannot judge this assumption.", impossible: false };
   }
-  Report.report({ asking: false, trouble, old: !answered && Report.shownState !== null });
+  Report.report({ asking: false, trouble, old: !answered && Report.isOld() });
 };
+
+// Whether the view in sight is that of another state.
+Report.isOld = () => Report.shownState !== null && Report.keyOf(Report.shownState) !== Report.keyOf(Report.state);
 
 // Whether a view says that no graph is left.
 Report.isEmpty = (view) => view.graphs?.left === 0 || (view.chance !== null && view.chance.upper === 0);
@@ -219,7 +243,7 @@ Report.keep = (state, view) => {
 
 // Shows a view of a state.
 Report.take = (view, state) => {
-  if (Report.shownState !== null && Report.keyOf(Report.shownState) !== Report.keyOf(state)) Report.beforeView = Report.view;
+  if (Report.isOld()) Report.beforeView = Report.view;
   Report.view = view;
   Report.shownState = state;
   if (state.given.length === 0 && state.setting === null) Report.baseView = view;

@@ -1,125 +1,176 @@
 "use strict";
 // Which edges are compelled only because something is assumed: Meek's rules, graph by graph (families/essential.py has
-// the same in Python). A graph is one of its own class, so a rule can only give an edge the direction that it has.
+// them in Python). A graph is one of its own class, so a rule can only give an edge the direction that it has.
+//
+// Only what follows from the edges that are assumed is looked for, from edge to edge: few are open, and fewer follow.
 
-Report.closing = (nodes) => {
-  const made = {};
-  // Sets of each node, in two words: parents, those compelled, all joined, children by compelled edges, open neighbours.
-  for (const name of ["above", "known", "joined", "below", "open"]) {
-    made[name] = new Int32Array(2 * nodes);
-  }
-  return made;
-};
-
-Report.inSet = (sets, node, other) => (sets[2 * node + (other >> 5)] >>> (other & 31)) & 1;
-Report.putIn = (sets, node, other) => { sets[2 * node + (other >> 5)] |= 1 << (other & 31); };
-Report.takeOut = (sets, node, other) => { sets[2 * node + (other >> 5)] &= ~(1 << (other & 31)); };
-
-// Whether one of the rules turns x - y into x -> y. 1: some z -> x where z is not joined to y. 2: some x -> z -> y.
-// 3: x - z -> y for two z that are not joined. 4: x - w -> z -> y where w is not joined to y, and z is joined to x.
-Report.follows = ({ known, joined, below, open }, x, y) => {
-  const [xs, ys] = [2 * x, 2 * y];
-  if ((known[xs] & ~joined[ys]) !== 0 || (known[xs + 1] & ~joined[ys + 1]) !== 0) return true;
-  if ((below[xs] & known[ys]) !== 0 || (below[xs + 1] & known[ys + 1]) !== 0) return true;
-  for (let half = 0; half < 2; half += 1) {
-    for (let left = joined[xs + half] & known[ys + half]; left !== 0; left &= left - 1) {
-      const z = 32 * half + 31 - Math.clz32(left & -left);
-      const zs = 2 * z;
-      if (Report.inSet(open, x, z)) {
-        const low = open[xs] & known[ys] & ~joined[zs];
-        const high = open[xs + 1] & known[ys + 1] & ~joined[zs + 1];
-        // z is not joined to itself.
-        if ((half === 0 ? low & ~(1 << z) : low) !== 0 || (half === 1 ? high & ~(1 << (z - 32)) : high) !== 0) return true;
-      }
-      // Known parents of z; y is none of them, for z -> y.
-      if ((open[xs] & ~joined[ys] & known[zs]) !== 0 || (open[xs + 1] & ~joined[ys + 1] & known[zs + 1]) !== 0) return true;
-    }
-  }
-  return false;
-};
-
-// Adds to the known edges of one graph all that follow.
-Report.close = (sets, nodes) => {
-  const { above, known, joined, below, open } = sets;
-  joined.set(above);
-  below.fill(0);
-  for (let place = 0; place < 2 * nodes; place += 1) open[place] = above[place] & ~known[place];
-  for (let child = 0; child < nodes; child += 1) {
-    for (let half = 0; half < 2; half += 1) {
-      for (let left = above[2 * child + half]; left !== 0; left &= left - 1) {
-        const parent = 32 * half + 31 - Math.clz32(left & -left);
-        Report.putIn(joined, parent, child);
-        Report.putIn(Report.inSet(known, child, parent) ? below : open, parent, child);
-      }
-    }
-  }
-  for (let changed = true; changed;) {
-    changed = false;
-    for (let child = 0; child < nodes; child += 1) {
-      for (let half = 0; half < 2; half += 1) {
-        for (let left = above[2 * child + half] & ~known[2 * child + half]; left !== 0; left &= left - 1) {
-          const parent = 32 * half + 31 - Math.clz32(left & -left);
-          if (!Report.follows(sets, parent, child)) continue;
-          Report.putIn(known, child, parent);
-          Report.putIn(below, parent, child);
-          Report.takeOut(open, parent, child);
-          Report.takeOut(open, child, parent);
-          changed = true;
+// For every node of every graph, in words of 32 bits: all variables joined to it, and those joined by an edge that is open,
+// given what is compelled by one of the kinds. Parents of what was set from outside in every row are not seen by any
+// score: such edges are left out, for nothing follows from them. Made once.
+Report.neighboursIn = (all, facts, kind) => {
+  all.neighbours ??= [];
+  if (all.neighbours[kind]) return all.neighbours[kind];
+  const { nodes, count, lists, codes } = all;
+  const halves = nodes > 32 ? 2 : 1;
+  const joined = new Int32Array(count * nodes * halves);
+  const open = new Int32Array(count * nodes * halves);
+  const unseen = new Set(facts.always);
+  for (let node = 0; node < nodes; node += 1) {
+    if (unseen.has(node)) continue;
+    const [parents, known, own] = [lists[node][0], lists[node][kind], codes[node]];
+    const [half, bit] = [node >> 5, 1 << (node & 31)];
+    for (let graph = 0; graph < count; graph += 1) {
+      const row = own[graph];
+      const start = graph * nodes * halves;
+      for (let word = 0; word < halves; word += 1) {
+        const above = word === 0 ? parents.low[row] : parents.high[row];
+        const opened = above & ~(word === 0 ? known.low[row] : known.high[row]);
+        joined[start + node * halves + word] |= above;
+        open[start + node * halves + word] |= opened;
+        for (let left = above; left !== 0; left &= left - 1) {
+          const lowest = left & -left;
+          const place = start + (32 * word + 31 - Math.clz32(lowest)) * halves + half;
+          joined[place] |= bit;
+          if ((opened & lowest) !== 0) open[place] |= bit;
         }
       }
     }
   }
+  all.neighbours[kind] = { joined, open };
+  return all.neighbours[kind];
+};
+
+// A function that follows Meek's rules: takes a graph and edges that are open in it and become known, each as
+// parent * nodes + child; gives how many become known in all, and holds these in `found`.
+Report.follower = (all, facts, kind) => {
+  const { nodes, lists, codes } = all;
+  const neighbours = Report.neighboursIn(all, facts, kind);
+  const halves = nodes > 32 ? 2 : 1;
+  const size = nodes * halves;
+  const joined = new Int32Array(size);
+  const open = new Int32Array(size);
+  const found = new Int32Array(nodes * nodes);
+  const unseen = new Uint8Array(nodes);
+  for (const node of facts.always) unseen[node] = 1;
+  let graph = 0;
+  let count = 0;
+  // Words of the sets of parents and children by known edges.
+  const above = (node, half) => {
+    if (unseen[node]) return 0;
+    const set = lists[node][0];
+    return (half === 0 ? set.low : set.high)[codes[node][graph]] | 0;
+  };
+  const known = (node, half) => above(node, half) & ~open[node * halves + half];
+  const below = (node, half) => joined[node * halves + half] & ~above(node, half) & ~open[node * halves + half];
+  const has = (sets, node, other) => ((sets[node * halves + (other >> 5)] >>> (other & 31)) & 1) === 1;
+  const direct = (parent, child) => {
+    if (!has(open, child, parent)) return;
+    open[child * halves + (parent >> 5)] &= ~(1 << (parent & 31));
+    open[parent * halves + (child >> 5)] &= ~(1 << (child & 31));
+    found[count] = parent * nodes + child;
+    count += 1;
+  };
+  // All that follows at once from u -> v; words are read before they change, since sets only shrink.
+  const follow = (u, v) => {
+    const [us, vs] = [u * halves, v * halves];
+    for (let half = 0; half < halves; half += 1) {
+      const at = (left) => 32 * half + 31 - Math.clz32(left & -left);
+      // 1: v -> w where w is not joined to u.
+      const self = u >> 5 === half ? 1 << (u & 31) : 0;
+      for (let left = open[vs + half] & ~joined[us + half] & ~self; left !== 0; left &= left - 1) direct(v, at(left));
+      // 2: u -> v -> w, and w -> u -> v.
+      for (let left = open[us + half] & below(v, half); left !== 0; left &= left - 1) direct(u, at(left));
+      for (let left = open[vs + half] & known(u, half); left !== 0; left &= left - 1) direct(at(left), v);
+      // 3: x - u -> v and x - z -> v where u and z are not joined.
+      for (let left = open[us + half] & open[vs + half]; left !== 0; left &= left - 1) {
+        const x = at(left);
+        for (let other = 0; other < halves; other += 1) {
+          const own = u >> 5 === other ? 1 << (u & 31) : 0;
+          if ((known(v, other) & open[x * halves + other] & ~joined[us + other] & ~own) !== 0) {
+            direct(x, v);
+            break;
+          }
+        }
+      }
+      // 4: x - w -> z -> y where w is not joined to y, and z is joined to x: once u -> v is w -> z, once it is z -> y.
+      for (let left = below(v, half) & ~joined[us + half]; left !== 0; left &= left - 1) {
+        const y = at(left);
+        for (let other = 0; other < halves; other += 1) {
+          let both = open[us + other] & open[y * halves + other] & joined[vs + other];
+          for (; both !== 0; both &= both - 1) direct(32 * other + 31 - Math.clz32(both & -both), y);
+        }
+      }
+      for (let left = known(u, half) & ~joined[vs + half]; left !== 0; left &= left - 1) {
+        const w = at(left);
+        for (let other = 0; other < halves; other += 1) {
+          let both = open[w * halves + other] & open[vs + other] & joined[us + other];
+          for (; both !== 0; both &= both - 1) direct(32 * other + 31 - Math.clz32(both & -both), v);
+        }
+      }
+    }
+  };
+  const run = (place, ways) => {
+    graph = place;
+    count = 0;
+    const start = place * size;
+    for (let word = 0; word < size; word += 1) {
+      joined[word] = neighbours.joined[start + word];
+      open[word] = neighbours.open[start + word];
+    }
+    for (const way of ways) direct(Math.floor(way / nodes), way % nodes);
+    for (let next = 0; next < count; next += 1) follow(Math.floor(found[next] / nodes), found[next] % nodes);
+    return count;
+  };
+  return { run, found };
 };
 
 // Moves to `by_rules`, and to `by_model`, the shares of what is compelled only with the assumptions.
-Report.addAssumed = (all, facts, places, total, { settled, fixed }, shares) => {
+Report.addAssumed = (all, facts, places, total, { settled }, shares) => {
   const { nodes, lists, codes, weights, kinds } = all;
   const before = new Set(facts.settled.map((way) => way.join(" ")));
   const ways = settled.filter((way) => !before.has(way.join(" ")));
   if (ways.length === 0) return;
   const [ruled, modelled] = [Math.min(2, kinds - 1), kinds - 1];
-  const sets = Report.closing(nodes);
-  const byRules = new Int32Array(2 * nodes);
-  // The sets of one graph, of one kind.
-  const read = (made, place, kind) => {
-    for (let node = 0; node < nodes; node += 1) {
-      const row = codes[node][place];
-      made[2 * node] = lists[node][kind].low[row];
-      made[2 * node + 1] = lists[node][kind].high[row];
-    }
+  const followers = [ruled, modelled].map((kind) => Report.follower(all, facts, kind));
+  const [byRules, byModel] = [new Float64Array(nodes * nodes), new Float64Array(nodes * nodes)];
+  const holds = (kind, from, to, place) => {
+    const set = lists[to][kind];
+    return ((from < 32 ? set.low : set.high)[codes[to][place]] >>> (from & 31)) & 1;
   };
-  const has = (place, kind, [from, to]) => {
-    const words = from < 32 ? lists[to][kind].low : lists[to][kind].high;
-    return (words[codes[to][place]] >>> (from & 31)) & 1;
-  };
-  // What is compelled in one graph by edges known before and those that are settled now.
-  const closed = (place, kind, more) => {
-    read(sets.above, place, 0);
-    read(sets.known, place, kind);
-    for (const [from, to] of more) if (Report.inSet(sets.above, to, from)) Report.putIn(sets.known, to, from);
-    // Parents of what was set from outside in every row are seen by no score: nothing follows from these.
-    const unseen = facts.always.map((node) => [node, sets.known[2 * node], sets.known[2 * node + 1]]);
-    for (const node of facts.always) {
-      sets.above[2 * node] = sets.above[2 * node + 1] = sets.known[2 * node] = sets.known[2 * node + 1] = 0;
+  const unseen = new Set(facts.always);
+  const inRules = new Uint8Array(nodes * nodes);
+  const seeds = [];
+  for (let order = 0; order < places.length; order += 1) {
+    const place = places[order];
+    const weight = weights[place];
+    seeds.length = 0;
+    for (const [from, to] of ways) {
+      if (!holds(0, from, to, place) || holds(ruled, from, to, place)) continue;
+      if (unseen.has(to)) {
+        byRules[from * nodes + to] += weight;
+        byModel[from * nodes + to] -= holds(modelled, from, to, place) * weight;
+      } else {
+        seeds.push(from * nodes + to);
+      }
     }
-    Report.close(sets, nodes);
-    for (const [node, low, high] of unseen) [sets.known[2 * node], sets.known[2 * node + 1]] = [low, high];
-  };
-  const add = (matrix, node, low, high, share) => Report.eachOf(low, high, (parent) => { matrix[parent][node] += share; });
-  for (const place of places) {
-    if (!ways.some((way) => has(place, 0, way) && !has(place, ruled, way))) continue;
-    const share = weights[place] / total;
-    closed(place, ruled, ways);
-    byRules.set(sets.known);
-    if (modelled > ruled) closed(place, modelled, [...ways, ...fixed]);
-    for (let node = 0; node < nodes; node += 1) {
-      const row = codes[node][place];
-      const [rules, model] = [lists[node][ruled], lists[node][modelled]];
-      const [low, high] = [byRules[2 * node], byRules[2 * node + 1]];
-      add(shares.by_rules, node, low & ~rules.low[row], high & ~rules.high[row], share);
-      if (modelled === ruled) continue;
-      add(shares.by_model, node, model.low[row] & ~rules.low[row], model.high[row] & ~rules.high[row], -share);
-      add(shares.by_model, node, sets.known[2 * node] & ~low, sets.known[2 * node + 1] & ~high, share);
+    if (seeds.length === 0) continue;
+    const [{ run, found }, model] = followers;
+    const count = run(place, seeds);
+    for (let next = 0; next < count; next += 1) byRules[found[next]] += weight;
+    if (modelled === ruled) continue;
+    // What followed from the model before now follows from rules; what follows from both is added to the model's.
+    for (let next = 0; next < count; next += 1) {
+      const way = found[next];
+      inRules[way] = 1;
+      byModel[way] -= holds(modelled, Math.floor(way / nodes), way % nodes, place) * weight;
     }
+    const more = model.run(place, seeds);
+    for (let next = 0; next < more; next += 1) byModel[model.found[next]] += inRules[model.found[next]] ? 0 : weight;
+    for (let next = 0; next < count; next += 1) inRules[found[next]] = 0;
+  }
+  for (let way = 0; way < nodes * nodes; way += 1) {
+    const [from, to] = [Math.floor(way / nodes), way % nodes];
+    shares.by_rules[from][to] += byRules[way] / total;
+    shares.by_model[from][to] += byModel[way] / total;
   }
 };

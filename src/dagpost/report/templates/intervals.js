@@ -45,6 +45,39 @@ Report.betaPoint = (share, a, b) => {
   return (low + high) / 2;
 };
 
+// The regularised incomplete gamma function: by its series, or by the continued fraction of the rest.
+Report.gammaShare = (x, a) => {
+  if (x <= 0) return 0;
+  const front = Math.exp(a * Math.log(x) - x - Report.logGamma(a));
+  if (x < a + 1) {
+    let [term, sum] = [1 / a, 1 / a];
+    for (let step = 1; step < 10000 && term > 1e-16 * sum; step += 1) sum += term *= x / (a + step);
+    return front * sum;
+  }
+  let b = x + 1 - a;
+  let [c, d] = [1e300, 1 / b];
+  let product = d;
+  for (let step = 1; step < 10000; step += 1) {
+    const part = step * (a - step);
+    b += 2;
+    d = 1 / (part * d + b || 1e-300);
+    c = b + part / c || 1e-300;
+    product *= d * c;
+    if (Math.abs(d * c - 1) < 1e-15) break;
+  }
+  return 1 - front * product;
+};
+
+Report.gammaPoint = (share, a) => {
+  let [low, high] = [0, 2 * a + 40];
+  for (let step = 0; step < 100 && high - low > 1e-14 * high; step += 1) {
+    const middle = (low + high) / 2;
+    if (Report.gammaShare(middle, a) < share) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+};
+
 Report.clopperPearson = (hits, draws, confidence) => {
   const tail = (1 - confidence) / 2;
   const misses = draws - hits;
@@ -90,7 +123,7 @@ Report.shareOf = (all, facts, held) => {
     sums.value += weights[graph];
     sums.hits += repeats[graph];
   }
-  const value = Math.min(1, sums.value);
+  let value = Math.min(1, sums.value);
   const told = ([lower, upper], rule, sure = confidence) => {
     const ends = [Math.min(lower, value), Math.max(upper, value)];
     const [low, high] = ends.map((end) => end.toFixed(4));
@@ -105,22 +138,29 @@ Report.shareOf = (all, facts, held) => {
   }
   if (estimator === "iw") return told(Report.certainInterval(value, facts), facts.covered === null ? "covered mass unknown" : "covered mass", 1);
   if (estimator === "linear-extensions") {
-    const parts = Report.partsOf(all, held, (graph) => weights[graph] / repeats[graph], (graph) => weights[graph], (graph) => weights[graph] ** 2 / repeats[graph]);
+    const draw = (graph) => weights[graph] / repeats[graph];
+    const parts = Report.partsOf(all, held, {
+      weight: (graph) => weights[graph], variance: (graph) => weights[graph] * draw(graph), draw, spread: (graph) => draw(graph) ** 2,
+    });
     return told(Report.kornGraubard(parts.having, parts.lacking, parts.heaviest, 1 / draws, confidence), "Korn-Graubard");
   }
-  if (estimator === "distinct") return told(Report.intervalBeyond(all, facts, held), "Korn-Graubard beyond the drawn graphs");
+  if (estimator === "distinct") {
+    const { ends, certain } = Report.intervalBeyond(all, facts, held);
+    // A share of drawn graphs may contradict what their masses prove.
+    value = Math.min(Math.max(value, certain[0]), certain[1]);
+    return told(ends, "Korn-Graubard beyond the drawn graphs");
+  }
   return told([0, 1], "weights as given");
 };
 
-// The graphs with and without something: sums and variances of weights, and the heaviest of them.
-Report.partsOf = ({ count }, held, single, weight, variance) => {
+// The graphs with and without something: sums and variances of weights, and both for the heaviest single draw.
+Report.partsOf = ({ count }, held, { weight, variance, draw, spread }) => {
   const [having, lacking, heaviest] = [[0, 0], [0, 0], [0, 0]];
   for (let graph = 0; graph < count; graph += 1) {
     const part = held[graph] ? having : lacking;
     part[0] += weight(graph);
     part[1] += variance(graph);
-    const own = single(graph);
-    if (own > heaviest[0]) [heaviest[0], heaviest[1]] = [own, variance(graph) * (own / weight(graph)) ** 2];
+    if (draw(graph) > heaviest[0]) [heaviest[0], heaviest[1]] = [draw(graph), spread(graph)];
   }
   return { having, lacking, heaviest };
 };
@@ -128,30 +168,49 @@ Report.partsOf = ({ count }, held, single, weight, variance) => {
 // What the probability must lie between, whatever the graphs that were not found are like.
 Report.certainInterval = (value, { covered }) => (covered === null ? [0, 1] : [value * covered, Math.min(1, value * covered + 1 - covered)]);
 
-// The masses of the drawn graphs as they are, with an interval for what the others add.
+// The masses of the drawn graphs as they are, with an interval for what the others add. Unless the mass of the others is
+// known there are two unknowns, that mass and the share in it, which takes four fifths of the risk.
 Report.intervalBeyond = (all, facts, held) => {
   const { weights, repeats, count } = all;
   const { covered, confidence, total } = facts;
   const stands = (graph) => total * weights[graph];
   const missed = (graph) => Report.missedOf(repeats[graph]);
-  const known = covered !== null;
-  const weight = (graph) => (known ? missed(graph) : 1) * stands(graph);
-  const { having, lacking, heaviest } = Report.partsOf(all, held, weight, weight, (graph) => missed(graph) * stands(graph) ** 2);
-  let [lower, upper] = heaviest[0] > 0 ? Report.kornGraubard(having, lacking, heaviest, (having[0] + lacking[0]) / count, confidence) : [0, 1];
-  if (!known) return [lower, upper];
-  // If every graph with it, or without it, may have been drawn already, the others may have none, or all have it.
-  let [chanceAll, chanceNone, mass] = [1, 1, 0];
+  const weight = (graph) => missed(graph) * stands(graph);
+  const variance = (graph) => missed(graph) * stands(graph) ** 2;
+  const parts = Report.partsOf(all, held, { weight, variance, draw: weight, spread: variance });
+  const { having, lacking, heaviest } = parts;
+  // The chance that all graphs with it, or all without it, have been drawn; and what each kind weighs.
+  const [chances, masses] = [[1, 1], [0, 0]];
   for (let graph = 0; graph < count; graph += 1) {
     const drawn = Report.drawnOf(repeats[graph]);
-    if (held[graph]) {
-      chanceAll *= drawn;
-      mass += stands(graph) * drawn;
-    } else {
-      chanceNone *= drawn;
-    }
+    const kind = held[graph] ? 0 : 1;
+    chances[kind] *= drawn;
+    masses[kind] += stands(graph) * drawn;
   }
-  const tail = (1 - confidence) / 2;
-  if (chanceAll > tail) lower = 0;
-  if (chanceNone > tail) upper = 1;
-  return [mass + (1 - covered) * lower, Math.min(1, mass + (1 - covered) * upper)];
+  const risk = 1 - confidence;
+  const sure = covered === null ? 1 - 0.8 * risk : confidence;
+  const mean = (having[0] + lacking[0]) / count;
+  const [lowest, highest] = heaviest[0] > 0 ? Report.kornGraubard(having, lacking, heaviest, mean, sure) : [0, 1];
+  // If there may be no graphs with it, or without it, but those that were drawn, the others may all be alike.
+  const tail = (1 - sure) / 2;
+  const shares = [chances[0] > tail ? 0 : lowest, chances[1] > tail ? 1 : highest];
+  const left = covered === null ? Report.massBeyond(facts, having, lacking, chances[0] * chances[1]) : [1 - covered, 1 - covered];
+  const whole = covered === null ? masses[0] + masses[1] : covered;
+  const at = (share, mass) => (masses[0] + mass * share) / (whole + mass);
+  return {
+    ends: [Math.min(...left.map((mass) => at(shares[0], mass))), Math.min(1, Math.max(...left.map((mass) => at(shares[1], mass))))],
+    certain: covered === null ? [0, 1] : [at(0, left[0]), Math.min(1, at(1, left[0]))],
+  };
+};
+
+// Interval of the mass of the graphs that were not drawn: Garwood's, for as many counts as have its variance.
+Report.massBeyond = ({ confidence, left }, having, lacking, chance) => {
+  const [sum, spread] = [having[0] + lacking[0], having[1] + lacking[1]];
+  const most = left ?? Infinity;
+  const counts = spread > 0 ? sum * (sum / spread) : 0;
+  if (counts < 1e-6) return [0, most];
+  const tail = (0.2 * (1 - confidence)) / 2;
+  const lower = (sum * Report.gammaPoint(tail, counts)) / counts;
+  const upper = (sum * Report.gammaPoint(1 - tail, counts + 1)) / counts;
+  return [chance > tail ? 0 : Math.min(lower, most), Math.min(upper, most)];
 };

@@ -95,7 +95,7 @@ Report.start = () => {
   const save = Report.find("save-pairs");
   if (save) save.addEventListener("click", Report.savePairs);
   Report.openForPaper();
-  if (Report.data.graphs && Report.canUnpack()) Report.loadDraws(Report.data.graphs);
+  Report.openDraws();
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     if (Report.panelOf !== null) Report.closePanel(true);

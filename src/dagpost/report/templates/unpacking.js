@@ -62,9 +62,14 @@ Report.ancestorsIn = (all) => {
   const low = new Int32Array(nodes);
   const high = new Int32Array(nodes);
   const waiting = new Int32Array(nodes);
+  // Parents first, as the graph before had them: much the same order fits the next one.
+  const order = Int32Array.from({ length: nodes }, (_, node) => node);
   for (let graph = 0; graph < count; graph += 1) {
-    let [knownLow, knownHigh, left] = [0, 0, nodes];
-    for (let node = 0; node < nodes; node += 1) waiting[node] = node;
+    let knownLow = 0;
+    let knownHigh = 0;
+    let left = nodes;
+    let done = 0;
+    waiting.set(order);
     while (left > 0) {
       let still = 0;
       for (let place = 0; place < left; place += 1) {
@@ -90,6 +95,8 @@ Report.ancestorsIn = (all) => {
         }
         low[node] = setLow;
         high[node] = setHigh;
+        order[done] = node;
+        done += 1;
         if (node < 32) knownLow |= 1 << node;
         else knownHigh |= 1 << (node - 32);
       }
