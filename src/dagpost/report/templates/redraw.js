@@ -326,7 +326,7 @@
     Report.showFrom(Report.threshold);
     Report.tellLegend();
     Report.refreshPanel();
-    Report.fillRowsLater();
+    Report.fillRowsLater?.();
   };
 
   // Parents of every variable, by place; null: back to the view. `said` is told of the graph.
