@@ -24,19 +24,20 @@ Report.percent = (share) => {
 Report.chanceSentence = (chance, count = 1, posterior = true) => {
   if (chance === null) return "Nothing is assumed.";
   const { value, lower, upper, exact } = chance;
-  const [your, have, it] = count === 1 ? ["Your assumption", "has", "it"] : ["Your assumptions", "have", "them"];
-  const whole = posterior ? "of the posterior" : "of the drawn graphs";
+  const [your, have, their] = count === 1 ? ["Your assumption", "has", "its"] : ["Your assumptions", "have", "their"];
   if (value >= 1 - 1e-9) {
     return exact
       ? "You have assumed nothing that the data do not already say."
       : "You have assumed nothing that the drawn graphs do not already say: it holds in all of them.";
   }
-  if (value <= 0) return exact ? `No graph meets ${your.toLowerCase()}.` : `No drawn graph meets ${your.toLowerCase()}; ${it === "it" ? "its" : "their"} probability is at most ${Report.chanceNumber(upper)}.`;
-  const measure = posterior ? "probability" : "frequency";
+  if (value <= 0 && exact) return `No graph meets ${your.toLowerCase()}.`;
+  if (value <= 0) return `No drawn graph meets ${your.toLowerCase()}: ${their} ${posterior ? "probability" : "share"} is at most ${Report.chanceNumber(upper)}.`;
   const within = exact ? "" : ` (${Report.chanceNumber(lower)} to ${Report.chanceNumber(upper)})`;
   const away = Report.percent(1 - value);
   const about = exact || /^(over|less)/.test(away) ? "" : "about ";
-  return `${your} ${have} ${measure} ${Report.chanceNumber(value)}${within}: you have assumed away ${about}${away} ${whole}.`;
+  const said = posterior ? `${have} probability ${Report.chanceNumber(value)}` : `${count === 1 ? "holds" : "hold"} in a share of ${Report.chanceNumber(value)}`;
+  const whole = posterior ? "of the posterior" : "of the graphs";
+  return `${your} ${said}${within}: you have assumed away ${about}${away} ${whole}.`;
 };
 
 // What is said where no graph is left.

@@ -191,10 +191,10 @@ Report.refresh = async () => {
   const kept = Report.kept.get(Report.keyOf(state));
   if (kept) {
     Report.take(kept, state);
-    Report.report({ asking: false, trouble: null, old: false });
+    Report.tellProgress({ asking: false, trouble: null, old: false });
     return;
   }
-  Report.report({ asking: true, trouble: null, old: Report.isOld() });
+  Report.tellProgress({ asking: true, trouble: null, old: Report.isOld() });
   let trouble = null;
   let answered = false;
   let impossible = false;
@@ -214,14 +214,14 @@ Report.refresh = async () => {
     if (impossible) continue;
     answered = true;
     Report.take(view, state);
-    Report.report({ asking: true, trouble, old: false });
+    Report.tellProgress({ asking: true, trouble, old: false });
   }
   if (trouble?.impossible) trouble.words = Report.circleWords(state.given) ?? trouble.words;
   if (answered && trouble === null && Report.view.final !== false) Report.keep(state, Report.view);
   if (!answered && trouble === null && Report.sources.length > 0) {
     trouble = { source: null, words: Report.draws?.trouble ?? "The graphs in this page cannot judge this assumption.", impossible: false };
   }
-  Report.report({ asking: false, trouble, old: !answered && Report.isOld() });
+  Report.tellProgress({ asking: false, trouble, old: !answered && Report.isOld() });
 };
 
 // Whether the view in sight is that of another state.
@@ -260,7 +260,7 @@ Report.compareWith = (which) => {
   if (Report.view) Report.announceView();
 };
 
-Report.report = (progress) => {
+Report.tellProgress = (progress) => {
   Report.progress = progress;
   document.dispatchEvent(new CustomEvent("progress", { detail: progress }));
 };
