@@ -283,3 +283,22 @@ def test_a_busy_server_is_asked_again_and_one_that_has_ended_is_told_of(explorer
     explorer.write("Pressure -> Smoking")
     explorer.answer()
     assert explorer.page.locator("#gone").is_hidden()
+
+
+def test_everything_has_a_name_and_nothing_is_wider_than_the_window(explorer: Explored) -> None:
+    page = explorer.page
+    unnamed = page.evaluate(
+        """Array.from(document.querySelectorAll("button, input, select, [role=application]")).filter((control) =>
+            !(control.getAttribute("aria-label") || control.textContent.trim() || control.labels?.length)).length"""
+    )
+    assert unnamed == 0
+    page.evaluate("Report.openPair(0)")
+    for width in (390, 820, 1280):
+        explorer.resize(width, 800)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # The graph is where it was, whatever its legend and the panel beside it say.
+    before = page.evaluate("Report.picture().getBoundingClientRect().toJSON()")
+    page.evaluate("Report.assume({ kind: 'apart', from: 1, to: 2 })")
+    explorer.wait()
+    page.evaluate("Report.closePanel(false)")
+    assert page.evaluate("Report.picture().getBoundingClientRect().toJSON()") == before

@@ -3,7 +3,7 @@
 // Only offers: whether a statement is right is for the server to say.
 
 Explorer.words = { relations: [], words: [], joins: ["&", "|"], reserved: ["P", "in"], levels: {}, examples: [] };
-Explorer.mostOffers = 8;
+Explorer.mostOffers = 12;
 
 // A name as the language writes it: in quotes unless it is a plain word.
 Explorer.quoted = (name) => {
@@ -81,6 +81,8 @@ Explorer.offers = (text, caret) => {
   const part = Explorer.partAt(text, caret);
   const { kind, column } = Explorer.expected(text.slice(0, part.start));
   const offers = [];
+  // "in mb(" stands behind a name, "pa(" where one could be.
+  const follows = ({ text: sign }) => sign.startsWith("in ") || sign.endsWith(" ");
   const offer = (put, said, start, rank) => offers.push({ put, said, start, rank });
   if (kind === "level") {
     for (const level of Explorer.words.levels[column]) {
@@ -98,12 +100,14 @@ Explorer.offers = (text, caret) => {
     }
     if (!part.inQuotes && kind === "name" && part.typed !== "") {
       for (const word of Explorer.words.words) {
-        if (word.text.toLocaleLowerCase().startsWith(part.typed.toLocaleLowerCase())) offer(word.text, word.said, part.start, 1);
+        if (!follows(word) && word.text.toLocaleLowerCase().startsWith(part.typed.toLocaleLowerCase())) offer(word.text, word.said, part.start, 1);
       }
     }
   }
-  if (kind === "relation" && part.typed === "") {
-    for (const { text: sign, said } of Explorer.words.relations) offer(sign, said, part.start, 0);
+  if (kind === "relation" && !part.inQuotes) {
+    for (const { text: sign, said } of [...Explorer.words.relations, ...Explorer.words.words.filter(follows)]) {
+      if (sign.startsWith(part.typed)) offer(sign, said, part.start, 0);
+    }
   }
   if (kind === "join" && part.typed === "" && /\s$/u.test(text.slice(0, caret))) {
     const said = { "&": "and", "|": "or" };
@@ -138,7 +142,7 @@ Explorer.completed = (field, list, changed) => {
   const take = (offer) => {
     const before = field.value.slice(0, offer.start);
     const after = field.value.slice(field.selectionEnd);
-    const put = `${offer.put}${/[({]$/u.test(offer.put) || /^\s/u.test(after) ? "" : " "}`;
+    const put = `${offer.put}${/[({ ]$/u.test(offer.put) || /^\s/u.test(after) ? "" : " "}`;
     field.value = before + put + after;
     field.setSelectionRange(before.length + put.length, before.length + put.length);
     field.focus();

@@ -48,16 +48,19 @@ Explorer.tipOf = (place) => {
   return lines;
 };
 
-Explorer.pathLines = (from, to) => {
+// Edges and paths between two, both ways, with what they were without assumptions.
+Explorer.pairLines = (from, to) => {
   const lines = [];
-  if (!Report.view?.paths) return lines;
-  for (const [one, two] of [[from, to], [to, from]]) {
-    const now = Report.view.paths[one][two];
-    const before = Report.baseView?.paths ? Report.baseView.paths[one][two] : null;
-    if (now >= Explorer.told.tip || Explorer.changed(now, before)) {
-      lines.push(["path ", one, " ⇝ ", two, `: ${Explorer.numbers(now, before)}`]);
+  const add = (matrix, sign, least) => {
+    if (!Report.view?.[matrix]) return;
+    for (const [one, two] of [[from, to], [to, from]]) {
+      const now = Report.view[matrix][one][two];
+      const before = Report.baseView?.[matrix]?.[one][two] ?? null;
+      if (now >= least || Explorer.changed(now, before)) lines.push([one, sign, two, `: ${Explorer.numbers(now, before)}`]);
     }
-  }
+  };
+  add("edges", " → ", 0.005);
+  add("paths", " ⇝ ", Explorer.told.tip);
   return lines;
 };
 
@@ -176,6 +179,10 @@ Explorer.openVariable = (place) => {
   if (Report.data.exogenous.includes(place)) {
     parts.push(Report.element("p", "Exogenous: not modelled, and without parents. All numbers are given this variable.", "help"));
   }
+  // Of many variables one first wants to see fewer.
+  const focus = Report.focusButtons?.(place) ?? [];
+  const many = Report.data.names.length > 12;
+  if (many) parts.push(...focus);
   if (Report.view) {
     const { panel } = Explorer.told;
     const direct = (number) => Explorer.ranked(number, panel);
@@ -187,7 +194,7 @@ Explorer.openVariable = (place) => {
     }
   }
   if (!Report.data.exogenous.includes(place)) parts.push(Explorer.aboutVariable(place));
-  parts.push(...Report.assumeAbout(place));
+  parts.push(...(many ? [] : focus), ...Report.assumeAbout(place));
   Report.openPanel([Report.name(place)], parts);
   Report.panelOf = { variable: place };
   Report.find("variable").value = Report.data.names[place];
@@ -211,7 +218,7 @@ Explorer.addToPair = (from, to) => {
 Explorer.startDetails = () => {
   const hide = Report.hideTip;
   const plain = Report.saidOf;
-  Report.saidOf = (pair) => [...plain(pair), ...Explorer.pathLines(pair.from, pair.to)];
+  Report.saidOf = (pair) => [...plain(pair), ...Explorer.pairLines(pair.from, pair.to)];
   Report.tellBox = (box, at) => {
     const place = Report.nodeOf(box);
     hide();

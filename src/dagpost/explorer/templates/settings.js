@@ -10,7 +10,9 @@ Explorer.startSettings = () => {
   const written = (value) => String(Number(value.toPrecision(6)));
   const slider = Report.element("input");
   Object.assign(slider, { type: "range", id: "setting-slider", min: "0", max: String(values.length), step: "1", value: "0" });
-  const label = Report.element("label", `${Report.capital(name)} `);
+  // Not a label: it would belong to the output, which comes first.
+  slider.setAttribute("aria-label", Report.capital(name));
+  const label = Report.element("div", `${Report.capital(name)} `);
   const said = Report.element("output", "");
   said.htmlFor = "setting-slider";
   label.append(said, slider);

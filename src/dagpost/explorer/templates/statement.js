@@ -138,9 +138,28 @@ Explorer.startStatements = () => {
   });
   Explorer.ask("words").then((words) => {
     Explorer.words = { ...Explorer.words, ...words };
-    const such = Explorer.exampleOf(words);
+    const such = Explorer.exampleOf();
     if (such) Report.find("statement-help").replaceChildren("Such as ", such, ". Enter keeps it below.");
+    Report.find("statement-help").after(Explorer.grammar(Explorer.words));
   }).catch(() => {});
+};
+
+// All that can be written, folded.
+Explorer.grammar = ({ relations, words }) => {
+  const fold = Report.element("details", undefined, "grammar");
+  const list = Report.element("dl");
+  const joins = [
+    { example: "A -> B & B -> C", said: "both" },
+    { example: "A -> B | B -> A", said: "one of them" },
+    { example: "!(A -> B)", said: "not" },
+    { example: "P(A -> B | B -> C)", said: "the first, where the second holds" },
+    { example: "P(A = yes | B = no)", said: "values instead of graphs; E(A) is a mean, do(B = no) sets a column" },
+  ];
+  for (const { example, said } of [...relations, ...words, ...joins]) {
+    list.append(Report.element("dt", example), Report.element("dd", said));
+  }
+  fold.append(Report.element("summary", "What can be asked"), list);
+  return fold;
 };
 
 // An example about the variables of this table, which is written into the box by a click.
