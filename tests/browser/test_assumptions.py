@@ -205,7 +205,7 @@ def test_a_source_that_fails_says_so_and_the_old_view_stays_marked(page: Any) ->
     _settle(page)
     assert page.evaluate("Report.progress") == {
         "asking": False,
-        "trouble": {"source": "made up", "words": "Nobody answers.", "impossible": False},
+        "trouble": {"source": "made up", "words": "Nobody answers.", "impossible": False, "proven": False},
         "old": True,
     }
     trouble = page.locator("#assumptions .trouble")

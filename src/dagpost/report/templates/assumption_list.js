@@ -78,7 +78,10 @@ Report.drawList = () => {
     item.append(Report.put(Report.element("span", undefined, "what"), said));
     if (costly && costs[place] !== null) item.append(Report.element("span", Report.number(costs[place]), "number cost"));
     item.append(remove);
-    item.classList.toggle("culprit", place === culprit);
+    if (place === culprit) {
+      item.classList.add("culprit");
+      item.querySelector(".what").append(Report.element("em", Report.progress.trouble.proven ? " cannot be" : " was not drawn with the others"));
+    }
     return item;
   }));
   list.hidden = given.length === 0;
@@ -146,7 +149,7 @@ Report.drawChance = () => {
   }
 };
 
-// How the numbers are had exactly; not where that is being done.
+// How the numbers are had exactly; null where that is being done, or nobody could.
 Report.exactCommand = () => (Report.data.explorer || Report.data.base?.source !== "exact" ? null : "dagpost explore MODEL");
 
 Report.drawTrouble = () => {

@@ -43,14 +43,11 @@ Report.chanceSentence = (chance, count = 1, posterior = true) => {
 // What is said where no graph is left.
 Report.emptyWords = (view, command = Report.exactCommand()) => {
   if (view.source !== "draws") return "No graph meets all of your assumptions: they exclude each other, or the rules of the model exclude them.";
-  const told = command ? ` ${command} would tell.` : "";
+  const told = ` ${command ?? "Only more draws"} would tell.`;
   return `No drawn graph meets all of your assumptions: they are improbable, or exclude each other.${told}`;
 };
 
-Report.circleWords = (given) => {
-  const circle = Report.circle(given);
-  return circle && `${circle.map((place) => Report.data.names[place]).join(" → ")} would be a circle, and no graph here has one.`;
-};
+Report.circleWords = (circle) => `${circle.map(Report.shortName).join(" → ")} would be a circle, and no graph here has one.`;
 
 // How far a number from draws may be off, at most, nineteen times in twenty.
 Report.offBy = (view) => {
@@ -78,7 +75,7 @@ Report.sourceSentence = (view, { asking = false, command = null } = {}) => {
   }
   if (view.few) {
     said.push(`Too few graphs left${graphs ? `: ${count(graphs.left)}` : ""}.`);
-    if (command && !asking) said.push(`${command} would answer exactly.`);
+    if (!asking) said.push(command ? `${command} would answer exactly.` : "Only more draws would tell more.");
   }
   if (provisional) {
     said.push(view.seconds ? `A better answer comes in about ${Report.secondsWords(view.seconds)}.` : "A better answer is on its way.");
@@ -112,7 +109,12 @@ Report.assumptionParts = ({ kind, from, to, text }) => ({
   "no-path": ["no path leads from ", from, " to ", to],
 }[kind] ?? [text]);
 
-Report.plainWords = (parts) => parts.map((part) => (typeof part === "number" ? Report.data.names[part] : part)).join("");
+Report.shortName = (place) => {
+  const whole = Report.data.names[place];
+  return whole.length > 40 ? `${whole.slice(0, 39)}…` : whole;
+};
+
+Report.plainWords = (parts) => parts.map((part) => (typeof part === "number" ? Report.shortName(part) : part)).join("");
 
 // What was done, for the names of undo and redo.
 Report.stepWords = ({ did, about }) => ({
