@@ -56,7 +56,8 @@ def assumptions(columns: int, views: int) -> list[list[str]]:
     rng = np.random.default_rng(SEED)
     found: list[list[str]] = []
     while len(found) < views:
-        order, given = rng.permutation(columns), []
+        order = rng.permutation(columns)
+        given: list[str] = []
         for start, end in rng.choice(columns, (3, 2), replace=True).tolist():
             if start != end:
                 first, second = order[min(start, end)], order[max(start, end)]

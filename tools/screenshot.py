@@ -16,18 +16,18 @@ from dagpost import DagPosterior, datasets
 
 TARGET = Path(__file__).parents[1] / "docs" / "_static" / "report.png"
 TITLE = "Heart disease among 1,841 car workers"
-_PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 _WIDTH, _HEIGHT, _COLOURS = 1280, 640, 64
 
 
 def main() -> None:
     """Write the report of the coronary study, look at it as a person with a laptop would, and keep what is seen."""
-    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
-        sys.exit(f"No browser: none of {', '.join(_PROGRAMS)} is installed.")
+        sys.exit(f"No browser: none of {', '.join(PROGRAMS)} is installed.")
     with tempfile.TemporaryDirectory() as folder:
         page = DagPosterior(seed=1).fit(datasets.load("coronary")).report(Path(folder) / "report.html", title=TITLE)
-        TARGET.write_bytes(_smaller(_seen(page, program)))
+        TARGET.write_bytes(smaller(_seen(page, program)))
 
 
 def _seen(page: Path, program: str) -> bytes:
@@ -44,7 +44,8 @@ def _seen(page: Path, program: str) -> bytes:
     return content
 
 
-def _smaller(content: bytes) -> bytes:
+def smaller(content: bytes) -> bytes:
+    """A picture with few colours."""
     from PIL import Image
 
     file = io.BytesIO()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.browser.assuming import FAKE, KINDS, StateModel
 from tests.browser.pages import Seen
 
 from dagpost.features import Feature, edge, parse, path
@@ -17,44 +17,27 @@ from dagpost.features.statements.adjacent import adjacent
 NASTY = (
     *("plain", "in", "P", "mb", "12", "1.5", "-3", "_||_", "a_||_b", "{a, b}", "!(x)", "a -> b", "a -- b & c"),
     *('say "x"', "it's", """both " and '""", "\\", "ends with \\", '\\"', "[t-1]", "x[t-1]", "x[t]", "P(a | b)"),
-    *("🙂", "ÄÖ ß", "two\nlines", "tab\t", "\x1b[31m", "\u2028", "\u202ertl", "<img src=x onerror=alert(1)>", " spaces ", ""),
+    *(
+        "🙂",
+        "ÄÖ ß",
+        "two\nlines",
+        "tab\t",
+        "\x1b[31m",
+        "\u2028",
+        "\u202ertl",
+        "<img src=x onerror=alert(1)>",
+        " spaces ",
+        "",
+    ),
 )
-
-#: A source whose answers are made by hand. `answers` holds what tests put there; without that, a view in which an edge
-#: that is assumed is certain, every other one has probability 0.3, and the chance is 0.3 for each assumption.
-FAKE = """
-() => {
-  const count = Report.data.names.length;
-  window.asked = [];
-  window.later = [];
-  window.madeUp = (state, more = {}) => {
-    const edges = Array.from({ length: count }, (_, from) => Array.from({ length: count }, (__, to) => (from === to ? 0 : 0.3)));
-    for (const { kind, from, to } of state.given) {
-      if (kind === "edge" || kind === "apart") edges[to][from] = 0;
-      if (kind === "edge") edges[from][to] = 1;
-      if (kind === "apart") edges[from][to] = 0;
-    }
-    const value = 0.3 ** state.given.length;
-    const chance = state.given.length === 0 ? null : { value, lower: value, upper: value, exact: true, said: "" };
-    return { given: [], setting: null, chance, source: "exact", final: true, seconds: null, graphs: null, few: false, edges,
-      paths: null, by_data: null, by_rules: null, by_model: null, settled: [], fixed: [], notes: [], ...more };
-  };
-  window.answer = (state) => window.madeUp(state);
-  Report.sources.length = 0;
-  Report.sources.push({ name: "made up", view: (state, signal) => { asked.push({ state, signal }); return answer(state); } });
-  Report.kept.clear();
-  Report.startAssuming();
-  return Report.refresh();
-}
-"""
 
 
 @pytest.fixture
-def page(seen: Seen) -> Iterator[Any]:
+def page(seen: Seen) -> Any:
     """The page with the source made by hand, and nothing assumed."""
     seen.resize(1200, 900)
     seen.page.evaluate(FAKE)
-    yield seen.page
+    return seen.page
 
 
 def _assume(page: Any, kind: str, source: int, target: int) -> None:
@@ -73,71 +56,8 @@ def _settle(page: Any) -> None:
 # The state
 
 
-class _Model:
-    """What the state should be: the obvious way."""
-
-    def __init__(self) -> None:
-        self.past: list[list[tuple[str, int, int]]] = []
-        self.future: list[list[tuple[str, int, int]]] = []
-        self.given: list[tuple[str, int, int]] = []
-
-    def go(self, given: list[tuple[str, int, int]]) -> None:
-        if given != self.given:
-            self.past.append(self.given)
-            self.future, self.given = [], given
-
-    def assume(self, kind: str, source: int, target: int) -> None:
-        if any(_means(own) == _means((kind, source, target)) for own in self.given):
-            return
-        out = [own for own in self.given if _replaced(own, (kind, source, target))]
-        given = [own for own in self.given if own not in out]
-        given.insert(self.given.index(out[0]) if out else len(given), (kind, source, target))
-        self.go(given)
-
-    def undo(self) -> None:
-        if self.past:
-            self.future.append(self.given)
-            self.given = self.past.pop()
-
-    def redo(self) -> None:
-        if self.future:
-            self.past.append(self.given)
-            self.given = self.future.pop()
-
-
-#: What can be between the first and the second of two variables: an edge or none, a path or none, each way.
-_CASES = [("->", "~>"), ("<-", "<~"), (None, "~>"), (None, "<~"), (None, None)]
-
-
-def _means(assumption: tuple[str, int, int]) -> tuple[frozenset[int], frozenset[int]]:
-    """The two variables, and the cases that are left, seen from the lower one."""
-    kind, source, target = assumption
-    onward = source < target
-    arrow, way = ("->", "~>") if onward else ("<-", "<~")
-    holds = {
-        "edge": lambda edge, _: edge == arrow,
-        "no-edge": lambda edge, _: edge != arrow,
-        "joined": lambda edge, _: edge is not None,
-        "apart": lambda edge, _: edge is None,
-        "path": lambda _, path: path == way,
-        "no-path": lambda _, path: path != way,
-    }[kind]
-    return frozenset((source, target)), frozenset(place for place, case in enumerate(_CASES) if holds(*case))
-
-
-def _replaced(earlier: tuple[str, int, int], now: tuple[str, int, int]) -> bool:
-    (pair, left), (other, mine) = _means(earlier), _means(now)
-    if pair != other:
-        return False
-    same_sort = earlier[0].endswith("path") == now[0].endswith("path")
-    return not left & mine or (same_sort and (left <= mine or mine <= left))
-
-
-KINDS = ("edge", "no-edge", "joined", "apart", "path", "no-path")
-
-
 def test_a_walk_of_changes_ends_where_the_obvious_model_does(page: Any) -> None:
-    rng, model = random.Random(17), _Model()
+    rng, model = random.Random(17), StateModel()
     steps: list[Any] = []
     expected = []
     for _ in range(150):
@@ -254,16 +174,17 @@ def test_a_later_source_replaces_the_answer_of_an_earlier_one(page: Any) -> None
         """() => {
             window.seen = [];
             document.addEventListener("view", ({ detail }) => seen.push([detail.view.source, detail.before?.source]));
-            window.answer = (state) => madeUp(state, { source: "draws", few: true, seconds: 2, graphs: { left: 37, of: 3000, worth: 30 } });
-            Report.sources.push({ name: "mute", view: () => null });
-            Report.sources.push({ name: "exact", view: (state) => new Promise((done) => later.push(() => done(madeUp(state)))) });
+            const drawn = { source: "draws", few: true, seconds: 2, graphs: { left: 37, of: 3000, worth: 30 } };
+            const slow = (state) => new Promise((done) => later.push(() => done(madeUp(state))));
+            window.answer = (state) => madeUp(state, drawn);
+            Report.sources.push({ name: "mute", view: () => null }, { name: "exact", view: slow });
             Report.assume({ kind: "edge", from: 0, to: 1 });
         }"""
     )
     source = page.locator("#assumptions .source")
     page.wait_for_function("later.length > 0")
     assert source.text_content() == (
-        "For now from 37 of 3,000 drawn graphs, worth 30 independent ones: numbers are within ±0.2. "
+        "For now from 37 of 3,000 distinct graphs drawn, worth 30 independent draws: numbers are within ±0.2. "
         "Too few graphs left: 37. A better answer comes in about 2 s."
     )
     page.evaluate("later.pop()()")
@@ -274,3 +195,199 @@ def test_a_later_source_replaces_the_answer_of_an_earlier_one(page: Any) -> None
     page.evaluate("asked.length = 0")
     page.evaluate("Report.undo(), Report.redo()")
     assert page.evaluate("asked.length") == 0, "what was found is not asked for again"
+
+
+def test_a_source_that_fails_says_so_and_the_old_view_stays_marked(page: Any) -> None:
+    _assume(page, "edge", 0, 1)
+    _settle(page)
+    page.evaluate("() => { window.answer = () => { throw new Error('Nobody answers.'); }; }")
+    _assume(page, "edge", 1, 2)
+    _settle(page)
+    assert page.evaluate("Report.progress") == {
+        "asking": False,
+        "trouble": {"source": "made up", "words": "Nobody answers.", "impossible": False},
+        "old": True,
+    }
+    trouble = page.locator("#assumptions .trouble")
+    assert "Nobody answers." in trouble.inner_text()
+    assert page.locator(".picture.old").count() == 1
+    assert page.locator("#live").text_content() == "Nobody answers."
+    assert page.evaluate("Report.view.edges[1][2]") == 0.3
+    page.evaluate("() => { window.answer = madeUp; }")
+    trouble.get_by_role("button", name="Try again").click()
+    _settle(page)
+    assert trouble.is_hidden()
+    assert page.evaluate("Report.view.edges[1][2]") == 1
+
+
+def test_the_impossible_names_the_culprit_which_can_be_taken_back(page: Any) -> None:
+    names = page.evaluate("Report.data.names")
+    page.evaluate(
+        """() => {
+            const refused = Object.assign(new Error("No graph has all of these."), { refused: true });
+            window.answer = (state) => { if (state.given.length > 2) throw refused; return madeUp(state); };
+        }"""
+    )
+    for way in ((0, 1), (1, 2), (2, 0)):
+        _assume(page, "edge", *way)
+        _settle(page)
+    trouble = page.locator("#assumptions .trouble")
+    circle = " → ".join(names[place] for place in (0, 1, 2, 0))
+    assert f"{circle} would be a circle, and no graph here has one." in trouble.inner_text()
+    assert page.locator("#assumptions .culprit .what").inner_text().startswith(f"{names[2]} → {names[0]}")
+    assert trouble.get_by_role("button", name="Try again").count() == 0
+    trouble.get_by_role("button", name=f"Take back: {names[2]} → {names[0]}").click()
+    _settle(page)
+    assert _given(page) == [["edge", 0, 1], ["edge", 1, 2]]
+    assert trouble.is_hidden()
+    # Where no graph is left, it is the same.
+    page.evaluate(
+        "() => { window.answer = (state) => madeUp(state, { source: 'draws', graphs: { left: 0, of: 9, worth: 0 } }); }"
+    )
+    _assume(page, "apart", 3, 4)
+    _settle(page)
+    assert "No drawn graph meets all of your assumptions" in trouble.inner_text()
+    assert page.locator("#assumptions .culprit").count() == 1
+
+
+# What is said
+
+
+@pytest.mark.parametrize(
+    ("chance", "said"),
+    [
+        (None, "Nothing is assumed."),
+        ([0.07], "Your assumption has probability 0.07: you have assumed away 93% of the posterior."),
+        ([0.0004], "Your assumption has probability 0.0004: you have assumed away over 99.9% of the posterior."),
+        ([0.004], "Your assumption has probability 0.004: you have assumed away 99.6% of the posterior."),
+        ([3.14e-9], "Your assumption has probability 3.1 × 10⁻⁹: you have assumed away over 99.9% of the posterior."),
+        ([0.985], "Your assumption has probability 0.985: you have assumed away 1.5% of the posterior."),
+        ([0.99996], "Your assumption has probability >0.999: you have assumed away less than 0.1% of the posterior."),
+        ([1.0], "You have assumed nothing that the data do not already say."),
+        (
+            [1.0, 0.998, 1.0],
+            "You have assumed nothing that the drawn graphs do not already say: it holds in all of them.",
+        ),
+        (
+            [0.0712, 0.062, 0.0809],
+            "Your assumption has probability 0.071 (0.062 to 0.081): you have assumed away about 93% of the posterior.",
+        ),
+        ([0.0, 0.0, 0.0012], "No drawn graph meets your assumption; its probability is at most 0.0012."),
+    ],
+)
+def test_the_sentence_on_the_chance_rounds_honestly(opened: Seen, chance: list[float] | None, said: str) -> None:
+    if not opened.page.url.startswith("file"):
+        opened.open()
+    value, lower, upper = (chance * 3)[:3] if chance and len(chance) == 1 else chance or [0, 0, 0]
+    given = chance and {"value": value, "lower": lower, "upper": upper, "exact": lower == upper, "said": ""}
+    assert opened.page.evaluate("(chance) => Report.chanceSentence(chance)", given) == said
+
+
+def test_what_changed_is_listed_largest_first_and_told_once(page: Any) -> None:
+    names = page.evaluate("Report.data.names")
+    page.evaluate(
+        """() => {
+            window.answer = (state) => {
+              const view = madeUp(state);
+              if (state.given.length === 1) { view.edges[2][3] = 0.6; view.edges[3][2] = 0; view.edges[1][2] = 0.2; }
+              return view;
+            };
+            window.told = [];
+            const live = Report.find("live");
+            new MutationObserver(() => told.push(live.textContent)).observe(live, { childList: true });
+        }"""
+    )
+    _assume(page, "edge", 0, 1)
+    _settle(page)
+    rows = page.locator("#assumptions .changed li")
+    said = [" ".join(row.split()) for row in rows.all_inner_texts()]
+    assert said == [
+        f"{names[2]} → {names[3]} 0.300 → 0.600 ▲",
+        f"{names[1]} — {names[2]} 0.600 → 0.500 ▼",
+    ]
+    assert page.evaluate("told") == [
+        "Your assumption has probability 0.3: you have assumed away 70% of the posterior. 2 pairs changed. "
+        f"{names[2]} → {names[3]} from 0.300 to 0.600; {names[1]} — {names[2]} from 0.600 to 0.500."
+    ]
+    rows.first.get_by_role("button").click()
+    lit = "Report.boxes(Report.picture()).filter((box) => box.matches('.lit')).map(Report.nodeOf).sort()"
+    assert page.evaluate(lit) == [2, 3]
+    rows.first.get_by_role("button").click()
+    assert page.locator("svg.graph.chosen").count() == 0
+    _assume(page, "apart", 0, 4)
+    _settle(page)
+    _assume(page, "apart", 0, 5)
+    _settle(page)
+    changed = page.locator("#assumptions .changed")
+    assert changed.inner_text().endswith("No other pair changed by 0.02 or more.")
+
+
+# Hands
+
+
+def test_a_click_on_a_line_offers_what_can_be_assumed(page: Any, seen: Seen) -> None:
+    x, y = seen.line_of(0)
+    page.mouse.click(x, y)
+    menu = page.locator("#pair-menu")
+    source, target = page.evaluate("[Report.pairs[0].from, Report.pairs[0].to]")
+    names = page.evaluate("Report.data.names")
+    words = menu.get_by_role("menuitemradio")
+    assert [text.split("\n")[0] for text in words.all_inner_texts()] == [
+        f"{names[source]} → {names[target]} is there",
+        f"{names[target]} → {names[source]} is there",
+        "not joined",
+        "free",
+    ]
+    assert words.nth(3).get_attribute("aria-checked") == "true"
+    words.nth(1).click()
+    _settle(page)
+    assert menu.count() == 0
+    assert _given(page) == [["edge", target, source]]
+    # The panel of the pair has the same buttons, and knows what is chosen.
+    buttons = page.locator("#panel .pair-choices button")
+    assert [buttons.nth(number).get_attribute("aria-pressed") for number in range(4)] == [
+        "false",
+        "true",
+        "false",
+        "false",
+    ]
+    buttons.nth(2).click()
+    assert _given(page) == [["apart", source, target]]
+    buttons.nth(3).click()
+    assert _given(page) == []
+
+
+def test_any_two_variables_can_be_assumed_about_and_the_list_takes_back(page: Any) -> None:
+    page.locator("#assumptions .pairing summary").click()
+    first, kind, second = page.locator("#assumptions .pair-form select").all()
+    first.select_option("5")
+    kind.select_option("path")
+    second.select_option("2")
+    page.get_by_role("button", name="Assume it").click()
+    _settle(page)
+    assert _given(page) == [["path", 5, 2]]
+    undo = page.locator("#assumptions .buttons button").first
+    assert undo.get_attribute("aria-label").startswith("Undo: assume a path leads from ")
+    page.locator("#assumptions .remove").click()
+    assert _given(page) == []
+    # The focus is not lost with the button that had it.
+    assert page.evaluate("document.activeElement.closest('#assumptions') !== null")
+    undo.click()
+    assert _given(page) == [["path", 5, 2]]
+
+
+def test_names_are_text_in_the_list_the_menu_and_the_form(page: Any) -> None:
+    page.evaluate(
+        """(names) => {
+            Report.data.names.splice(0, 3, ...names);
+            Report.buildAssumptions();
+            Report.drawAssumptions();
+            Report.openMenu(0, 1, { x: 300, y: 300 });
+            Report.assume({ kind: "edge", from: 0, to: 1 });
+        }""",
+        ["<img src=x onerror=alert(1)>", "</section><script>alert(2)</script>", "\u202e&amp;"],
+    )
+    _settle(page)
+    assert page.locator("#assumptions img, #assumptions script, #pair-menu img, #pair-menu script").count() == 0
+    assert "<img src=x onerror=alert(1)> →" in page.locator("#assumptions .assumed").inner_text()
+    assert "<img src=x onerror=alert(1)> →" in page.locator("#pair-menu").inner_text()

@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 import pandas as pd
+import pytest
 from tests.tools.gapped import fitted_to
 
 import dagpost
 from dagpost import DagPosterior, plots
 from dagpost.data.recipe_steps import Step
+from dagpost.explorer.serving import Explorer
 from dagpost.features import evaluate, one_node_reach, parent_conditions, parse
 from dagpost.prediction import sufficient_statistics
 from dagpost.priors import Constraints
@@ -58,7 +60,7 @@ _NOT_INPUT = frozenset(
             "posterior.sensitivity.Sensitivity",
             "Unrolled",
         ),
-        *("ValueEstimate", "ValueDistribution"),
+        *("ValueEstimate", "ValueDistribution", "explorer.serving.Explorer"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
         *("RegimeEffects", "TargetComparison"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
@@ -236,6 +238,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.latent_correlations": (made.bge.latent_correlations, {}),
         "DagPosterior.plot": (made.model.plot, {}),
         "DagPosterior.report": (made.model.report, {"path": out / "report.html"}),
+        "DagPosterior.explore": (_explored(made.model), {"open_browser": False}),
         "DagPosterior.save": (made.model.save, {"path": out / "model.dagpost"}),
         "DagPosterior.load": (DagPosterior.load, {"path": made.model_file}),
         "DagSample": (lambda **fields: replace(made.sample, **fields), _fields(made.sample)),
@@ -456,7 +459,22 @@ def _scored(made: Made, score: Callable[..., Any], frame: pd.DataFrame | None = 
 
 def _given(model: DagPosterior) -> Callable[..., DagPosterior]:
     """Conditioning with one statement by name."""
-    return lambda statements, **setting: model.given(statements, **setting)
+
+    def given(statements: Any, setting: Any) -> DagPosterior:
+        return model.given(statements, setting=setting)
+
+    return given
+
+
+def _explored(model: DagPosterior) -> Callable[..., None]:
+    """Serving the page for a moment; no browser is opened."""
+
+    def explore(**settings: Any) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Explorer, "open", lambda _: False)
+            model.explore(**settings).stop()
+
+    return explore
 
 
 def _with_prior(made: Made, prior: Callable[..., Any]) -> Callable[..., Any]:

@@ -22,7 +22,7 @@ def explore(
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Open a page on which you assume something and see everything else change.
+    """Open a page: assume something, and see everything else change.
 
     It is served to this machine only, until you press Ctrl-C.
 

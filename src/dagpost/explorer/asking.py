@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from dagpost._tools.spelling import in_python
 from dagpost._tools.text import readable_level
 from dagpost.errors import collected_warnings
 from dagpost.explorer.session import QUICK_SECONDS, Session
@@ -43,7 +44,7 @@ def ask(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
         else:
             found = _about_graphs(session, state, resolve(query, session.fitted.names, None, session.fitted.exogenous),
                                   patient=patient)  # fmt: skip
-    return {**found, "notes": said}
+    return {**found, "notes": [in_python(own) for own in said]}
 
 
 def best_estimate(session: Session, state: State, query: Query, *, patient: bool = False) -> tuple[Estimate, bool]:

@@ -67,7 +67,7 @@ def question_in(body: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise InputError("The question must be text in UTF-8.") from None
     except RecursionError:
-        raise _TOO_DEEP from None
+        raise _too_deep() from None
     except json.JSONDecodeError:
         raise InputError("The question must be JSON.") from None
     if not isinstance(found, dict):
@@ -76,7 +76,8 @@ def question_in(body: bytes) -> dict[str, Any]:
     return found
 
 
-_TOO_DEEP = InputError(f"The question is nested too deeply: at most {_DEEPEST} levels.")
+def _too_deep() -> InputError:
+    return InputError(f"The question is nested too deeply: at most {_DEEPEST} levels.")
 
 
 def _check(question: dict[str, Any]) -> None:
@@ -93,7 +94,7 @@ def _check(question: dict[str, Any]) -> None:
                 raise InputError("The question has half of a character (a lone surrogate) in it.")
         level = inner
     if level:
-        raise _TOO_DEEP
+        raise _too_deep()
 
 
 def _is_text(words: str) -> bool:

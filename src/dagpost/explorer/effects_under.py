@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dagpost._tools.spelling import in_python
 from dagpost.errors import InputError, NoGraphError, collected_warnings
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State, place_in
@@ -71,5 +72,5 @@ def _effect(session: Session, state: State, cause: str, outcome: str, *, anew: b
         "through": [part.summary() for part in found.through[:5]],
         "graphs": found.graphs,
         "note": found.note,
-        "notes": [*filter(None, [found.note]), *found.assumptions, *said],
+        "notes": [*filter(None, [found.note]), *found.assumptions, *map(in_python, said)],
     }

@@ -15,6 +15,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from dagpost._tools.checks import truth, whole_number
+from dagpost._tools.spelling import parameter, quoted
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.explorer.desk import Desk
@@ -79,10 +81,15 @@ class Explorer:
         return self._thread.is_alive()
 
     def open(self) -> bool:
-        """Open the page in a browser, if there is one with a screen; whether that was tried."""
+        """Open the page in a browser, if there is a screen; whether that is tried."""
         import webbrowser
 
-        return _has_screen() and webbrowser.open(f"http://{HOST}:{self.port}/{self._guard.new_ticket()}")
+        if not _has_screen():
+            return False
+        # Some browsers keep whoever started them waiting.
+        address = f"http://{HOST}:{self.port}/{self._guard.new_ticket()}"
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        return True
 
     def wait(self) -> None:
         """Return when the page is no longer served; Ctrl-C ends the waiting."""
@@ -121,16 +128,17 @@ def explore(
     open_browser: bool = True,
 ) -> Explorer:
     """Serve the page of a fitted model; it begins with what the model takes for true."""
+    wanted = truth(open_browser, "open_browser")
     session = Session(fitted, _title(title) or ("" if path is None else path.stem), path)
     explorer = Explorer(session, port)
-    if open_browser:
+    if wanted:
         explorer.open()
     return explorer
 
 
 def _title(title: object) -> str:
     if title is not None and not isinstance(title, str):
-        raise InputError(f"The 'title' of an explorer must be text. Got {shown(title)} instead.")
+        raise InputError(f"{parameter('title')} must be text. Got {shown(title)} instead.")
     return title or ""
 
 
@@ -148,20 +156,19 @@ def _uvicorn() -> Any:
 
 def _bound(port: int | None) -> socket.socket:
     """A socket that listens at a port of this machine: the one asked for, or any that is free."""
-    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= _LARGEST_PORT):
-        raise InputError(f"The 'port' must be a whole number from 1 to {_LARGEST_PORT:,}. Got {shown(port)} instead.")
+    chosen = 0 if port is None else whole_number(port, "port", least=1, most=_LARGEST_PORT)
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if os.name == "posix":
             # A port that a server has just left can be taken at once; on Windows it would mean to share it.
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port or 0))
+        listening.bind((HOST, chosen))
         listening.listen(128)
     except OSError as error:
         listening.close()
         raise InputError(
-            f"Port {port} of this machine cannot be used: {error.strerror}. Leave the 'port' out "
-            "to have a free one taken."
+            f"Port {chosen} of this machine cannot be used: {error.strerror}. Without {quoted('port')}, a "
+            "free one is taken."
         ) from None
     return listening
 

@@ -172,15 +172,18 @@ class Session:
 def bytes_beyond(fitted: Fitted, base: Fitted) -> int:
     """How much memory the arrays of a model take that are not those of its base."""
     seen = {id(base), *map(id, vars(base).values()), id(base.workspace.engine)}
-    total, left = 0, [fitted]
+    total = 0
+    left: list[Any] = [fitted]
     while left:
-        thing: Any = left.pop()
+        thing = left.pop()
         if id(thing) in seen:
             continue
         seen.add(id(thing))
         if isinstance(thing, np.ndarray):
-            total += thing.nbytes if thing.base is None else 0
-            left += [] if thing.base is None else [thing.base]
+            # A part of another array has its memory; what comes from a kernel has a base that is no array.
+            whole = not isinstance(thing.base, np.ndarray)
+            total += thing.nbytes if whole else 0
+            left += [] if whole else [thing.base]
         elif isinstance(thing, Mapping):
             left += thing.values()
         elif isinstance(thing, list | tuple):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.spelling import in_python
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError, collected_warnings
 from dagpost.explorer.drawn import DrawnGraphs, Left
 from dagpost.explorer.session import QUICK_SECONDS, Session
@@ -44,7 +45,7 @@ def view(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     state, patient = State.of(asked), bool(asked.get("patient"))
     with collected_warnings() as said:
         found = _Finding(session, state, patient=patient).found()
-    return {**found, "notes": list(dict.fromkeys([*found["notes"], *said]))}
+    return {**found, "notes": list(dict.fromkeys([*found["notes"], *map(in_python, said)]))}
 
 
 @dataclass(eq=False)

@@ -39,6 +39,7 @@ from dagpost.posterior.results import exact_results
 from dagpost.scores import class_of
 
 if TYPE_CHECKING:
+    from dagpost.posterior.completed_condition import UnderTables
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.workspace import SummingWorkspace
 
@@ -192,10 +193,28 @@ def _family_sum(feature: Feature, augmented: Augmented, fitted: Fitted) -> tuple
 def average_families(fitted: Fitted) -> list[Floats]:
     """The average probability of every parent set, an array a node, where all graphs were summed over."""
     assert fitted.augmented is not None
-    families, part = fitted.augmented.families, some_completed(fitted)
-    assert families is not None
+    assert fitted.augmented.families is not None
+    return split_by_node(fitted, fitted.augmented.families)
+
+
+def split_by_node(fitted: Fitted, families: Floats) -> list[Floats]:
+    """What parent sets have, those of the first node first, as an array a node."""
+    part = some_completed(fitted)
     sizes = [len(part.own_weights(node)) for node in range(len(fitted.names))]
     return np.split(families, np.cumsum(sizes)[:-1])
+
+
+def averaged_paths(fitted: Fitted) -> Floats | None:
+    """The probability of a directed path for every pair, averaged over completed tables; None where it is not known."""
+    if fitted.augmented is not None:
+        return fitted.augmented.paths
+    under = _under_tables(fitted)
+    return None if under is None or not fitted.results.tables else under.paths
+
+
+def _under_tables(fitted: Fitted) -> UnderTables | None:
+    """What completed tables say under a condition, where the model has one."""
+    return None if fitted.condition is None or not fitted.completes else fitted.condition.under_tables
 
 
 def families_listed(fitted: Fitted, child: str, count: int | None = None) -> list[tuple[tuple[int, ...], float]] | None:
@@ -203,6 +222,11 @@ def families_listed(fitted: Fitted, child: str, count: int | None = None) -> lis
 
     None where the probabilities of whole parent sets are not computed.
     """
+    under = _under_tables(fitted)
+    if under is not None and fitted.condition is not None:
+        base, node = fitted.condition.base, position_of(child, fitted.names)
+        found = listed_families([some_completed(base)], node, split_by_node(base, under.families)[node], count)
+        return [own for own in found if own[1] > 0.0]
     if fitted.augmented is None:
         return exact_families(fitted, child, count)
     if not fitted.augmented.exact_given_table:

@@ -21,6 +21,7 @@ from dagpost.errors import NoGraphError, PrecisionError, ResourceError
 from dagpost.features import projected_ways
 from dagpost.mcmc.number_series import averages_of
 from dagpost.posterior.averaged_answers import PATIENCE_SECONDS, reckoned_tables, some_completed, weighed_table
+from dagpost.posterior.condition import ImpossibleError
 from dagpost.posterior.drawn_condition import DrawnCondition
 from dagpost.posterior.feasible import has_graph
 from dagpost.posterior.mixture import restricted
@@ -64,7 +65,7 @@ class CompletedCondition(DrawnCondition):
         """What completed tables say; None where they cannot, or not in time."""
         base = self.base
         augmented = base.augmented
-        ways = self._ways()
+        ways = self._ways
         count = reckoned_tables(base, self.patience)
         if augmented is None or not ways or not count:
             return None
@@ -88,25 +89,25 @@ class CompletedCondition(DrawnCondition):
 
     def computed(self, fitted: Fitted) -> Results:
         """Edges by completed tables, or as frequencies among the graphs that are left: what is known better."""
-        drawn, found = super().computed(fitted), self.under_tables
-        assert self.effective_left is not None
+        found = self.under_tables
+        drawn = super().computed(fitted) if found is None or self.graphs_left else None
         if found is None:
+            assert drawn is not None
             return drawn
+        verdict, engine = self.base.results.verdict, self.base.results.engine
+        averaged = (found.shares, found.tables, found.edge_errors)
+        averages = Results(math.nan, found.edges, False, None, engine, verdict, *averaged)
+        if drawn is None or self.effective_left is None:
+            return averages
         errors = np.sqrt(np.clip(drawn.edges * (1.0 - drawn.edges), 0.0, None) / max(self.effective_left, 1.0))
-        if errors.mean() < found.edge_errors.mean():
-            return drawn
-        return Results(
-            math.nan,
-            found.edges,
-            False,
-            None,
-            drawn.engine,
-            drawn.verdict,
-            found.shares,
-            found.tables,
-            found.edge_errors,
-        )
+        return drawn if errors.mean() < found.edge_errors.mean() else averages
 
+    @property
+    def by_tables(self) -> bool:
+        """Whether completed tables answer, so that few drawn graphs do no harm."""
+        return bool(self._ways and reckoned_tables(self.base, self.patience))
+
+    @cached_property
     def _ways(self) -> list[dict[int, Any]] | None:
         """For each way in which the condition can be true, which parent sets of which nodes it leaves."""
         augmented = self.base.augmented
@@ -119,6 +120,8 @@ class CompletedCondition(DrawnCondition):
             for way in found.ways
         ]
         possible = [way for way in ways if has_graph(part.restricted(way), way)]
+        if not possible:
+            raise ImpossibleError
         return possible if len(possible) <= _MOST_WAYS else None
 
     def _one(self, number: int, ways: list[dict[int, Any]]) -> _OneTable:

@@ -40,6 +40,7 @@ from dagpost.posterior.results import Results, compute
 if TYPE_CHECKING:
     from dagpost.features import Query
     from dagpost.methods.base import Method
+    from dagpost.posterior.completed_condition import UnderTables
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.sample import DagSample
     from dagpost.posterior.workspace import SummingWorkspace, Workspace
@@ -52,6 +53,10 @@ _SHARING = 16
 _UNLIKELY = 1e-13
 #: A share of a part that is smaller than this does not tell how much it weighs.
 _SMALLEST_SHARE = 1e-290
+
+
+class ImpossibleError(NoGraphError):
+    """No graph meets a condition, whatever the data."""
 
 
 @dataclass(eq=False, repr=False)
@@ -93,6 +98,11 @@ class Condition:
         if not self.exact:
             return math.nan
         return min(self.left.results.log_evidence - self.base.results.log_evidence, 0.0)
+
+    @property
+    def under_tables(self) -> UnderTables | None:
+        """What completed tables say under the condition, where a table is completed."""
+        return None
 
     def computed(self, fitted: Fitted) -> Results:
         """Evidence and edges of the model that this is the condition of."""
@@ -154,9 +164,12 @@ def conditioned(fitted: Fitted, statements: Sequence[Any], setting: float | None
     if feature is None and setting is None:
         return base
     value = None if setting is None else _value(base, setting)
-    found = _by_weights(base, feature, value)
-    if found is None:
-        return _otherwise(base, texts, feature, setting)
+    try:
+        found = _by_weights(base, feature, value)
+        if found is None:
+            return _otherwise(base, texts, feature, setting)
+    except ImpossibleError:
+        raise _no_graph(base, texts) from None
     exact = exact_sums(base) is not None or base.method.modularity is None
     return _under(base, found, Condition(base, texts, feature, setting, exact))
 
@@ -175,12 +188,6 @@ def _under(base: Fitted, workspace: Workspace, condition: Condition) -> Fitted:
     """The model with other weights, if these are, under a condition."""
     left = replace(base, workspace=workspace, condition=condition, _remembered={})
     condition.left = left
-    if base.method.modularity is None and not condition.drawn:
-        # Cheap, and only the sums know whether one of the graphs that the method considers is left.
-        try:
-            _ = left.results
-        except InputError as error:
-            raise _no_graph(base, condition.statements, f"graph of {base.method.name!r}") from error
     return left
 
 
@@ -237,10 +244,14 @@ def _by_weights(base: Fitted, feature: Feature | None, value: int | None) -> Wor
     parts: list[SummingWorkspace] = []
     for allowed in ways:
         left = list(restricted(workspace, allowed, modularity))
-        parts += [left[place] for place in chosen]
+        if _has_graph_of_method(base, left[0]):
+            parts += [left[place] for place in chosen]
+    if not parts:
+        raise ImpossibleError
+    times = len(parts) // len(chosen)
     sharing = _SHARING * len(parts)
     if isinstance(workspace, MixedWorkspace):
-        value_of = [workspace.value_of[place] for place in chosen] * len(ways)
+        value_of = [workspace.value_of[place] for place in chosen] * times
         joined: JoinedWorkspace = MixedWorkspace(
             workspace.mixture, parts, workspace.engine, workspace.reporter, value_of
         )
@@ -248,12 +259,22 @@ def _by_weights(base: Fitted, feature: Feature | None, value: int | None) -> Wor
         parts[0].sharing = sharing
         return parts[0]
     else:
-        labels = [f"way {way + 1} of {len(ways)}" for way in range(len(ways))]
+        labels = [f"way {way + 1} of {times}" for way in range(times)]
         joined = JoinedWorkspace(parts, [0.0] * len(parts), labels, workspace.engine, workspace.reporter)
     for part in parts:
         part.sharing = sharing
-    joined.most = tuple(_most(base, place) for place in chosen) * len(ways)
+    joined.most = tuple(_most(base, place) for place in chosen) * times
     return joined
+
+
+def _has_graph_of_method(base: Fitted, part: SummingWorkspace) -> bool:
+    """Whether some graph is left of those that a method considers, where these are not all."""
+    if base.method.modularity is not None:
+        return True
+    try:
+        return math.isfinite(base.method.log_mass(part, base.names))
+    except NoGraphError:
+        return False
 
 
 def _most(base: Fitted, place: int) -> float:
@@ -280,7 +301,7 @@ def _allowed_ways(base: Fitted, feature: Feature) -> list[dict[int, Any]] | None
         if len(ways) > _MOST_WAYS:
             return None
     if not ways:
-        raise _no_graph(base, tuple(map(str, _parts(feature))))
+        raise ImpossibleError
     return ways
 
 
@@ -288,8 +309,9 @@ def _parts(feature: Feature) -> tuple[Feature, ...]:
     return feature.parts if isinstance(feature, And) else (feature,)
 
 
-def _no_graph(base: Fitted, texts: Sequence[str], which: str = "graph") -> NoGraphError:
+def _no_graph(base: Fitted, texts: Sequence[str]) -> NoGraphError:
     """The error for a condition that cannot be met; it names one statement, if that is to blame alone."""
+    which = "graph" if base.method.modularity is not None else f"graph of {base.method.name!r}"
     for text in texts:
         if len(texts) > 1 and _is_impossible(base, text):
             texts = [text]
@@ -303,8 +325,8 @@ def _no_graph(base: Fitted, texts: Sequence[str], which: str = "graph") -> NoGra
 
 def _is_impossible(base: Fitted, text: str) -> bool:
     try:
-        _allowed_ways(base, _feature(base, text))
-    except InputError:
+        conditioned(base, [text])
+    except NoGraphError:
         return True
     return False
 

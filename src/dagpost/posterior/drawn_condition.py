@@ -54,16 +54,21 @@ class DrawnCondition(Condition):
     def begin(self) -> None:
         """Restrict the drawn graphs, and say if few are left."""
         sample, held = self.within.own_sample(), self.held
-        if not held.any():
+        if not held.any() and not self.by_tables:
             raise self._none_left(len(sample))
         self.graphs_left, self.graphs_of = int(held.sum()), len(sample)
         self.effective_left = _effective(sample, held)
-        if self.effective_left < FEWEST_EFFECTIVE:
+        if self.effective_left < FEWEST_EFFECTIVE and not self.by_tables:
             warn(
                 f"Few graphs have {self.words}: {self.graphs_left:,} of the {len(sample):,} drawn, worth "
                 f"{self.effective_left:.0f} independent ones. What is said under this condition is a rough guess; "
                 f"{self._remedy}."
             )
+
+    @property
+    def by_tables(self) -> bool:
+        """Whether completed tables answer, so that few drawn graphs do no harm."""
+        return False
 
     def own_sample(self) -> DagSample:
         """The drawn graphs that are left."""
@@ -78,7 +83,7 @@ class DrawnCondition(Condition):
     @cached_property
     def probability(self) -> Estimate:
         """How probable the condition is, given the data: what weights say of it times what draws do."""
-        (own,) = probabilities([Query(self.rest, None)], self.within, 0.95)
+        own = self._of_rest
         if self.within.condition is None:
             return own
         before = float(self.within.condition.probability)
@@ -88,8 +93,18 @@ class DrawnCondition(Condition):
     def log_probability(self) -> float:
         """The natural log of it."""
         before = 0.0 if self.within.condition is None else self.within.condition.log_probability
-        (own,) = probabilities([Query(self.rest, None)], self.within, 0.95)
-        return before + math.log(own) if own > 0.0 else -math.inf
+        return before + math.log(self._of_rest) if self._of_rest > 0.0 else -math.inf
+
+    @cached_property
+    def _of_rest(self) -> Estimate:
+        """The probability of what is left to draws, under what has restricted weights."""
+        return probabilities([Query(self.rest, None)], self.within, 0.95)[0]
+
+    @property
+    def _log_evidence(self) -> float:
+        """The log evidence of what is left, where that of the whole and the probability of the rest are exact."""
+        known = self._of_rest.rule == "exact" and self._of_rest > 0.0 and self.within.results.exact
+        return self.within.results.log_evidence + math.log(self._of_rest) if known else math.nan
 
     def asked(self, query: Query) -> Query:
         """A question to the model whose graphs were drawn."""
@@ -103,7 +118,7 @@ class DrawnCondition(Condition):
             shares = tuple((workspace.shares_given(own.parents) @ own.weights).tolist())
         verdict = within.own_sample().diagnosed.verdict if own.from_chains else None
         engine = within.method.ran_on(within.workspace)
-        return Results(math.nan, own.edge_frequencies().to_numpy(), False, None, engine, verdict, shares)
+        return Results(self._log_evidence, own.edge_frequencies().to_numpy(), False, None, engine, verdict, shares)
 
     def draw(
         self,
@@ -147,7 +162,7 @@ class DrawnCondition(Condition):
         # As if the draws had ended with the last one that is needed.
         end = len(meets) if len(enough) < count else int(enough[-1]) + 1
         kept = self._kept(whole[:end], meets[:end], seed=entropy)
-        return kept if guarantee is None else replace(kept, guarantee=guarantee, log_evidence=math.nan)
+        return kept if guarantee is None else replace(kept, guarantee=guarantee, log_evidence=kept.log_evidence)
 
     def _held(self, sample: DagSample) -> Flags:
         found: Flags = evaluate([self.rest], sample.parents, self.base.names)[0]
@@ -186,11 +201,15 @@ class DrawnCondition(Condition):
             raise self._none_left(len(sample))
         weights = sample.weights[held]
         kept = Kept(int(held.sum()), len(sample), min(float(weights.sum()), 1.0))
-        about = {**sample.provenance, **given_provenance(self), **({} if seed is None else {"seed": seed})}
+        about: dict[str, Any] = {
+            **sample.provenance,
+            **given_provenance(self),
+            **({} if seed is None else {"seed": seed}),
+        }
         arrays: dict[str, Any] = {name: getattr(sample, name)[held] for name in _ARRAYS}
         arrays["weights"] = weights / weights.sum()
-        provenance = {**about, "kept": kept._asdict()}
-        return replace(sample, guarantee=None, chains=None, log_evidence=math.nan, provenance=provenance, **arrays)
+        about = {"log_evidence": self._log_evidence, "provenance": {**about, "kept": kept._asdict()}}
+        return replace(sample, guarantee=None, chains=None, **about, **arrays)
 
     def _none_left(self, drawn: int) -> NoGraphError:
         return NoGraphError(f"None of the {drawn:,} graphs that were drawn has {self.words}; {self._remedy}.")
@@ -198,8 +217,10 @@ class DrawnCondition(Condition):
     @property
     def _remedy(self) -> str:
         """What to do where few graphs are left."""
-        more = setting("samples", 10 * int(self.base.settings["samples"]))
-        return f"assume less, ask single questions of the model itself with given=, or fit with {more}"
+        samples = int(self.base.settings["samples"])
+        by_setting = self.base.method.usual_count(samples) == samples
+        more = f"fit with {setting('samples', 10 * samples)}" if by_setting else "draw more graphs"
+        return f"assume less, ask single questions of the model itself with given=, or {more}"
 
 
 def _effective(sample: DagSample, held: Flags) -> float:
@@ -207,4 +228,6 @@ def _effective(sample: DagSample, held: Flags) -> float:
     if sample.from_chains:
         return min(sample.diagnosed.smallest_effective * float(held.mean()), float(held.sum()))
     weights = sample.weights[held]
+    if not len(weights):
+        return 0.0
     return float(weights.sum() ** 2 / (weights**2).sum())

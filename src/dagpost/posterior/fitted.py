@@ -166,8 +166,13 @@ class Fitted:
 
     @property
     def augmented(self) -> Augmented | None:
-        """What chains over completed tables found, where the table has gaps; the own sample is drawn for it."""
-        return self.once("augmented", lambda: augmented_of(self.own_sample().chains)) if self.completes else None
+        """What chains over completed tables found, where the table has gaps; the own sample is drawn for it.
+
+        None under a condition: tables then do not count alike (completed_condition.py).
+        """
+        if not self.completes or self.condition is not None:
+            return None
+        return self.once("augmented", lambda: augmented_of(self.own_sample().chains))
 
     @property
     def drawn(self) -> DagSample | None:

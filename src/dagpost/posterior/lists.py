@@ -18,7 +18,7 @@ from dagpost.features import evaluate
 from dagpost.posterior import time_edges
 from dagpost.posterior.answers import exact_matrix, known_paths
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
-from dagpost.posterior.averaged_answers import families_listed
+from dagpost.posterior.averaged_answers import averaged_paths, families_listed
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.scores import class_of
@@ -95,8 +95,8 @@ def relation_table(fitted: Fitted, relation: str) -> pd.DataFrame:
     if matrix is None and relation in ("->", "--"):
         edges = np.clip(fitted.results.edges, 0.0, 1.0)
         matrix = edges if relation == "->" else edges + edges.T
-    if matrix is None and relation == "~>" and fitted.augmented is not None:
-        matrix = fitted.augmented.paths
+    if matrix is None and relation == "~>" and fitted.completes:
+        matrix = averaged_paths(fitted)
     if matrix is None:
         table = fitted.own_sample().probability_matrix(relation)
         known = known_paths(fitted) if relation == "~>" else None

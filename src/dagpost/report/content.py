@@ -29,7 +29,7 @@ from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import columns_of
 from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_matrix, exact_sums
-from dagpost.posterior.averaged_answers import families_listed, pair_intervals
+from dagpost.posterior.averaged_answers import averaged_paths, families_listed, pair_intervals
 from dagpost.posterior.condition_words import GIVEN_FROM, GIVEN_KEYS, GIVEN_STATEMENTS, given_provenance
 from dagpost.posterior.directions import LEAST_SHOWN, Directions, directions_of_sample, quick_directions
 from dagpost.posterior.fitted import Fitted
@@ -300,8 +300,8 @@ def _families(fitted: Fitted) -> tuple[tuple[Family, ...], ...] | None:
 def _known_paths(fitted: Fitted) -> Floats | None:
     """Exact paths where the fit has them, or where they take no longer than the fit; averages where there are gaps."""
     workspace = fitted.workspace
-    if fitted.augmented is not None:
-        return fitted.augmented.paths
+    if fitted.completes:
+        return averaged_paths(fitted)
     patience = max(_QUICK_SECONDS, order.expected_seconds(workspace.nodes, workspace.engine.workers))
     try:
         return exact_matrix("~>", fitted, patience)

@@ -53,6 +53,12 @@ class GapFacts(NamedTuple):
 
 def gap_facts(fitted: Fitted) -> GapFacts | None:
     """What a report says of cells that chains drew; None where there are none."""
+    if fitted.condition is not None:
+        # The same tables were completed; under a condition some of them count for more.
+        facts, errors = gap_facts(fitted.condition.base), fitted.results.edge_errors
+        if facts is None or errors is None:
+            return facts
+        return facts._replace(tables=fitted.results.tables, edge_error=float(errors.max()), path_error=None)
     table, found = fitted.table, fitted.augmented
     if table is None or found is None:
         return None

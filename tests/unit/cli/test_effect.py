@@ -142,7 +142,7 @@ def test_an_effect_is_drawn(run: Run, model: str, tmp_path: Path) -> None:
         (["dose", "pressure", "-o", "a.txt"], "does not end as the file of a picture"),
         (["dose", "pressure", "--matrix"], "--matrix is for all effects"),
         (["dose", "--do", "3"], "--do is for one effect. Name an outcome beside 'dose'"),
-        (["--given", "dose -> weight"], "--given is for one effect. Name a cause and an outcome"),
+        (["--given", "dose -> nobody"], "'nobody'"),
         (["--minimum", "7"], "--minimum must be between 0 and 1"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",

@@ -26,7 +26,10 @@ PUBLIC = {
     if is_input(name) and (parameters := parameters_of(name, thing))
 }
 #: What takes longest, as it computes whenever a wrong value is none: a third of the values each.
-_SLOW = {"DagPosterior", "DagPosterior.fit", "DagPosterior.report", "DagSample.report", "cross_validate"}
+_SLOW = {
+    *("DagPosterior", "DagPosterior.fit", "DagPosterior.report", "DagPosterior.explore", "DagSample.report"),
+    "cross_validate",
+}
 #: Engines that need a device or start processes.
 _ELSEWHERE = {"CudaEngine", "DaskEngine"}
 

@@ -22,14 +22,14 @@ Report.buildAssumptions = () => {
   parts.title = element("h2", "Assumptions");
   parts.hint = element("p", "What if? Click a line to assume that it is there, turned, or absent, and see what else changes.", "help");
   parts.list = element("ol", undefined, "assumed");
-  parts.costs = element("p", "Each number is the probability of that assumption given those above it.", "help");
+  parts.costs = element("p", "Each number: its probability given those above.", "help");
   parts.chance = element("div", undefined, "chance");
   parts.bar = element("div", undefined, "chance-bar");
   parts.bar.setAttribute("aria-hidden", "true");
   parts.chanceSaid = element("p");
   parts.chance.append(parts.bar, parts.chanceSaid);
   parts.source = element("p", "", "help source");
-  parts.scope = element("p", "The graph and the table of pairs are under these assumptions; the rest of this page is not.", "help");
+  parts.scope = element("p", "The rest of this page, but for the table of pairs, assumes nothing.", "help");
   parts.trouble = element("div", undefined, "trouble");
   parts.changed = element("div", undefined, "changed");
   parts.undo = button("Undo", Report.undo);
@@ -321,7 +321,7 @@ Report.drawAssumptions = () => {
   Report.find("assumptions").classList.toggle("idle", idle);
   document.querySelectorAll(".pair-choices").forEach(Report.markChoices);
   const { old, asking } = Report.progress;
-  Report.find("graph").classList.toggle("old", old);
+  Report.find("graph").parentElement.classList.toggle("old", old);
   Report.find("assumptions").classList.toggle("asking", asking);
 };
 

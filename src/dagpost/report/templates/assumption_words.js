@@ -46,6 +46,11 @@ Report.emptyWords = (view, command = Report.exactCommand()) => {
   return `No drawn graph meets all of your assumptions: they are improbable, or exclude each other.${told}`;
 };
 
+Report.circleWords = (given) => {
+  const circle = Report.circle(given);
+  return circle && `${circle.map((place) => Report.data.names[place]).join(" → ")} would be a circle, and no graph here has one.`;
+};
+
 // How far a number from draws may be off, at most, nineteen times in twenty.
 Report.offBy = (view) => {
   const worth = view.graphs?.worth;
@@ -55,7 +60,7 @@ Report.offBy = (view) => {
 Report.offByWords = (view) => {
   const off = Report.offBy(view);
   if (off === null) return "";
-  return `±${off >= 0.095 ? off.toFixed(1) : off.toPrecision(1)}`;
+  return off >= 0.5 ? "numbers may be far off" : `numbers are within ±${off >= 0.095 ? off.toFixed(1) : off.toPrecision(1)}`;
 };
 
 // Where the numbers come from. `command`: how to have them exactly, where that is not what is running.
@@ -68,7 +73,7 @@ Report.sourceSentence = (view, { asking = false, command = null } = {}) => {
   else if (view.source === "averaged") said.push("Averaged over completed tables, in each of which all graphs that are left are summed.");
   else if (!graphs) said.push("From drawn graphs.");
   else {
-    said.push(`${provisional ? "For now from" : "From"} ${count(graphs.left)} of ${count(graphs.of)} drawn graphs, worth ${count(graphs.worth)} independent ones: numbers are within ${Report.offByWords(view)}.`);
+    said.push(`${provisional ? "For now from" : "From"} ${count(graphs.left)} of ${count(graphs.of)} distinct graphs drawn, worth ${count(graphs.worth)} independent draws: ${Report.offByWords(view)}.`);
   }
   if (view.few) {
     said.push(`Too few graphs left${graphs ? `: ${count(graphs.left)}` : ""}.`);
@@ -84,6 +89,16 @@ Report.secondsWords = (seconds) => {
   if (seconds < 1) return "a second";
   if (seconds < 90) return `${Math.round(seconds)} s`;
   return `${Math.round(seconds / 60)} min`;
+};
+
+// What is added below a picture that is saved: under what it was drawn. Nothing where nothing is assumed.
+Report.underWords = () => {
+  const { given, setting } = Report.shownState ?? { given: [], setting: null };
+  if (given.length === 0 && setting === null) return "";
+  const said = given.map((assumption) => Report.plainWords(Report.assumptionParts(assumption)));
+  if (setting !== null) said.push(`setting ${setting}`);
+  const chance = Report.view.chance ? ` (probability ${Report.chanceNumber(Report.view.chance.value)})` : "";
+  return ` Assumed: ${said.join("; ")}${chance}. ${Report.sourceSentence(Report.view)}`;
 };
 
 // An assumption as people say it, with places for names.

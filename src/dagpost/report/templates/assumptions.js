@@ -73,6 +73,24 @@ Report.replaces = (now, earlier) => {
   return both === 0 || (alike && (both === mine || both === theirs));
 };
 
+// Variables whose assumed edges and paths lead back to the first of them; null where there is no such circle.
+Report.circle = (given) => {
+  const after = (place) => given.filter(({ kind, from }) => (kind === "edge" || kind === "path") && from === place).map(({ to }) => to);
+  const search = (way) => {
+    for (const next of after(way.at(-1))) {
+      if (next === way[0]) return [...way, next];
+      const found = way.includes(next) ? null : search([...way, next]);
+      if (found) return found;
+    }
+    return null;
+  };
+  for (const start of new Set(given.map(({ from }) => from))) {
+    const found = start === undefined ? null : search([start]);
+    if (found) return found;
+  }
+  return null;
+};
+
 // What is assumed, and what was
 
 Report.past = [];
@@ -198,6 +216,7 @@ Report.refresh = async () => {
     Report.take(view, state);
     Report.report({ asking: true, trouble, old: false });
   }
+  if (trouble?.impossible) trouble.words = Report.circleWords(state.given) ?? trouble.words;
   if (answered && trouble === null && Report.view.final !== false) Report.keep(state, Report.view);
   if (!answered && trouble === null && Report.sources.length > 0) {
     trouble = { source: null, words: Report.draws?.trouble ?? "The graphs in this page cannot judge this assumption.", impossible: false };

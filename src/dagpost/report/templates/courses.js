@@ -96,14 +96,13 @@
     return course;
   };
 
-  // The line up to its head, and the head: its tip and its other corners.
-  Report.withHead = (course, length, width) => {
-    const line = Report.shortened(course, length);
+  // The head at the end of a course: from where its line ends to where the course does.
+  Report.headOn = (course, line, width) => {
     const [tip, foot] = [course.at(-1), line.at(-1)];
     const long = apart(tip, foot) || 1;
     const [across, down] = [(tip[0] - foot[0]) / long, (tip[1] - foot[1]) / long];
     const corner = (side) => [foot[0] - side * down * width / 2, foot[1] + side * across * width / 2];
-    return { line, tip, foot, left: corner(1), right: corner(-1) };
+    return { tip, foot, left: corner(1), right: corner(-1) };
   };
 
   Report.headText = (kind, { tip, foot, left, right }) => (kind === "angle"

@@ -80,7 +80,7 @@ Report.drawing = () => {
     y += taken;
   }
   const facts = Array.from(document.querySelector(".summary").childNodes, (part) => part.textContent.trim()).filter(Boolean);
-  const caption = `${facts.join(". ")}. Lines from a ${Report.data.measure} of ${Report.threshold.toFixed(2)} on: ${Report.find("shown").textContent}`;
+  const caption = `${facts.join(". ")}. Lines from a ${Report.data.measure} of ${Report.threshold.toFixed(2)} on: ${Report.find("shown").textContent}${Report.underWords()}`;
   y += Report.addWords(sheet, caption, { x: 14, y: y + 4, width: wide - 28, size: 11 }) + 14;
   for (const [key, value] of Object.entries({ width: wide, height: y })) {
     paper.setAttribute(key, value);

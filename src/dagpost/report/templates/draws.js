@@ -119,30 +119,52 @@ Report.settledBy = ({ settled, fixed, ruled_out: ruledOut }, given) => {
 
 Report.square = (count) => Array.from({ length: count }, () => new Array(count).fill(0));
 
-// The weighted shares of edges, and of edges that are compelled by the data, only with rules, only with the model.
-Report.edgeShares = (all, places, total) => {
+// The variance of each graph's weight, by which the variance of any share is found (posterior/intervals.py).
+Report.variancesOf = (all, facts) => {
+  const { weights, repeats, count } = all;
+  // Graphs of chains resemble each other: they are worth fewer.
+  const factor = facts.estimator === "chains" ? facts.draws / Math.max(1, facts.effective ?? 1) : 1;
+  const own = facts.estimator === "distinct" ? (graph) => Report.missedOf(repeats[graph]) : (graph) => factor / repeats[graph];
+  all.variances ??= Float64Array.from({ length: count }, (_, graph) => own(graph) * weights[graph] ** 2);
+  return all.variances;
+};
+
+// The weighted shares of edges, and of edges that are compelled by the data, only with rules, only with the model. And
+// the sums of variances of the graphs with each edge, and of all.
+Report.edgeShares = (all, facts, places, total) => {
   const { nodes, lists, codes, weights, kinds } = all;
-  const [edges, byData, byRules, byModel] = Array.from({ length: 4 }, () => Report.square(nodes));
+  const variances = Report.variancesOf(all, facts);
+  const [edges, byData, byRules, byModel, spreads] = Array.from({ length: 5 }, () => Report.square(nodes));
   for (let node = 0; node < nodes; node += 1) {
     const own = codes[node];
     const sets = lists[node];
     const sums = new Float64Array(sets[0].low.length);
-    for (let order = 0; order < places.length; order += 1) sums[own[places[order]]] += weights[places[order]];
+    const spread = new Float64Array(sets[0].low.length);
+    for (let order = 0; order < places.length; order += 1) {
+      const place = places[order];
+      const row = own[place];
+      sums[row] += weights[place];
+      spread[row] += variances[place];
+    }
     for (let row = 0; row < sums.length; row += 1) {
       if (sums[row] === 0) continue;
       const share = sums[row] / total;
-      const add = (matrix, kind, less) => {
+      const add = (matrix, part, kind, less) => {
         const low = sets[kind].low[row] & ~(less === null ? 0 : sets[less].low[row]);
         const high = sets[kind].high[row] & ~(less === null ? 0 : sets[less].high[row]);
-        if ((low | high) !== 0) Report.eachOf(low, high, (parent) => { matrix[parent][node] += share; });
+        if ((low | high) !== 0) Report.eachOf(low, high, (parent) => { matrix[parent][node] += part; });
       };
-      add(edges, 0, null);
-      add(byData, 1, null);
-      if (kinds > 2) add(byRules, 2, 1);
-      if (kinds > 3) add(byModel, 3, 2);
+      add(edges, share, 0, null);
+      add(spreads, spread[row] / total ** 2, 0, null);
+      add(byData, share, 1, null);
+      if (kinds > 2) add(byRules, share, 2, 1);
+      if (kinds > 3) add(byModel, share, 3, 2);
     }
   }
-  return { edges, by_data: byData, by_rules: byRules, by_model: byModel };
+  let sum = 0;
+  for (let order = 0; order < places.length; order += 1) sum += variances[places[order]];
+  const spread = { edges: spreads, total: sum / total ** 2 };
+  return { edges, by_data: byData, by_rules: byRules, by_model: byModel, spread };
 };
 
 Report.pathShares = (all, places, total) => {
@@ -171,22 +193,17 @@ Report.pathShares = (all, places, total) => {
   return paths;
 };
 
-// How many independent draws the graphs left are worth (posterior/intervals.py), and whether that is too few.
-Report.worthOf = ({ weights, repeats }, facts, places) => {
-  const sums = { weight: 0, square: 0, repeats: 0, mass: 0 };
-  const once = facts.estimator === "distinct";
-  for (const place of places) {
-    const weight = weights[place];
-    sums.weight += weight;
-    sums.repeats += repeats[place];
-    sums.square += once ? Report.missedOf(repeats[place]) * weight ** 2 : weight ** 2 / repeats[place];
-  }
-  const most = 1e9;
-  const kish = sums.square > 0 ? sums.weight ** 2 / sums.square : most;
-  if (places.length === 0) return 0;
-  if (facts.estimator === "chains") return ((facts.effective ?? 0) * sums.repeats) / facts.draws;
-  if (once) return Math.min(kish, facts.effective ?? most, most);
-  return kish;
+// How many independent draws the graphs left are worth: as many have shares of the same variance, of edges that are
+// neither rare nor common. The least of these, for edges differ: with some go the graphs that weigh most.
+Report.worthOf = ({ edges, spread }, none) => {
+  if (none) return 0;
+  // Where all graphs that count were drawn nothing is left to chance.
+  let worth = Math.min(1e9, 1 / spread.total);
+  edges.forEach((row, from) => row.forEach((share, to) => {
+    const variance = (1 - 2 * share) * spread.edges[from][to] + share ** 2 * spread.total;
+    if (share > 0.1 && share < 0.9 && variance > 0) worth = Math.min(worth, (share * (1 - share)) / variance);
+  }));
+  return worth;
 };
 
 Report.isFew = (worth, facts, share) => {
@@ -238,11 +255,11 @@ Report.draws.view = (state) => {
   if (places === null) return null;
   let total = 0;
   for (const place of places) total += all.weights[place];
-  const worth = Report.worthOf(all, facts, places);
   const none = places.length === 0;
   // With no graph left there is nothing to say: what is said of all of them stands there.
   const shown = none ? Int32Array.from({ length: all.count }, (_, place) => place) : places;
-  const shares = Report.edgeShares(all, shown, none ? 1 : total);
+  const shares = Report.edgeShares(all, facts, shown, none ? 1 : total);
+  const worth = Report.worthOf(shares, none);
   const known = Report.settledBy(facts, state.given);
   if (!none) Report.addAssumed(all, facts, places, total, known, shares);
   return {

@@ -85,7 +85,10 @@ Report.start = () => {
   Report.watchZoom();
   for (const table of document.querySelectorAll("table.sortable")) {
     Report.makeSortable(table);
-    if (table.matches(".pairs")) Report.makeSearchable(table);
+    if (table.matches(".pairs")) {
+      Report.makeSearchable(table);
+      Report.watchRows(table);
+    }
   }
   document.querySelectorAll(".scroll").forEach(Report.shadeEdges);
   document.querySelectorAll(".paste").forEach(Report.makeCopied);

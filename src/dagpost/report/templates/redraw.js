@@ -69,18 +69,27 @@
     return own;
   };
 
+  // The course of a line, cut for a head at one end or none: worked out once for each end.
+  const routeOf = (own, end, length) => {
+    own.routes ??= new Map();
+    if (!own.routes.has(end)) {
+      const course = end === own.from ? [...courseOf(own)].reverse() : courseOf(own);
+      const line = end === null ? course : Report.shortened(course, length);
+      own.routes.set(end, { course, line, text: Report.courseText(line) });
+    }
+    return own.routes.get(end);
+  };
+
   // One line
 
   const drawStroke = (picture, own, { word, joined }, end) => {
     const look = looks.words[word];
     const mixed = ([least, most]) => least + (most - least) * joined;
     const [width, strength] = [mixed(look.widths) * picture.widthScale, mixed(look.strengths).toFixed(2)];
-    const course = end === own.from ? [...courseOf(own)].reverse() : courseOf(own);
-    let text = Report.courseText(course);
+    const { length, extra, strokes } = looks.head;
+    const { text, course, line } = routeOf(own, look.head === null ? null : end, length * picture.headScale);
     if (look.head !== null) {
-      const { length, extra, strokes } = looks.head;
-      const found = Report.withHead(course, length * picture.headScale, (mixed(look.widths) + extra) * picture.headScale);
-      text = Report.courseText(found.line);
+      const found = Report.headOn(course, line, (mixed(look.widths) + extra) * picture.headScale);
       if (!own.head) {
         own.head = Report.shape("path", {});
         own.line.after(own.head);

@@ -44,10 +44,18 @@ Report.makeSortable = (table) => {
   });
 };
 
-// The rows of the table of pairs under the present view, once the picture is drawn: nobody waits for them.
+// The rows of the table of pairs under the present view: filled when somebody looks at them.
 Report.fillRowsLater = () => {
-  clearTimeout(Report.filling);
-  Report.filling = setTimeout(Report.fillRows, 60);
+  Report.rowsDue = true;
+  if (Report.rowsSeen) setTimeout(Report.fillRows, 60);
+};
+
+Report.watchRows = (table) => {
+  new IntersectionObserver(([{ isIntersecting }]) => {
+    Report.rowsSeen = isIntersecting;
+    if (isIntersecting) Report.fillRows();
+  }, { rootMargin: "200px" }).observe(table);
+  window.addEventListener("beforeprint", Report.fillRows);
 };
 
 // The rows as the page was made, by place of their pair; what stood in each is kept for the way back.
@@ -56,7 +64,8 @@ Report.rows = new Map(Array.from(document.querySelectorAll("table.pairs > tbody 
 
 Report.fillRows = () => {
   const body = document.querySelector("table.pairs > tbody");
-  if (!body) return;
+  if (!body || !Report.rowsDue) return;
+  Report.rowsDue = false;
   Report.pairs.forEach((pair, place) => {
     if (!Report.rows.has(place) && Report.rows.size > 0 && pair.joined >= 0.01) {
       const row = Report.rows.get(0).row.cloneNode(true);

@@ -75,13 +75,18 @@ Report.pairIn = (view, first, second) => {
   return told("open", ways[0], share);
 };
 
-// How far a probability of a view may be off by chance alone: three standard errors, for there are many pairs and few
-// should be called changed that are not. Nothing for exact numbers.
-Report.noiseOf = (view, probability) => {
-  const worth = view.source === "draws" ? view.graphs?.worth : Infinity;
-  if (!(worth > 0)) return worth === 0 ? 1 : 0;
-  const near = (probability * worth + 2) / (worth + 4);
-  return Number.isFinite(worth) ? 3 * Math.sqrt((near * (1 - near)) / (worth + 4)) : 0;
+// How far the probability of an edge, or of either one of a pair, may be off by chance alone: three standard errors, for
+// there are many pairs and few should be called changed that are not. Nothing for exact numbers.
+Report.noiseOf = (view, ways) => {
+  if (view.source !== "draws" || !view.graphs) return 0;
+  const { worth } = view.graphs;
+  if (!(worth > 0)) return 1;
+  const sum = (matrix) => ways.reduce((total, [from, to]) => total + matrix[from][to], 0);
+  const share = Math.min(1, sum(view.edges));
+  // What is in all graphs left, or in none, may be otherwise in others.
+  const least = 3 / worth;
+  const variance = view.spread ? (1 - 2 * share) * sum(view.spread.edges) + share ** 2 * view.spread.total : (share * (1 - share)) / worth;
+  return Math.max(least, 3 * Math.sqrt(Math.max(0, variance)));
 };
 
 // The pairs that differ between two views, the largest difference first: each as it is said before and after, by how much
@@ -90,17 +95,18 @@ Report.noiseOf = (view, probability) => {
 Report.changes = (before, after, least = 0.05) => {
   const found = [];
   const count = after.edges.length;
-  const differs = (one, two) => {
+  const sum = ({ edges }, ways) => Math.min(1, ways.reduce((total, [from, to]) => total + edges[from][to], 0));
+  const differs = (ways) => {
+    const difference = sum(after, ways) - sum(before, ways);
+    if (Math.abs(difference) < least) return 0;
     // Draws under more assumptions are some of the draws under fewer: their errors do not add up.
-    const noise = Math.max(Report.noiseOf(before, two), Report.noiseOf(after, two));
-    return Math.abs(two - one) >= Math.max(least, noise) ? two - one : 0;
+    return Math.abs(difference) >= Math.max(Report.noiseOf(before, ways), Report.noiseOf(after, ways)) ? difference : 0;
   };
   for (let first = 0; first < count; first += 1) {
     for (let second = first + 1; second < count; second += 1) {
       const ways = [[first, second], [second, first]];
-      const [sumBefore, sumAfter] = [before, after].map(({ edges }) => Math.min(1, edges[first][second] + edges[second][first]));
-      const joined = differs(sumBefore, sumAfter);
-      const turns = ways.map(([from, to]) => differs(before.edges[from][to], after.edges[from][to]));
+      const joined = differs(ways);
+      const turns = ways.map((way) => differs([way]));
       const size = Math.max(...[joined, ...turns].map(Math.abs));
       if (size === 0) continue;
       const own = Report.pairIn(after, first, second);
@@ -109,7 +115,7 @@ Report.changes = (before, after, least = 0.05) => {
         to: own.to,
         before: Report.pairIn(before, first, second),
         after: own,
-        joined: sumAfter - sumBefore,
+        joined: sum(after, ways) - sum(before, ways),
         grew: joined > 0,
         shrank: joined < 0,
         turned: joined === 0,
