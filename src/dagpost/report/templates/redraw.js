@@ -127,8 +127,7 @@
   // About as wide as the text is: points and signs are narrow.
   const widthOf = (words, size) => size * Array.from(words).reduce((sum, letter) => sum + (letter === "." || letter === " " ? 0.32 : 0.64), 0);
 
-  // The number of a line, with how much it has grown or shrunk; null: none. Lines that had no room for one get one only
-  // if they have changed.
+  // The number of a line, with how much it has grown or shrunk; null: none.
   const drawNumber = (picture, own, words, change) => {
     if (words === null) {
       removePart(own, "number");
@@ -137,11 +136,12 @@
     }
     const whole = change === "" ? words : `${words} ${change}`;
     const [width, height] = [widthOf(whole, picture.size) + 3, 1.12 * picture.size];
-    own.home ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height);
+    own.home ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height, change !== "");
+    if (own.home === null) return;
     // With its change a number is longer, and moves along its line if it would cover a box.
     own.at = own.home;
     if (change !== "" && covers(picture, own.home, width, height)) {
-      own.wider ??= placeFor(picture, own, width, height);
+      own.wider ??= placeFor(picture, own, width, height, true);
       own.at = own.wider;
     }
     if (!own.number) {
@@ -162,15 +162,18 @@
     return false;
   };
 
-  // Where a number finds room beside those that are seen now.
-  const placeFor = (picture, own, width, height) => {
+  // Where a number finds room beside those that are seen now; null, if it must not stand where there is none.
+  const placeFor = (picture, own, width, height, must) => {
     picture.taken ??= Array.from(picture.lines.values())
       .filter((other) => other.behind && !other.group.classList.contains("hidden"))
       .map((other) => other.at ?? middleOf(other.behind));
     const others = picture.taken.filter((place) => place !== own.at);
-    const [x, y] = Report.numberPlace(courseOf(own), width, height, Array.from(picture.boxes.values()), others);
-    picture.taken.push({ x, y });
-    return { x, y };
+    const free = Report.numberPlace(courseOf(own), width, height, Array.from(picture.boxes.values()), others);
+    if (free === null && !must) return null;
+    const [x, y] = free ?? Report.pointAt(courseOf(own), 0.5);
+    const place = { x, y };
+    picture.taken.push(place);
+    return place;
   };
 
   // A halo under what has changed, a lock on what is required, a cross on what is forbidden.
@@ -223,7 +226,11 @@
     own.group.setAttribute("data-joined", pair.joined.toPrecision(4));
     const base = pair === Report.data.pairs[own.place];
     const told = base && own.words !== null ? own.words : `${pair.joined.toFixed(2)}${pair.sign ? ` ${pair.sign.replace("-", "−")}` : ""}`;
-    const numbered = single === undefined && !(trace && assumed) && (own.words !== null || change || !(own.place in Report.data.pairs));
+    // Lines that had no room for a number when the page was made have none, unless they have changed. Of lines that were not
+    // shown then, nobody looked.
+    const { threshold, pairs } = Report.data;
+    const numbered = single === undefined && !(trace && assumed)
+      && (own.words !== null || change || !(pairs[own.place]?.joined >= threshold));
     drawNumber(picture, own, numbered ? told : null, changeText(change));
     drawMarks(picture, own, state);
   };
@@ -288,6 +295,7 @@
     Report.drawRest = () => {
       for (const svg of Report.pictures()) if (svg !== seen) drawPicture(partsOf(svg), states);
       Report.foldLonely();
+      if (Report.focus) Report.applyFocus();
     };
     Report.drawingRest = setTimeout(Report.drawRest, 120);
   };
@@ -299,7 +307,9 @@
     if (!more) return;
     const needed = new Set();
     for (const line of Report.reachedLines()) {
-      for (const word of line.classList) if (word !== "pair") needed.add(word);
+      // A line that is hardly there has no direction to explain.
+      const trace = line.classList.contains("trace");
+      for (const word of line.classList) if (!(trace && word in looks.words)) needed.add(word);
     }
     for (const item of more.content.children) {
       const { word } = item.dataset;
@@ -316,7 +326,7 @@
     Report.showFrom(Report.threshold);
     Report.tellLegend();
     Report.refreshPanel();
-    Report.fillRowsLater();
+    Report.fillRowsLater?.();
   };
 
   // Parents of every variable, by place; null: back to the view. `said` is told of the graph.
