@@ -44,7 +44,7 @@ def conditioned(fitted: Fitted, statements: Sequence[Any], setting: float | None
 
     Conditions of a model that has some already are added to these.
     """
-    base, features = fitted, [_feature(fitted, statement) for statement in statements]
+    base, features = fitted, [assumed_feature(fitted, statement) for statement in statements]
     texts = tuple(map(str, features))
     if fitted.condition is not None:
         before = fitted.condition
@@ -85,7 +85,8 @@ def _under(base: Fitted, workspace: Workspace, condition: Condition) -> Fitted:
     return left
 
 
-def _feature(fitted: Fitted, statement: Any) -> Feature:
+def assumed_feature(fitted: Fitted, statement: Any) -> Feature:
+    """The statement that is assumed, as the graphs of this model say it."""
     found: Query = resolve(statement, fitted.names, None, fitted.exogenous)
     if found.given is not None:
         raise InputError(f"The condition {str(statement)!r} has a condition of its own. Join both with &.")
@@ -157,7 +158,7 @@ def _no_graph(base: Fitted, texts: Sequence[str]) -> NoGraphError:
 def _is_impossible(base: Fitted, text: str) -> bool:
     """Whether the rules rule out one statement alone, as far as weights tell."""
     try:
-        allowed_ways(base, _feature(base, text))
+        allowed_ways(base, assumed_feature(base, text))
     except ImpossibleError:
         return True
     except InputError:
