@@ -80,7 +80,8 @@ Report.drawing = () => {
     y += taken;
   }
   const facts = Array.from(document.querySelector(".summary").childNodes, (part) => part.textContent.trim()).filter(Boolean);
-  const caption = `${facts.join(". ")}. Lines from a ${Report.data.measure} of ${Report.threshold.toFixed(2)} on: ${Report.find("shown").textContent}${Report.underWords()}`;
+  const from = Report.single ? "" : ` Lines from a ${Report.data.measure} of ${Report.threshold.toFixed(2)} on:`;
+  const caption = `${facts.join(". ")}.${from} ${Report.find("shown").textContent}${Report.underWords()}`;
   y += Report.addWords(sheet, caption, { x: 14, y: y + 4, width: wide - 28, size: 11 }) + 14;
   for (const [key, value] of Object.entries({ width: wide, height: y })) {
     paper.setAttribute(key, value);
