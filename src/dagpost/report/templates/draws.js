@@ -124,11 +124,21 @@ Report.square = (count) => Array.from({ length: count }, () => new Array(count).
 // The variance of each graph's weight, by which the variance of any share is found (posterior/intervals.py).
 Report.variancesOf = (all, facts) => {
   const { weights, repeats, count } = all;
-  // Graphs of chains resemble each other: they are worth fewer.
-  const factor = facts.estimator === "chains" ? facts.draws / Math.max(1, facts.effective ?? 1) : 1;
-  const own = facts.estimator === "distinct" ? (graph) => Report.missedOf(repeats[graph]) : (graph) => factor / repeats[graph];
+  const own = facts.estimator === "distinct" ? (graph) => Report.missedOf(repeats[graph]) : (graph) => 1 / repeats[graph];
   all.variances ??= Float64Array.from({ length: count }, (_, graph) => own(graph) * weights[graph] ** 2);
   return all.variances;
+};
+
+// Graphs of chains resemble each other. For each edge, by how much more its share varies than among independent draws; where
+// an edge tells nothing of that, as much as for the worst one. Null for other samples.
+Report.dependenceOf = (all, facts) => {
+  if (facts.estimator !== "chains") return null;
+  if (!all.dependence) {
+    const times = (worth) => facts.draws / Math.max(worth ?? 0, 1e-3);
+    all.dependence = Array.from({ length: all.nodes }, () => new Array(all.nodes).fill(times(facts.effective)));
+    for (const [from, to, worth] of facts.edge_worth) all.dependence[from][to] = times(worth);
+  }
+  return all.dependence;
 };
 
 // The weighted shares of edges, and of edges that are compelled by the data, only with rules, only with the model. And
@@ -165,7 +175,7 @@ Report.edgeShares = (all, facts, places, total) => {
   }
   let sum = 0;
   for (let order = 0; order < places.length; order += 1) sum += variances[places[order]];
-  const spread = { edges: spreads, total: sum / total ** 2 };
+  const spread = { edges: spreads, total: sum / total ** 2, times: Report.dependenceOf(all, facts) };
   return { edges, by_data: byData, by_rules: byRules, by_model: byModel, spread };
 };
 
@@ -202,7 +212,7 @@ Report.worthOf = ({ edges, spread }, none) => {
   // Where all graphs that count were drawn nothing is left to chance.
   let worth = Math.min(1e9, 1 / spread.total);
   edges.forEach((row, from) => row.forEach((share, to) => {
-    const variance = (1 - 2 * share) * spread.edges[from][to] + share ** 2 * spread.total;
+    const variance = ((1 - 2 * share) * spread.edges[from][to] + share ** 2 * spread.total) * (spread.times?.[from][to] ?? 1);
     if (share > 0.1 && share < 0.9 && variance > 0) worth = Math.min(worth, (share * (1 - share)) / variance);
   }));
   return worth;
@@ -232,7 +242,9 @@ Report.chanceOf = (all, facts, places, given) => {
   }
   const held = new Uint8Array(all.count);
   for (const place of places) held[place] = 1;
-  return Report.shareOf(all, facts, held);
+  // Chains may be worth more for one edge than for the worst one.
+  const own = facts.edge_worth.find(([parent, child]) => kind.endsWith("edge") && parent === from && child === to);
+  return Report.shareOf(all, own && given.length === 1 ? { ...facts, effective: own[2] } : facts, held);
 };
 
 // The probability that a view gives to one assumption; null where it has none.
