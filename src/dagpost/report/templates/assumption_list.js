@@ -143,7 +143,8 @@ Report.drawChance = () => {
     chanceSaid.textContent = Report.chanceSentence(view.chance, state.given.length + (state.setting === null ? 0 : 1), Report.data.posterior);
   }
   if (!source.hidden) {
-    source.textContent = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
+    const told = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
+    source.textContent = [told, ...(view.notes ?? [])].join(" ");
     bar.classList.toggle("provisional", progress.asking && view.source !== "exact");
     source.classList.toggle("few", view.few);
   }
