@@ -128,7 +128,7 @@ def test_keys_undo_and_redo_but_not_while_one_writes(page: Any) -> None:
 
 def test_statements_are_read_back_by_the_language_whatever_the_names_are(page: Any) -> None:
     names = list(NASTY)
-    cases = [[kind, place, (place + 1) % len(names)] for place in range(len(names)) for kind in KINDS]
+    cases = [(kind, place, (place + 1) % len(names)) for place in range(len(names)) for kind in KINDS]
     texts = page.evaluate(
         """([written, cases]) => {
             const kept = Report.data.written;
@@ -361,3 +361,18 @@ def test_names_are_text_in_the_list_the_menu_and_the_form(page: Any) -> None:
     assert page.locator("#assumptions img, #assumptions script, #pair-menu img, #pair-menu script").count() == 0
     assert "<img src=x onerror=alert(1)> →" in page.locator("#assumptions .assumed").inner_text()
     assert "<img src=x onerror=alert(1)> →" in page.locator("#pair-menu").inner_text()
+
+
+def test_each_assumption_says_what_it_costs_given_those_above(page: Any) -> None:
+    _assume(page, "edge", 0, 1)
+    _settle(page)
+    # That of a single one is the chance, which is told anyway.
+    assert page.locator("#assumptions .cost").count() == 0
+    _assume(page, "edge", 1, 2)
+    _settle(page)
+    assert page.locator("#assumptions .cost").all_inner_texts() == ["0.300", "0.300"]
+    chance = "{ value: 0.045, lower: 0.04, upper: 0.05, exact: false, said: '' }"
+    page.evaluate(f"() => {{ window.answer = (state) => madeUp(state, {{ chance: {chance} }}); }}")
+    _assume(page, "edge", 2, 3)
+    _settle(page)
+    assert page.locator("#assumptions .cost").all_inner_texts() == ["0.300", "0.300", "≈0.500"]
