@@ -205,7 +205,7 @@ def test_a_source_that_fails_says_so_and_the_old_view_stays_marked(page: Any) ->
     _settle(page)
     assert page.evaluate("Report.progress") == {
         "asking": False,
-        "trouble": {"source": "made up", "words": "Nobody answers.", "impossible": False},
+        "trouble": {"source": "made up", "words": "Nobody answers.", "impossible": False, "proven": False},
         "old": True,
     }
     trouble = page.locator("#assumptions .trouble")
@@ -272,7 +272,7 @@ def test_the_impossible_names_the_culprit_which_can_be_taken_back(page: Any) -> 
             [0.0712, 0.062, 0.0809],
             "Your assumption has probability 0.071 (0.062 to 0.081): you have assumed away about 93% of the posterior.",
         ),
-        ([0.0, 0.0, 0.0012], "No drawn graph meets your assumption; its probability is at most 0.0012."),
+        ([0.0, 0.0, 0.0012], "No drawn graph meets your assumption: its probability is at most 0.0012."),
     ],
 )
 def test_the_sentence_on_the_chance_rounds_honestly(opened: Seen, chance: list[float] | None, said: str) -> None:

@@ -126,8 +126,8 @@ def compare(view: dict[str, Any], pairs: list[dict[str, Any]], sample: DagSample
         about = (own["word"], own["from"], own["to"], own["said"])
         assert about == (said.word, said.source, said.target, said.label), state
         numbers = (own["joined"], own["share"], own["parts"][3])
-        expected = (said.joined, said.share, found.reversible[said.source, said.target])
-        assert max(abs(one - two) for one, two in zip(numbers, expected, strict=True)) < 1e-9
+        own_numbers = (said.joined, said.share, float(found.reversible[said.source, said.target]))
+        assert max(abs(one - two) for one, two in zip(numbers, own_numbers, strict=True)) < 1e-9
 
 
 def rules_held(sample: DagSample, about: dict[str, Any]) -> DagSample:

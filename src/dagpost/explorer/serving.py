@@ -159,9 +159,8 @@ def _bound(port: int | None) -> socket.socket:
     chosen = 0 if port is None else whole_number(port, "port", least=1, most=_LARGEST_PORT)
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if os.name == "posix":
-            # A port that a server has just left can be taken at once; on Windows it would mean to share it.
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # A port that a server has just left can be taken at once. On Windows that would mean to share it with anybody.
+        listening.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR), 1)
         listening.bind((HOST, chosen))
         listening.listen(128)
     except OSError as error:

@@ -18,12 +18,14 @@ import numpy as np
 from dagpost.errors import InputError, ResourceError, collected_warnings
 from dagpost.explorer.drawn import DrawnGraphs
 from dagpost.explorer.state import State
-from dagpost.features import Feature, projected_ways, resolve
+from dagpost.features import Feature, projected_ways
 from dagpost.posterior.answers import exact_sums
-from dagpost.posterior.condition import all_of, conditioned, seconds_left
+from dagpost.posterior.condition import all_of
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.given import assumed_feature, conditioned
 from dagpost.posterior.knowledge import Knowledge, knowledge_of, knowledge_under
 from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.restriction import restrictable, seconds_left
 
 Made = TypeVar("Made")
 
@@ -75,27 +77,26 @@ class Session:
         """All statements of a state as one; None where there are none. What cannot be read is refused."""
         if state.setting is not None and state.setting not in self.settings:
             raise InputError(f"{state.setting:g} is not one of the values that the score of this model averages over.")
-        features = [self._feature(text) for text in dict.fromkeys(state.given)]
+        features = [assumed_feature(self.fitted, text) for text in dict.fromkeys(state.given)]
         return all_of(features) if features else None
-
-    def _feature(self, text: str) -> Feature:
-        found = resolve(text, self.fitted.names, None, self.fitted.exogenous)
-        if found.given is not None:
-            raise InputError(f"The condition {text!r} has a condition of its own. Join both with &.")
-        return found.feature
 
     def seconds(self, state: State) -> float:
         """Roughly how long the exact answer under a state takes; infinite where only draws can tell."""
         feature = self.feature(state)
         if state.is_empty:
             return 0.0
-        if exact_sums(self.fitted) is None or (
-            feature is not None and projected_ways(feature, self.fitted.names) is None
-        ):
+        if not self._restricts or (feature is not None and projected_ways(feature, self.fitted.names) is None):
             return math.inf
         left = self._model(state)
-        exact = left.condition is not None and left.condition.exact
-        return seconds_left(left.workspace, left.modularity) if exact else math.inf
+        if left.condition is None or not left.condition.exact:
+            return math.inf
+        # A method with sums of its own, over trees or along one order, has cheap ones.
+        return 0.0 if left.method.modularity is None else seconds_left(left.workspace, left.modularity)
+
+    @property
+    def _restricts(self) -> bool:
+        """Whether conditions on parents leave a model with exact sums."""
+        return self.fitted.results.exact and restrictable(self.fitted)
 
     def is_quick(self, state: State) -> bool:
         """Whether the best answers that there are under a state take no longer than one waits unasked."""
@@ -108,9 +109,8 @@ class Session:
         if self.fitted.completes or math.isfinite(self.seconds(state)):
             return True
         # Where some of several statements restrict the weights, graphs can be drawn anew under these.
-        exact = exact_sums(self.fitted) is not None
-        parts = [projected_ways(self._feature(text), self.fitted.names) is None for text in state.given]
-        return exact and (not all(parts) or state.setting is not None)
+        parts = [projected_ways(assumed_feature(self.fitted, text), self.fitted.names) is None for text in state.given]
+        return self._restricts and (not all(parts) or state.setting is not None)
 
     def under(self, state: State, *, patient: bool = False) -> Fitted:
         """The model under the conditions of a state; what takes long is done for one `patient` request at a time."""

@@ -96,3 +96,21 @@ def test_a_short_stage_shows_nothing(terminal: Terminal) -> None:
 
 def test_a_pipe_gets_no_bar() -> None:
     assert progress.reporter_for(None) is progress.NO_PROGRESS
+
+
+def test_work_that_is_not_wanted_any_more_ends_between_two_units() -> None:
+    wanted, told = [True], []
+
+    def tell(stage: str, done: int, everything: int) -> None:
+        told.append((stage, done, everything))
+
+    reporter = progress.reporter_for(tell)
+    with progress.while_wanted(lambda: wanted[0]), reporter.stage("sums", 3) as stage:
+        stage.advance(1)
+        wanted[0] = False
+        with pytest.raises(progress.UnwantedError):
+            stage.advance(1)
+    assert told == []
+    with reporter.stage("sums", 3) as stage:
+        stage.advance(1)
+    assert told == [("sums", 1, 3)]

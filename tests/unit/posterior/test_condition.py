@@ -20,7 +20,7 @@ from dagpost import BDeu, DagPosterior, LocalScores, StructureMCMC, Trees
 from dagpost.errors import DagpostWarning, InputError, NoGraphError
 from dagpost.features import parse
 from dagpost.methods.given_order import GivenOrder
-from dagpost.posterior.condition import condition_seconds
+from dagpost.posterior.given import condition_seconds
 from dagpost.posterior.mixture import MixedWorkspace
 
 NAMES = ("A", "B", "C", "D")
@@ -71,7 +71,12 @@ def test_nothing_is_summed_before_somebody_asks_and_then_once(
     part = type(model.fitted_.workspace.parts[0])
     summed: list[str] = []
     own = part.summed
-    monkeypatch.setattr(part, "summed", lambda self, modularity: summed.append(modularity) or own(self, modularity))
+
+    def noted(self: Any, modularity: str) -> Any:
+        summed.append(modularity)
+        return own(self, modularity)
+
+    monkeypatch.setattr(part, "summed", noted)
     left = model.given("A -> B")
     assert not summed
     _ = left.condition_.probability, left.edge_probabilities_, left.probability("A ~> C"), left.mixture_weights_
@@ -139,7 +144,7 @@ def test_methods_with_a_target_of_their_own_are_restricted_too(method: Any) -> N
 def test_draws_are_from_what_is_left(model: DagPosterior) -> None:
     """False-alarm rate 1e-6."""
     left = model.given("A -- B & !(C -> A)")
-    expected: Counter[tuple[int, ...]] = Counter()
+    expected: dict[tuple[int, ...], float] = {}
     for row in naive.all_dags(4):
         masks = np.array([row], dtype=np.uint64)
         held = (row[1] & 1 or row[0] >> 1 & 1) and not row[0] >> 2 & 1

@@ -78,7 +78,10 @@ Report.drawList = () => {
     item.append(Report.put(Report.element("span", undefined, "what"), said));
     if (costly && costs[place] !== null) item.append(Report.element("span", Report.number(costs[place]), "number cost"));
     item.append(remove);
-    item.classList.toggle("culprit", place === culprit);
+    if (place === culprit) {
+      item.classList.add("culprit");
+      item.querySelector(".what").append(Report.element("em", Report.progress.trouble.proven ? " cannot be" : " was not drawn with the others"));
+    }
     return item;
   }));
   list.hidden = given.length === 0;
@@ -114,7 +117,9 @@ Report.drawnChance = (key, state) => {
   if (!Report.draws?.all) return null;
   if (!Report.drawnChances.has(key)) {
     const left = Report.draws.left(state);
-    Report.drawnChances.set(key, left === null ? null : left.weights.reduce((sum, weight) => sum + weight, 0));
+    const sum = left?.weights.reduce((total, weight) => total + weight, 0);
+    // That it was never drawn does not say how rare it is.
+    Report.drawnChances.set(key, sum > 0 ? sum : null);
   }
   return Report.drawnChances.get(key);
 };
@@ -144,19 +149,14 @@ Report.drawChance = () => {
   }
 };
 
-// How the numbers are had exactly; not where that is being done.
+// How the numbers are had exactly; null where that is being done, or nobody could.
 Report.exactCommand = () => (Report.data.explorer || Report.data.base?.source !== "exact" ? null : "dagpost explore MODEL");
 
 Report.drawTrouble = () => {
   const { trouble: place } = Report.parts;
-  const { asking, trouble, old } = Report.progress;
-  place.hidden = trouble === null && !old;
-  place.classList.toggle("waiting", trouble === null);
+  const { trouble, old } = Report.progress;
+  place.hidden = trouble === null;
   if (place.hidden) return;
-  if (trouble === null) {
-    place.replaceChildren(Report.element("p", asking ? "Computing. The picture still shows what was found before." : "The picture shows what was found before."));
-    return;
-  }
   const said = [Report.element("p", trouble.words)];
   said.push(Report.element("p", old
     ? "The picture still shows what was found before this change."
@@ -193,7 +193,11 @@ Report.comparedViews = () => {
 Report.presentChanges = () => {
   const views = Report.comparedViews();
   if (views === null) return null;
-  return Report.changes(...views, LEAST_CHANGE).filter(({ from, to }) => Report.assumedOf(from, to).length === 0);
+  // Asked for several times an answer: among many columns there are thousands of pairs.
+  if (views.some((view, place) => view !== Report.lastChanges?.views[place])) {
+    Report.lastChanges = { views, found: Report.changes(...views, LEAST_CHANGE) };
+  }
+  return Report.lastChanges.found.filter(({ from, to }) => Report.assumedOf(from, to).length === 0);
 };
 
 // The number of a pair that changed most: the probability of an edge one way, or that of being joined at all.
@@ -311,18 +315,22 @@ Report.drawHistory = () => {
 };
 
 Report.drawAssumptions = () => {
+  const { old, asking, trouble } = Report.progress;
+  const waiting = asking && old;
   Report.drawList();
-  Report.drawChance();
+  // What was said before stays for the moment, paler: nothing should jump for the sake of a tenth of a second.
+  if (!waiting) {
+    Report.drawChance();
+    Report.drawChanges();
+  }
   Report.drawTrouble();
-  Report.drawChanges();
   Report.drawHistory();
   const idle = Report.state.given.length === 0 && Report.state.setting === null;
   Report.parts.hint.hidden = !idle;
   Report.find("assumptions").classList.toggle("idle", idle);
   document.querySelectorAll(".pair-choices").forEach(Report.markChoices);
-  const { old, asking } = Report.progress;
   Report.find("graph").parentElement.classList.toggle("old", old);
-  Report.find("assumptions").classList.toggle("asking", asking);
+  Report.find("assumptions").classList.toggle("computing", waiting && !trouble);
 };
 
 // What somebody hears who does not see the page: once for each state, when it is settled.

@@ -44,6 +44,8 @@ Report.openDraws = () => {
   }
   const section = Report.find("assumptions");
   if (!section) return;
+  // Not for paper.
+  section.classList.add("idle");
   section.replaceChildren(Report.element("p", "This browser is too old to unpack the graphs in this file: nothing can be assumed. Everything else on this page holds.", "help"));
   section.hidden = false;
 };

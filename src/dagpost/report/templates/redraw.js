@@ -138,12 +138,10 @@
     const [width, height] = [widthOf(whole, picture.size) + 3, 1.12 * picture.size];
     own.home ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height, change !== "");
     if (own.home === null) return;
-    // With its change a number is longer, and moves along its line if it would cover a box.
-    own.at = own.home;
-    if (change !== "" && covers(picture, own.home, width, height)) {
-      own.wider ??= placeFor(picture, own, width, height, true);
-      own.at = own.wider;
-    }
+    // With its change a number is longer, and moves along its line if it would cover something.
+    const wider = change !== "" && covers(picture, own, width, height);
+    if (wider) own.wider ??= placeFor(picture, own, width, height, true);
+    own.at = wider ? own.wider : own.home;
     if (!own.number) {
       own.behind = Report.shape("rect", { class: "behind" });
       own.number = Report.shape("text", { class: "number", "text-anchor": "middle", "font-size": picture.size });
@@ -155,19 +153,25 @@
     if (change !== "") own.number.append(Report.shape("tspan", { class: "change" }, ` ${change}`));
   };
 
-  const covers = (picture, { x, y }, width, height) => {
-    for (const box of picture.boxes.values()) {
-      if (Math.abs(x - box.x) < box.across + width / 2 && Math.abs(y - box.y) < box.down + height / 2) return true;
-    }
-    return false;
+  // The middles of the numbers that are seen now.
+  const takenIn = (picture) => {
+    picture.taken ??= Array.from(picture.lines.values())
+      .filter((other) => other.behind && !other.group.classList.contains("hidden"))
+      .map((other) => { other.at ??= middleOf(other.behind); return other.at; });
+    return picture.taken;
+  };
+
+  const covers = (picture, own, width, height) => {
+    const { x, y } = own.home;
+    const near = (place, across, down) => Math.abs(x - place.x) < across + width / 2 && Math.abs(y - place.y) < down + height / 2;
+    for (const box of picture.boxes.values()) if (near(box, box.across, box.down)) return true;
+    // Most numbers have four digits or signs.
+    return takenIn(picture).some((place) => place !== own.home && place !== own.at && near(place, 1.2 * picture.size, height / 2));
   };
 
   // Where a number finds room beside those that are seen now; null, if it must not stand where there is none.
   const placeFor = (picture, own, width, height, must) => {
-    picture.taken ??= Array.from(picture.lines.values())
-      .filter((other) => other.behind && !other.group.classList.contains("hidden"))
-      .map((other) => other.at ?? middleOf(other.behind));
-    const others = picture.taken.filter((place) => place !== own.at);
+    const others = takenIn(picture).filter((place) => place !== own.at && place !== own.home);
     const free = Report.numberPlace(courseOf(own), width, height, Array.from(picture.boxes.values()), others);
     if (free === null && !must) return null;
     const [x, y] = free ?? Report.pointAt(courseOf(own), 0.5);
@@ -186,8 +190,12 @@
     if (!assumed) return;
     const [x, y] = own.number ? [own.at.x, own.at.y] : Report.pointAt(courseOf(own), 0.5);
     if (assumed.kind === "edge" || assumed.kind === "joined") {
-      const beside = own.number ? Number(own.behind.getAttribute("width")) / 2 + 5 : 0;
-      own.lock = Report.shape("path", { class: "lock", d: looks.marks.lock, transform: `translate(${(x - beside).toFixed(1)} ${y.toFixed(1)})` });
+      const wide = own.number ? Number(own.behind.getAttribute("width")) : 0;
+      // Beside the number; above it on a line that is hardly longer than that.
+      const [start, end] = [courseOf(own)[0], courseOf(own).at(-1)];
+      const short = Math.hypot(end[0] - start[0], end[1] - start[1]) < wide + 40;
+      const [across, down] = short ? [x, y - (own.number ? picture.size : 0)] : [x - (wide > 0 ? wide / 2 + 5 : 0), y];
+      own.lock = Report.shape("path", { class: "lock", d: looks.marks.lock, transform: `translate(${across.toFixed(1)} ${down.toFixed(1)})` });
       own.target.before(own.lock);
     } else {
       // One direction: where its head would be. Both: in the middle.

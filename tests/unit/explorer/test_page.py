@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dagpost import DagPosterior
+from dagpost.explorer.page import Asset, assets_of
+from dagpost.explorer.session import Session
+from dagpost.explorer.state import State
+
+HOSTILE = '<script>alert("x")</script>'
+
+
+@pytest.fixture(scope="module")
+def assets() -> dict[str, Asset]:
+    frame = pd.DataFrame(np.random.default_rng(1).integers(0, 2, (60, 3)), columns=["A", HOSTILE, "\u2028' onload=x"])
+    fitted = DagPosterior(score="bdeu", samples=50, seed=1, threads=1).fit(frame).fitted_
+    session = Session(fitted, HOSTILE, Path(f"it's {HOSTILE[:8]}\udc80.dagpost"))
+    session.start = State(('A -> "\u2028\' onload=x"',))
+    return assets_of(session)
+
+
+def _data(assets: dict[str, Asset]) -> dict:
+    found = re.search(
+        r'<script type="application/json" id="numbers">(.*?)</script>', assets[""].content.decode("utf-8")
+    )
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_names_and_titles_are_text_wherever_they_stand(assets: dict[str, Asset]) -> None:
+    page = assets[""].content.decode("utf-8")
+    assert HOSTILE not in page
+    assert "onload=x" not in re.sub(r"(?s)<script type.*?</script>|>[^<]*<|\"[^\"]*\"", "", page)
+    assert _data(assets)["names"][1] == HOSTILE
+
+
+def test_scripts_run_in_order_and_only_from_the_server(assets: dict[str, Asset]) -> None:
+    page = assets[""].content.decode("utf-8")
+    scripts = re.findall(r"<script (?!type=)([^>]*)>", page)
+    assert all(re.fullmatch(r'src="scripts/\w+\.js" defer', script) for script in scripts)
+    names = [script.split('"')[1] for script in scripts]
+    assert names[0] == "scripts/numbers.js"
+    assert names[-1] == "scripts/explorer.js"
+    assert {name for name in assets if name.startswith("scripts/")} == set(names)
+
+
+def test_the_page_knows_how_it_began(assets: dict[str, Asset]) -> None:
+    about = _data(assets)["explorer"]
+    assert about["given"] == ['A -> "\u2028\' onload=x"']
+    assert about["setting"] is None
+    assert about["settings"] is None
+    assert about["command"].startswith("dagpost explore 'it'")
+    assert "\udc80" not in about["command"] + about["file"]
+
+
+def test_the_graphs_are_those_of_the_sample(assets: dict[str, Asset]) -> None:
+    graphs = json.loads(assets["graphs"].content)
+    assert (graphs["nodes"], graphs["of"]) == (3, 50)
+
+
+def test_an_averaged_score_has_values_to_choose_from() -> None:
+    frame = pd.DataFrame(np.random.default_rng(1).integers(0, 2, (60, 2)), columns=["A", "B"])
+    fitted = DagPosterior("auto", samples=50, seed=1, threads=1).fit(frame).fitted_
+    settings = _data(assets_of(Session(fitted, "")))["explorer"]["settings"]
+    assert settings["name"] == "equivalent sample size"
+    assert len(settings["values"]) == len(settings["weights"]) > 1
+    assert sum(settings["weights"]) == pytest.approx(1.0)
