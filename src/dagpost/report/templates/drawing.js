@@ -70,13 +70,15 @@ Report.drawing = () => {
   y += high + 8;
   for (const item of document.querySelectorAll(".legend li:not([hidden])")) {
     const mark = item.querySelector("svg");
+    // The mark is copied; what is written in it is not said again.
+    const words = Array.from(item.childNodes, (part) => (part === mark ? "" : part.textContent)).join("").trim();
     let taken = LINE;
     if (mark) {
       const key = mark.cloneNode(true);
       for (const [name, value] of Object.entries({ x: 14, y: y + 2, width: 45, height: 11 })) key.setAttribute(name, value);
       sheet.append(key);
     }
-    taken = Math.max(taken, Report.addWords(sheet, item.textContent.trim(), { x: 68, y, width: wide - 82, size: 12 }));
+    taken = Math.max(taken, Report.addWords(sheet, words, { x: 68, y, width: wide - 82, size: 12 }));
     y += taken;
   }
   const facts = Array.from(document.querySelector(".summary").childNodes, (part) => part.textContent.trim()).filter(Boolean);
