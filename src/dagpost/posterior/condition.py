@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dagpost.errors import NoGraphError
 from dagpost.features import And, Feature, Query
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.completed_condition import UnderTables
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.sample import DagSample
+    from dagpost.posterior.workspace import Workspace
 
 
 class ImpossibleError(NoGraphError):
@@ -44,11 +45,18 @@ class Condition:
     graphs_left: int | None = None
     graphs_of: int | None = None
     effective_left: float | None = None
-    #: The model that this is the condition of.
-    left: Fitted = field(init=False)
+    #: The weights that are left, and what the model that has this condition remembers: the model refers to its
+    #: condition, and a reference back would keep both in memory.
+    workspace: Workspace = field(init=False)
+    remembered: dict[str, Any] = field(init=False, default_factory=dict)
 
     #: Whether graphs were left out, not weights.
     drawn = False
+
+    @property
+    def left(self) -> Fitted:
+        """The model that this is the condition of."""
+        return replace(self.base, workspace=self.workspace, condition=self, _remembered=self.remembered)
 
     @cached_property
     def probability(self) -> Estimate:
@@ -99,7 +107,7 @@ class Condition:
     @property
     def known_probability(self) -> Estimate | None:
         """The probability, where it is known already or known by what the model has computed."""
-        known = "probability" in self.__dict__ or (self.exact and self.left.recall("results") is not None)
+        known = "probability" in self.__dict__ or (self.exact and "results" in self.remembered)
         return self.probability if known else None
 
     @property

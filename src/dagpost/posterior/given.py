@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,7 +63,7 @@ def conditioned(fitted: Fitted, statements: Sequence[Any], setting: float | None
     except ImpossibleError:
         raise _no_graph(base, texts) from None
     exact = exact_sums(base) is not None or base.method.modularity is None
-    return _under(base, found, Condition(base, texts, feature, setting, exact))
+    return _under(found, Condition(base, texts, feature, setting, exact))
 
 
 def condition_seconds(fitted: Fitted, feature: Feature | None, setting: float | None = None) -> float:
@@ -78,11 +77,10 @@ def condition_seconds(fitted: Fitted, feature: Feature | None, setting: float | 
     return seconds_left(left, base.modularity)
 
 
-def _under(base: Fitted, workspace: Workspace, condition: Condition) -> Fitted:
+def _under(workspace: Workspace, condition: Condition) -> Fitted:
     """The model with other weights, if these are, under a condition."""
-    left = replace(base, workspace=workspace, condition=condition, _remembered={})
-    condition.left = left
-    return left
+    condition.workspace = workspace
+    return condition.left
 
 
 def assumed_feature(fitted: Fitted, statement: Any) -> Feature:
@@ -122,7 +120,7 @@ def _otherwise(base: Fitted, texts: tuple[str, ...], feature: Feature | None, se
     kind = CompletedCondition if base.completes else DrawnCondition
     within, rest = _split(base, feature, setting)
     condition = kind(base, texts, feature, setting, False, within=within, rest=rest)
-    left = _under(base, within.workspace, condition)
+    left = _under(within.workspace, condition)
     condition.begin()
     return left
 
