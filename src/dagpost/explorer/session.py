@@ -49,6 +49,9 @@ class Session:
         self.start = State() if condition is None else State(tuple(condition.statements), condition.setting)
         self.title, self.path = title, path
         self._models: OrderedDict[State, Fitted] = OrderedDict()
+        #: What each of them takes in bytes, and which may take more by now.
+        self._sizes: dict[State, int] = {}
+        self._asked: set[Any] = set()
         self._answers: OrderedDict[Any, Any] = OrderedDict()
         self._lock, self._slow = threading.RLock(), threading.RLock()
 
@@ -155,17 +158,20 @@ class Session:
         with self._lock:
             if key in kept:
                 kept.move_to_end(key)
+                self._asked.add(key)
             return kept.get(key)
 
     def _keep(self, key: State, fitted: Fitted) -> Fitted:
         with self._lock:
-            # A model grows when its sample is drawn, so that all are measured again.
-            sizes = {own: bytes_beyond(model, self.fitted) for own, model in self._models.items()}
             self._models[key] = fitted
-            sizes[key] = bytes_beyond(fitted, self.fitted)
-            while len(sizes) > 1 and (len(sizes) > _MOST_MODELS or sum(sizes.values()) > _MOST_BYTES):
+            # A model that is asked grows, as when its sums are made or its sample is drawn, and is measured again.
+            for own in self._asked & self._models.keys():
+                self._sizes[own] = bytes_beyond(self._models[own], self.fitted)
+            self._sizes[key] = bytes_beyond(fitted, self.fitted)
+            self._asked = {key}
+            while len(self._sizes) > 1 and (len(self._sizes) > _MOST_MODELS or sum(self._sizes.values()) > _MOST_BYTES):
                 oldest, _ = self._models.popitem(last=False)
-                del sizes[oldest]
+                del self._sizes[oldest]
         return fitted
 
 
