@@ -256,7 +256,7 @@ class DagPosterior(Estimator):
         left, with a warning if they are few. `setting` is one of the values in `mixture_weights_`. `condition_` has the
         probability of the condition, and `log_evidence_` is then that of the data together with it.
         """
-        from dagpost.posterior.condition import conditioned
+        from dagpost.posterior.given import conditioned
 
         return type(self)(**self.get_params(deep=False))._adopt(conditioned(self._fitted(), statements, setting))
 

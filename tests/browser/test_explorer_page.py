@@ -69,10 +69,10 @@ def opened_explorer(browser: Any) -> Iterator[Explored]:
     table = datasets.load("coronary")
     names = {"Proteins": NASTY, "Family": QUOTED}
     table = replace(table, names=tuple(names.get(name, name) for name in table.names))
-    model = DagPosterior(score=BDeu(equivalent_sample_size=(1.0, 5.0, 10.0)), seed=1, samples=500).fit(table)
+    model = DagPosterior(score=BDeu(equivalent_sample_size=(5.0, 10.0)), seed=1, samples=200).fit(table)
     served = explore(model.fitted_, title="<script>alert(2)</script>", open_browser=False)
     context = browser.new_context(viewport={"width": 1280, "height": 800})
-    seen = Explored(context.new_page(), path=None, model=model, address=served.address)  # type: ignore[arg-type]
+    seen = Explored(context.new_page(), path=None, model=model, address=served.address)
     seen.watch()
     yield seen
     context.close()
@@ -165,24 +165,19 @@ def test_graphs_are_played_one_by_one_until_something_is_assumed(explorer: Explo
     explorer.until("Explorer.player.at > 0")
     explorer.page.evaluate("Report.undo()")
     assert explorer.page.evaluate("[Explorer.player.timer, Explorer.player.at]") == [None, -1]
-
-
-def test_each_graph_is_played_as_often_as_it_is_probable(explorer: Explored) -> None:
-    explorer.page.wait_for_selector("#player:not([hidden])")
-    parts = explorer.page.evaluate(
+    # Each as often as it is probable: evenly spread numbers miss a share by one of them at most.
+    missed = explorer.page.evaluate(
         """(() => {
             const left = Explorer.graphsLeft(), counts = new Array(left.places.length).fill(0), draws = 40000;
             for (let draw = 0; draw < draws; draw += 1) counts[Explorer.drawOne(left, (draw + 0.5) / draws)] += 1;
             return counts.map((count, place) => Math.abs(count / draws - left.weights[place] / left.total));
         })()"""
     )
-    # Evenly spread numbers miss each share by one of them at most.
-    assert max(parts) <= 1 / 40000 + 1e-12
+    assert max(missed) <= 1 / 40000 + 1e-12
 
 
 def test_the_slider_takes_one_value_of_an_averaged_score(explorer: Explored) -> None:
     explorer.page.locator("#setting-slider").focus()
-    explorer.page.keyboard.press("ArrowRight")
     explorer.page.keyboard.press("ArrowRight")
     explorer.until("Report.view.setting === 5")
     under = explorer.model.given(setting=5.0)
@@ -191,8 +186,8 @@ def test_the_slider_takes_one_value_of_an_averaged_score(explorer: Explored) -> 
     )
     assert explorer.page.locator("#setting output").inner_text().startswith("5 (weight 0.")
     explorer.page.evaluate("Report.undo()")
-    assert explorer.page.evaluate("Report.state.setting") == 1
-    assert explorer.page.locator("#setting output").inner_text().startswith("1 (weight ")
+    assert explorer.page.evaluate("Report.state.setting") is None
+    assert explorer.page.locator("#setting output").inner_text() == "averaged"
 
 
 def test_a_link_restores_the_state(explorer: Explored) -> None:
@@ -227,7 +222,7 @@ HOSTILE = [
 
 def test_hostile_fragments_assume_nothing(explorer: Explored) -> None:
     explorer.open(HOSTILE[0])
-    nothing = [[], None, True]
+    nothing: list[Any] = [[], None, True]
     state = "[Report.state.given, Report.state.setting, Report.threshold === Report.data.threshold]"
     assert explorer.page.evaluate(state) == nothing
     for fragment in HOSTILE:
@@ -261,7 +256,7 @@ def test_hostile_names_are_text_wherever_they_are_shown(explorer: Explored) -> N
 
 
 def test_a_busy_server_is_asked_again_and_one_that_has_ended_is_told_of(explorer: Explored) -> None:
-    turned_away = []
+    turned_away: list[str] = []
 
     def busy(route: Any) -> None:
         if len(turned_away) < 2:

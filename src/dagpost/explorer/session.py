@@ -18,12 +18,14 @@ import numpy as np
 from dagpost.errors import InputError, ResourceError, collected_warnings
 from dagpost.explorer.drawn import DrawnGraphs
 from dagpost.explorer.state import State
-from dagpost.features import Feature, projected_ways, resolve
+from dagpost.features import Feature, projected_ways
 from dagpost.posterior.answers import exact_sums
-from dagpost.posterior.condition import all_of, conditioned, seconds_left
+from dagpost.posterior.condition import all_of
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.given import assumed_feature, conditioned
 from dagpost.posterior.knowledge import Knowledge, knowledge_of, knowledge_under
 from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.restriction import restrictable, seconds_left
 
 Made = TypeVar("Made")
 
@@ -47,6 +49,9 @@ class Session:
         self.start = State() if condition is None else State(tuple(condition.statements), condition.setting)
         self.title, self.path = title, path
         self._models: OrderedDict[State, Fitted] = OrderedDict()
+        #: What each of them takes in bytes, and which may take more by now.
+        self._sizes: dict[State, int] = {}
+        self._asked: set[Any] = set()
         self._answers: OrderedDict[Any, Any] = OrderedDict()
         self._lock, self._slow = threading.RLock(), threading.RLock()
 
@@ -75,27 +80,26 @@ class Session:
         """All statements of a state as one; None where there are none. What cannot be read is refused."""
         if state.setting is not None and state.setting not in self.settings:
             raise InputError(f"{state.setting:g} is not one of the values that the score of this model averages over.")
-        features = [self._feature(text) for text in dict.fromkeys(state.given)]
+        features = [assumed_feature(self.fitted, text) for text in dict.fromkeys(state.given)]
         return all_of(features) if features else None
-
-    def _feature(self, text: str) -> Feature:
-        found = resolve(text, self.fitted.names, None, self.fitted.exogenous)
-        if found.given is not None:
-            raise InputError(f"The condition {text!r} has a condition of its own. Join both with &.")
-        return found.feature
 
     def seconds(self, state: State) -> float:
         """Roughly how long the exact answer under a state takes; infinite where only draws can tell."""
         feature = self.feature(state)
         if state.is_empty:
             return 0.0
-        if exact_sums(self.fitted) is None or (
-            feature is not None and projected_ways(feature, self.fitted.names) is None
-        ):
+        if not self._restricts or (feature is not None and projected_ways(feature, self.fitted.names) is None):
             return math.inf
         left = self._model(state)
-        exact = left.condition is not None and left.condition.exact
-        return seconds_left(left.workspace, left.modularity) if exact else math.inf
+        if left.condition is None or not left.condition.exact:
+            return math.inf
+        # A method with sums of its own, over trees or along one order, has cheap ones.
+        return 0.0 if left.method.modularity is None else seconds_left(left.workspace, left.modularity)
+
+    @property
+    def _restricts(self) -> bool:
+        """Whether conditions on parents leave a model with exact sums."""
+        return self.fitted.results.exact and restrictable(self.fitted)
 
     def is_quick(self, state: State) -> bool:
         """Whether the best answers that there are under a state take no longer than one waits unasked."""
@@ -108,9 +112,8 @@ class Session:
         if self.fitted.completes or math.isfinite(self.seconds(state)):
             return True
         # Where some of several statements restrict the weights, graphs can be drawn anew under these.
-        exact = exact_sums(self.fitted) is not None
-        parts = [projected_ways(self._feature(text), self.fitted.names) is None for text in state.given]
-        return exact and (not all(parts) or state.setting is not None)
+        parts = [projected_ways(assumed_feature(self.fitted, text), self.fitted.names) is None for text in state.given]
+        return self._restricts and (not all(parts) or state.setting is not None)
 
     def under(self, state: State, *, patient: bool = False) -> Fitted:
         """The model under the conditions of a state; what takes long is done for one `patient` request at a time."""
@@ -155,17 +158,20 @@ class Session:
         with self._lock:
             if key in kept:
                 kept.move_to_end(key)
+                self._asked.add(key)
             return kept.get(key)
 
     def _keep(self, key: State, fitted: Fitted) -> Fitted:
         with self._lock:
-            # A model grows when its sample is drawn, so that all are measured again.
-            sizes = {own: bytes_beyond(model, self.fitted) for own, model in self._models.items()}
             self._models[key] = fitted
-            sizes[key] = bytes_beyond(fitted, self.fitted)
-            while len(sizes) > 1 and (len(sizes) > _MOST_MODELS or sum(sizes.values()) > _MOST_BYTES):
+            # A model that is asked grows, as when its sums are made or its sample is drawn, and is measured again.
+            for own in self._asked & self._models.keys():
+                self._sizes[own] = bytes_beyond(self._models[own], self.fitted)
+            self._sizes[key] = bytes_beyond(fitted, self.fitted)
+            self._asked = {key}
+            while len(self._sizes) > 1 and (len(self._sizes) > _MOST_MODELS or sum(self._sizes.values()) > _MOST_BYTES):
                 oldest, _ = self._models.popitem(last=False)
-                del sizes[oldest]
+                del self._sizes[oldest]
         return fitted
 
 

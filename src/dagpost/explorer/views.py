@@ -22,6 +22,7 @@ from dagpost.explorer.drawn import DrawnGraphs, Left
 from dagpost.explorer.session import QUICK_SECONDS, Session
 from dagpost.explorer.state import State
 from dagpost.posterior.answers import answer_of, exact_sums, known_paths
+from dagpost.posterior.averaged_answers import PATIENCE_SECONDS as AVERAGING_SECONDS
 from dagpost.posterior.compelled_shares import one_way_at_most
 from dagpost.posterior.completed_condition import CompletedCondition
 from dagpost.posterior.drawn_condition import DrawnCondition
@@ -103,11 +104,7 @@ class _Finding:
         edges, paths, known = graphs.edges(left), graphs.paths(left), session.knowledge(state)
         split = graphs.compelled(left, known, edges)
         final = self.patient or not self.session.can_be_better(self.state)
-        seconds = None
-        if not final:
-            seconds = session.seconds(state)
-            seconds = seconds if math.isfinite(seconds) else session.fitted.workspace.seconds(session.fitted.modularity)
-            seconds = seconds if math.isfinite(seconds) else 2.0 * QUICK_SECONDS
+        seconds = None if final else self._seconds()
         chance = self._chance(graphs) if fitted is None or fitted.condition is None else fitted.condition.probability
         notes = _notes(session.fitted, known)
         if left.few:
@@ -116,6 +113,15 @@ class _Finding:
                 f"{'meets' if len(left.rows) == 1 else 'meet'} the conditions: the numbers are rough."
             )
         return self._view("draws", edges, paths, split, known, left, chance, final, seconds, left.few, notes)
+
+    def _seconds(self) -> float:
+        """Roughly how long the answer to a patient request takes."""
+        base = self.session.fitted
+        if base.completes:
+            return AVERAGING_SECONDS
+        exact, whole = self.session.seconds(self.state), base.workspace.seconds(base.modularity)
+        # Otherwise graphs are drawn anew, after sums over what some of the conditions leave.
+        return exact if math.isfinite(exact) else QUICK_SECONDS + (whole if math.isfinite(whole) else 0.0)
 
     def _paths(self, fitted: Fitted, graphs: DrawnGraphs | None, left: Left | None) -> tuple[Floats | None, bool]:
         """The probabilities of paths, as well as they are known in time, and whether that is as well as can be."""

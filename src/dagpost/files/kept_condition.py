@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.schema import Rule, list_of, mapping, number, optional, text, truth
 from dagpost.errors import InputError
-from dagpost.posterior.condition import conditioned
 from dagpost.posterior.condition_words import given_content, given_provenance
+from dagpost.posterior.given import conditioned
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted

@@ -11,7 +11,7 @@ to samples. features/reductions.py says which statement is of which kind.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -29,14 +29,18 @@ from dagpost.features import (
     Feature,
     Path,
     ProjectedReach,
+    Projection,
     Query,
     Term,
     projected_conditions,
     projected_reach,
+    projected_ways,
 )
+from dagpost.features.reductions import Condition, ParentConditions
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
+from dagpost.posterior.feasible import has_graph
 from dagpost.posterior.mixture import restricted
 from dagpost.posterior.results import ExactResults
 from dagpost.posterior.workspace import Workspace
@@ -49,6 +53,8 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 30.0
 #: The most columns outside a component of which all sets are tried.
 _MOST_BEYOND = 8
+#: The most ways in which conditions on parents may be met beside a statement about reach: each takes its own sums.
+_MOST_WAYS = 8
 #: A conditional probability that rounding may have moved by more than this is not called exact.
 _LARGEST_ERROR = structure.LARGEST_ERROR
 #: Relative error that a ratio of two evidences is taken to have; 1e-10 is the most that was seen.
@@ -160,12 +166,12 @@ def answer_of(
         value = _path(*ends, tables, results, patience)
         if value is not None:
             return Answer(value, results.error_bound)
-    found = projected_conditions(feature, names)
-    if found is not None and _affordable(found.conditions.terms, tables, results.modularity, patience):
-        conditions, bits = found
-        answers = [(term.sign, _conjunction(term, bits, tables, results)) for term in conditions.terms]
-        value = conditions.constant + sum(sign * answer.value for sign, answer in answers)
-        return Answer(value, sum(abs(sign) * answer.error for sign, answer in answers))
+    for found in (projected_conditions(feature, names), _as_ways(feature, names)):
+        if found is not None and _affordable(found.conditions.terms, tables, results.modularity, patience):
+            conditions, bits = found
+            answers = [(term.sign, _conjunction(term, bits, tables, results)) for term in conditions.terms]
+            value = conditions.constant + sum(sign * answer.value for sign, answer in answers)
+            return Answer(value, sum(abs(sign) * answer.error for sign, answer in answers))
     reach = projected_reach(feature, names)
     if reach is not None:
         probability = _mixed_reach(reach, tables, results, patience)
@@ -175,6 +181,14 @@ def answer_of(
         return None
     # Whichever prior: this comes from differences.
     return None if probability is None else Answer(probability, results.error_bound)
+
+
+def _as_ways(feature: Feature, names: Sequence[str]) -> Projection | None:
+    """A statement as a sum over the ways in which it can be true: at times there are fewer of them."""
+    found = projected_ways(feature, names)
+    if found is None:
+        return None
+    return Projection(ParentConditions(0, tuple(Term(1, way) for way in found.ways)), found.bits)
 
 
 def _with_error(value: float, results: ExactResults) -> Answer:
@@ -191,7 +205,8 @@ def _affordable(terms: Sequence[Term], tables: Workspace, modularity: str, patie
 
 def _conjunction(term: Term, bits: Masks, tables: Workspace, results: ExactResults) -> Answer:
     """Probability that the parents of each node meet its condition."""
-    kept = _allowed_sets(term, bits, tables)
+    part = tables.parts[0]
+    kept = {node: condition(part.masks_of_sets(node, bits)) for node, condition in term.conditions.items()}
     if len(kept) == 1:
         ((node, allowed),) = kept.items()
         return _with_error(float(results.families[node][allowed].sum()), results)
@@ -212,44 +227,42 @@ def _shares_left(log_evidences: Sequence[float], tables: Workspace, results: Exa
     return [math.exp(log_prior + log_evidence - results.log_evidence) for log_prior, log_evidence in pairs]
 
 
-def _allowed_sets(term: Term, bits: Masks, tables: Workspace) -> dict[int, NDArray[np.bool_]]:
-    """For every node with a condition, which of its parent sets meet it."""
-    part = tables.parts[0]
-    return {node: condition(part.masks_of_sets(node, bits)) for node, condition in term.conditions.items()}
-
-
 def _reach_under_conditions(
     feature: And, names: Sequence[str], tables: Workspace, results: ExactResults, patience: float
 ) -> float | None:
-    """Conditions on parents together with a statement about one node's reach: that holds under what they leave."""
-    on_parents = [part for part in feature.parts if _is_conjunction(part, names)]
+    """Conditions on parents together with a statement about one node's reach: that holds under what they leave.
+
+    Where the conditions can be met in several ways, of which no two hold together, these are added up.
+    """
+    on_parents = [part for part in feature.parts if projected_ways(part, names) is not None]
     others = [part for part in feature.parts if part not in on_parents]
     reach = projected_reach(_all_of(others), names) if on_parents and others else None
-    found = projected_conditions(_all_of(on_parents), names) if reach is not None else None
+    found = projected_ways(_all_of(on_parents), names) if reach is not None else None
     if reach is None or found is None:
         return None
-    allowed = _allowed_sets(found.conditions.terms[0], found.bits, tables)
-    patience /= len(tables.parts)
-    probabilities, log_evidences = [], []
-    try:
+    ways = [allowed for way in found.ways if (allowed := _possible(way, found.bits, tables)) is not None]
+    if len(ways) > _MOST_WAYS:
+        return None
+    patience /= max(len(tables.parts) * len(ways), 1)
+    total = 0.0
+    for allowed in ways:
+        probabilities, log_evidences = [], []
         for left in restricted(tables, allowed, results.modularity):
             probability = _reach(reach, left, results.modularity, patience)
             if probability is None:
                 return None
             probabilities.append(probability)
             log_evidences.append(left.log_evidence_at_hand(results.modularity))
-    except NoGraphError:
-        return 0.0
-    shares = _shares_left(log_evidences, tables, results)
-    return sum(share * probability for share, probability in zip(shares, probabilities, strict=True))
+        shares = _shares_left(log_evidences, tables, results)
+        total += sum(share * probability for share, probability in zip(shares, probabilities, strict=True))
+    return total
 
 
-def _is_conjunction(feature: Feature, names: Sequence[str]) -> bool:
-    found = projected_conditions(feature, names)
-    if found is None:
-        return False
-    conditions = found.conditions
-    return conditions.constant == 0 and [term.sign for term in conditions.terms] == [1]
+def _possible(way: Mapping[int, Condition], bits: Masks, tables: Workspace) -> dict[int, NDArray[np.bool_]] | None:
+    """For every node with a condition, which of its parent sets meet it; None where that leaves no graph."""
+    part = tables.parts[0]
+    allowed = {node: condition(part.masks_of_sets(node, bits)) for node, condition in way.items()}
+    return allowed if has_graph(part.restricted(allowed), allowed) else None
 
 
 def _all_of(parts: Sequence[Feature]) -> Feature:

@@ -26,9 +26,9 @@ from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Study
 from dagpost.methods.choice import AUTO
 from dagpost.posterior.assumed_edges import assumed_edges
-from dagpost.posterior.condition import conditioned
 from dagpost.posterior.directions import LEAST_SHOWN, by_data_of, quick_directions
 from dagpost.posterior.fitting import fit_table
+from dagpost.posterior.given import conditioned
 from dagpost.posterior.plan import plan_fit
 from dagpost.posterior.sensitivity import Sensitivity, Variation
 from dagpost.priors.alternatives import other_priors

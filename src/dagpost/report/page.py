@@ -47,7 +47,7 @@ from dagpost.report.view_data import base_view, graphs_of, terms
 
 SCRIPTS = (
     *("numbers.js", "views.js", "present.js", "courses.js", "graph.js", "pointing.js", "drawing.js", "redraw.js"),
-    *("panel.js", "tables.js", "intervals.js", "unpacking.js", "closing.js", "draws.js"),
+    *("focus.js", "panel.js", "tables.js", "intervals.js", "unpacking.js", "closing.js", "draws.js"),
     *("assumptions.js", "assumption_words.js", "assumption_menu.js", "assumption_list.js", "page.js"),
 )
 #: Sections in the order of the page, and what leads to each; those that a report does not have are left out.

@@ -18,6 +18,7 @@ from tests.tools.report_page import Page, random_table, written
 import dagpost
 from dagpost import DagPosterior, InputError, datasets
 from dagpost._tools.text import printable
+from dagpost.features import edge, parse
 from dagpost.plots.marks import LEGEND
 from dagpost.posterior.directions import directions_of
 from dagpost.report import page as report
@@ -193,6 +194,10 @@ def test_hostile_names_are_text_everywhere(tmp_path: Path) -> None:
     assert page.numbers["names"] == in_data
     assert "\u202e" not in page.words
     assert "\u2028" not in page.words
+    # What is assumed in the page is said with these.
+    first, *others = page.numbers["written"]
+    read = [parse(f"{first} -> {other}", HOSTILE).feature for other in others]
+    assert read == [edge(HOSTILE[0], name) for name in HOSTILE[1:]]
 
 
 def test_json_in_the_page_comes_back_as_it_was() -> None:

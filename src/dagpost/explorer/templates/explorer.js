@@ -17,30 +17,30 @@ Explorer.tellSource = (view) => {
   }
 };
 
-Explorer.tellWaiting = ({ asking, trouble }) => {
+Explorer.tellWaiting = ({ asking }) => {
   const sign = Report.find("waiting");
   const seconds = Report.view?.final === false ? Report.view.seconds : null;
   sign.hidden = !asking;
   sign.textContent = seconds ? `better numbers in about ${seconds < 10 ? Math.max(1, Math.round(seconds)) : Math.round(seconds / 5) * 5} s` : "computing …";
-  document.body.classList.toggle("troubled", Boolean(trouble));
 };
 
 // The graphs of the sample, for answers at once and for the player; the page works without them.
 Explorer.loadGraphs = async () => {
   try {
     const reply = await fetch("graphs", { credentials: "omit" });
-    if (!reply.ok || reply.status === 204) return;
-    await Report.loadDraws(await reply.json());
+    const packed = reply.ok ? await reply.json() : null;
+    if (packed === null) return;
+    await Report.loadDraws(packed);
   } catch {
     return;
   }
   Explorer.offerPlayer();
 };
 
-// When nobody is asked any more.
-Explorer.settled = () => new Promise((done) => {
+// When something is known without assumptions, though perhaps not yet as well as it can be, or nobody is asked any more.
+Explorer.firstView = () => new Promise((done) => {
   const look = () => {
-    if (Report.progress.asking) return;
+    if (Report.progress.asking && Report.baseView === null) return;
     document.removeEventListener("progress", look);
     done();
   };
@@ -71,7 +71,7 @@ Explorer.start = async () => {
   Report.startAssuming();
   Explorer.loadGraphs();
   // What holds without assumptions comes first: changes are told against it.
-  await Explorer.settled();
+  await Explorer.firstView();
   const { given = [], setting = null } = Report.data.explorer ?? {};
   const opened = await Explorer.openFragment();
   if (!opened && (given.length > 0 || setting !== null)) {

@@ -127,10 +127,8 @@ Explorer.tellGone = () => {
   const command = Report.element("code", Report.data.explorer?.command ?? "dagpost explore MODEL");
   const again = Report.element("button", "Try again");
   again.type = "button";
-  again.addEventListener("click", () => {
-    Explorer.tellBack();
-    Report.refresh?.();
-  });
+  // Whoever answers anything takes the banner away.
+  again.addEventListener("click", () => Explorer.ask("words").then(() => Report.refresh()).catch(() => {}));
   banner.replaceChildren("The explorer has ended. Start it again: ", command, " ", again);
   banner.hidden = false;
 };

@@ -76,9 +76,12 @@ Report.drawList = () => {
     remove.setAttribute("aria-label", `Take back: ${Report.plainWords(said)}`);
     remove.addEventListener("click", () => Report.removeAt(place));
     item.append(Report.put(Report.element("span", undefined, "what"), said));
-    if (costly && costs[place] !== null) item.append(Report.element("span", Report.number(costs[place]), "number cost"));
+    if (costly && costs[place] !== null) item.append(Report.element("span", Report.costWords(costs[place]), "number cost"));
     item.append(remove);
-    item.classList.toggle("culprit", place === culprit);
+    if (place === culprit) {
+      item.classList.add("culprit");
+      item.querySelector(".what").append(Report.element("em", Report.progress.trouble.proven ? " cannot be" : " was not drawn with the others"));
+    }
     return item;
   }));
   list.hidden = given.length === 0;
@@ -92,20 +95,24 @@ Report.removeAt = (place) => {
   next.focus({ preventScroll: true });
 };
 
+Report.costWords = ({ value, exact }) => (exact || value < 0.0005 ? "" : "≈") + Report.number(value);
+
 // What an assumption costs: its probability given those above it; null where one of the two numbers is not known.
 Report.costOf = (place) => {
   const { given, setting } = Report.state;
   const [before, after] = [place, place + 1].map((count) => Report.chanceAt({ given: given.slice(0, count), setting }));
-  if (before === null || after === null || before <= 0) return null;
-  return Math.min(1, after / before);
+  if (before === null || after === null || before.value <= 0) return null;
+  return { value: Math.min(1, after.value / before.value), exact: before.exact && after.exact };
 };
 
 Report.chanceAt = (state) => {
-  if (state.given.length === 0 && state.setting === null) return 1;
+  if (state.given.length === 0 && state.setting === null) return { value: 1, exact: true };
   const key = Report.keyOf(state);
   const shown = Report.shownState !== null && Report.keyOf(Report.shownState) === key;
   const view = shown ? Report.view : Report.kept.get(key);
-  return view?.chance?.value ?? Report.drawnChance(key, state);
+  if (view?.chance) return view.chance;
+  const drawn = Report.drawnChance(key, state);
+  return drawn === null ? null : { value: drawn, exact: false };
 };
 
 // How much of the drawn graphs a state leaves; looked up once for each state.
@@ -114,7 +121,9 @@ Report.drawnChance = (key, state) => {
   if (!Report.draws?.all) return null;
   if (!Report.drawnChances.has(key)) {
     const left = Report.draws.left(state);
-    Report.drawnChances.set(key, left === null ? null : left.weights.reduce((sum, weight) => sum + weight, 0));
+    const sum = left?.weights.reduce((total, weight) => total + weight, 0);
+    // That it was never drawn does not say how rare it is.
+    Report.drawnChances.set(key, sum > 0 ? sum : null);
   }
   return Report.drawnChances.get(key);
 };
@@ -138,25 +147,21 @@ Report.drawChance = () => {
     chanceSaid.textContent = Report.chanceSentence(view.chance, state.given.length + (state.setting === null ? 0 : 1), Report.data.posterior);
   }
   if (!source.hidden) {
-    source.textContent = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
+    const told = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
+    source.textContent = [told, ...(view.notes ?? [])].join(" ");
     bar.classList.toggle("provisional", progress.asking && view.source !== "exact");
     source.classList.toggle("few", view.few);
   }
 };
 
-// How the numbers are had exactly; not where that is being done.
+// How the numbers are had exactly; null where that is being done, or nobody could.
 Report.exactCommand = () => (Report.data.explorer || Report.data.base?.source !== "exact" ? null : "dagpost explore MODEL");
 
 Report.drawTrouble = () => {
   const { trouble: place } = Report.parts;
-  const { asking, trouble, old } = Report.progress;
-  place.hidden = trouble === null && !old;
-  place.classList.toggle("waiting", trouble === null);
+  const { trouble, old } = Report.progress;
+  place.hidden = trouble === null;
   if (place.hidden) return;
-  if (trouble === null) {
-    place.replaceChildren(Report.element("p", asking ? "Computing. The picture still shows what was found before." : "The picture shows what was found before."));
-    return;
-  }
   const said = [Report.element("p", trouble.words)];
   said.push(Report.element("p", old
     ? "The picture still shows what was found before this change."
@@ -193,7 +198,11 @@ Report.comparedViews = () => {
 Report.presentChanges = () => {
   const views = Report.comparedViews();
   if (views === null) return null;
-  return Report.changes(...views, LEAST_CHANGE).filter(({ from, to }) => Report.assumedOf(from, to).length === 0);
+  // Asked for several times an answer: among many columns there are thousands of pairs.
+  if (views.some((view, place) => view !== Report.lastChanges?.views[place])) {
+    Report.lastChanges = { views, found: Report.changes(...views, LEAST_CHANGE) };
+  }
+  return Report.lastChanges.found.filter(({ from, to }) => Report.assumedOf(from, to).length === 0);
 };
 
 // The number of a pair that changed most: the probability of an edge one way, or that of being joined at all.
@@ -311,18 +320,22 @@ Report.drawHistory = () => {
 };
 
 Report.drawAssumptions = () => {
+  const { old, asking, trouble } = Report.progress;
+  const waiting = asking && old;
   Report.drawList();
-  Report.drawChance();
+  // What was said before stays for the moment, paler: nothing should jump for the sake of a tenth of a second.
+  if (!waiting) {
+    Report.drawChance();
+    Report.drawChanges();
+  }
   Report.drawTrouble();
-  Report.drawChanges();
   Report.drawHistory();
   const idle = Report.state.given.length === 0 && Report.state.setting === null;
   Report.parts.hint.hidden = !idle;
   Report.find("assumptions").classList.toggle("idle", idle);
   document.querySelectorAll(".pair-choices").forEach(Report.markChoices);
-  const { old, asking } = Report.progress;
   Report.find("graph").parentElement.classList.toggle("old", old);
-  Report.find("assumptions").classList.toggle("asking", asking);
+  Report.find("assumptions").classList.toggle("computing", waiting && !trouble);
 };
 
 // What somebody hears who does not see the page: once for each state, when it is settled.

@@ -101,6 +101,7 @@ Report.openMenu = (from, to, at) => {
   menu.style.left = within(at.x - box.left + 10, frame.clientWidth - menu.offsetWidth);
   menu.style.top = within(at.y - box.top + 10, frame.clientHeight - menu.offsetHeight);
   menu.addEventListener("keydown", Report.pressInMenu);
+  menu.querySelector("button").focus({ preventScroll: true });
 };
 
 Report.pressInMenu = (event) => {

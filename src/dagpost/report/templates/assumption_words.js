@@ -24,32 +24,30 @@ Report.percent = (share) => {
 Report.chanceSentence = (chance, count = 1, posterior = true) => {
   if (chance === null) return "Nothing is assumed.";
   const { value, lower, upper, exact } = chance;
-  const [your, have, it] = count === 1 ? ["Your assumption", "has", "it"] : ["Your assumptions", "have", "them"];
-  const whole = posterior ? "of the posterior" : "of the drawn graphs";
+  const [your, have, their] = count === 1 ? ["Your assumption", "has", "its"] : ["Your assumptions", "have", "their"];
   if (value >= 1 - 1e-9) {
     return exact
       ? "You have assumed nothing that the data do not already say."
       : "You have assumed nothing that the drawn graphs do not already say: it holds in all of them.";
   }
-  if (value <= 0) return exact ? `No graph meets ${your.toLowerCase()}.` : `No drawn graph meets ${your.toLowerCase()}; ${it === "it" ? "its" : "their"} probability is at most ${Report.chanceNumber(upper)}.`;
-  const measure = posterior ? "probability" : "frequency";
+  if (value <= 0 && exact) return `No graph meets ${your.toLowerCase()}.`;
+  if (value <= 0) return `No drawn graph meets ${your.toLowerCase()}: ${their} ${posterior ? "probability" : "share"} is at most ${Report.chanceNumber(upper)}.`;
   const within = exact ? "" : ` (${Report.chanceNumber(lower)} to ${Report.chanceNumber(upper)})`;
   const away = Report.percent(1 - value);
   const about = exact || /^(over|less)/.test(away) ? "" : "about ";
-  return `${your} ${have} ${measure} ${Report.chanceNumber(value)}${within}: you have assumed away ${about}${away} ${whole}.`;
+  const said = posterior ? `${have} probability ${Report.chanceNumber(value)}` : `${count === 1 ? "holds" : "hold"} in a share of ${Report.chanceNumber(value)}`;
+  const whole = posterior ? "of the posterior" : "of the graphs";
+  return `${your} ${said}${within}: you have assumed away ${about}${away} ${whole}.`;
 };
 
 // What is said where no graph is left.
 Report.emptyWords = (view, command = Report.exactCommand()) => {
   if (view.source !== "draws") return "No graph meets all of your assumptions: they exclude each other, or the rules of the model exclude them.";
-  const told = command ? ` ${command} would tell.` : "";
+  const told = ` ${command ?? "Only more draws"} would tell.`;
   return `No drawn graph meets all of your assumptions: they are improbable, or exclude each other.${told}`;
 };
 
-Report.circleWords = (given) => {
-  const circle = Report.circle(given);
-  return circle && `${circle.map((place) => Report.data.names[place]).join(" → ")} would be a circle, and no graph here has one.`;
-};
+Report.circleWords = (circle) => `${circle.map(Report.shortName).join(" → ")} would be a circle, and no graph here has one.`;
 
 // How far a number from draws may be off, at most, nineteen times in twenty.
 Report.offBy = (view) => {
@@ -65,24 +63,28 @@ Report.offByWords = (view) => {
 
 // Where the numbers come from. `command`: how to have them exactly, where that is not what is running.
 Report.sourceSentence = (view, { asking = false, command = null } = {}) => {
-  const count = (number) => Math.round(number).toLocaleString("en");
-  const said = [];
-  const { graphs } = view;
   const provisional = asking && view.source !== "exact";
+  const said = [];
   if (view.source === "exact") said.push("Exact: all graphs that are left are summed.");
   else if (view.source === "averaged") said.push("Averaged over completed tables, in each of which all graphs that are left are summed.");
-  else if (!graphs) said.push("From drawn graphs.");
-  else {
-    said.push(`${provisional ? "For now from" : "From"} ${count(graphs.left)} of ${count(graphs.of)} distinct graphs drawn, worth ${count(graphs.worth)} independent draws: ${Report.offByWords(view)}.`);
-  }
-  if (view.few) {
-    said.push(`Too few graphs left${graphs ? `: ${count(graphs.left)}` : ""}.`);
-    if (command && !asking) said.push(`${command} would answer exactly.`);
-  }
+  else said.push(Report.drawsSentence(view, provisional));
+  if (view.few && !asking) said.push(command ? `${command} would answer exactly.` : "Only more draws would tell more.");
   if (provisional) {
     said.push(view.seconds ? `A better answer comes in about ${Report.secondsWords(view.seconds)}.` : "A better answer is on its way.");
   }
   return said.join(" ");
+};
+
+Report.drawsSentence = (view, provisional) => {
+  const count = (number) => Math.round(number).toLocaleString("en");
+  const now = provisional ? "For now from" : "From";
+  if (!view.graphs) return view.few ? "Too few graphs left." : `${now} drawn graphs.`;
+  const { left, of, worth } = view.graphs;
+  const draws = `${count(worth)} independent ${count(worth) === "1" ? "draw" : "draws"}`;
+  if (!view.few) return `${now} ${count(left)} of ${count(of)} distinct graphs drawn, worth ${draws}: ${Report.offByWords(view)}.`;
+  // Many graphs of a chain that hardly moved tell as little as few.
+  if (worth < left / 2) return `Too few to trust: ${count(left)} of ${count(of)} distinct graphs drawn are left, but worth only ${draws}.`;
+  return `Too few graphs left: ${count(left)} of ${count(of)} distinct ones drawn, worth ${draws}.`;
 };
 
 Report.secondsWords = (seconds) => {
@@ -111,7 +113,12 @@ Report.assumptionParts = ({ kind, from, to, text }) => ({
   "no-path": ["no path leads from ", from, " to ", to],
 }[kind] ?? [text]);
 
-Report.plainWords = (parts) => parts.map((part) => (typeof part === "number" ? Report.data.names[part] : part)).join("");
+Report.shortName = (place) => {
+  const whole = Report.data.names[place];
+  return whole.length > 40 ? `${whole.slice(0, 39)}…` : whole;
+};
+
+Report.plainWords = (parts) => parts.map((part) => (typeof part === "number" ? Report.shortName(part) : part)).join("");
 
 // What was done, for the names of undo and redo.
 Report.stepWords = ({ did, about }) => ({

@@ -11,7 +11,9 @@ Report.sources = [];
 // What is shown now, and what was found without any assumption.
 Report.view = null;
 Report.baseView = null;
-// What the reader should know of the numbers: whether a better answer is being looked for, and what went wrong.
+// What the reader should know of the numbers: whether a better answer is being looked for, what went wrong, and whether the
+// view in sight is that of an earlier state. Trouble is {source, words, impossible, proven}: no graph is left, for sure or
+// among the drawn ones.
 Report.progress = { asking: false, trouble: null, old: false };
 // Changes are told against the view before the last change ("before"), or against no assumption at all ("base").
 Report.compared = "before";
@@ -191,10 +193,10 @@ Report.refresh = async () => {
   const kept = Report.kept.get(Report.keyOf(state));
   if (kept) {
     Report.take(kept, state);
-    Report.report({ asking: false, trouble: null, old: false });
+    Report.tellProgress({ asking: false, trouble: null, old: false });
     return;
   }
-  Report.report({ asking: true, trouble: null, old: Report.isOld() });
+  Report.tellProgress({ asking: true, trouble: null, old: Report.isOld() });
   let trouble = null;
   let answered = false;
   let impossible = false;
@@ -204,24 +206,26 @@ Report.refresh = async () => {
       view = await source.view(state, waiting.signal);
     } catch (error) {
       if (own !== turn) return;
-      trouble = { source: source.name, words: Report.wordsOf(error), impossible: error?.refused === true };
+      trouble = { source: source.name, words: Report.wordsOf(error), impossible: error?.refused === true, proven: error?.refused === true };
     }
     if (own !== turn) return;
     if (!view) continue;
     // A better source may know graphs where this one has none.
     impossible = Report.isEmpty(view);
-    trouble = impossible ? { source: source.name, words: Report.emptyWords(view), impossible } : null;
+    trouble = impossible ? { source: source.name, words: Report.emptyWords(view), impossible, proven: view.source !== "draws" } : null;
     if (impossible) continue;
     answered = true;
     Report.take(view, state);
-    Report.report({ asking: true, trouble, old: false });
+    Report.tellProgress({ asking: true, trouble, old: false });
   }
-  if (trouble?.impossible) trouble.words = Report.circleWords(state.given) ?? trouble.words;
+  if (trouble?.impossible && Report.circle(state.given)) {
+    Object.assign(trouble, { words: Report.circleWords(Report.circle(state.given)), proven: true });
+  }
   if (answered && trouble === null && Report.view.final !== false) Report.keep(state, Report.view);
   if (!answered && trouble === null && Report.sources.length > 0) {
-    trouble = { source: null, words: Report.draws?.trouble ?? "The graphs in this page cannot judge this assumption.", impossible: false };
+    trouble = { source: null, words: Report.draws?.trouble ?? "The graphs in this page cannot judge this assumption.", impossible: false, proven: false };
   }
-  Report.report({ asking: false, trouble, old: !answered && Report.isOld() });
+  Report.tellProgress({ asking: false, trouble, old: !answered && Report.isOld() });
 };
 
 // Whether the view in sight is that of another state.
@@ -260,7 +264,7 @@ Report.compareWith = (which) => {
   if (Report.view) Report.announceView();
 };
 
-Report.report = (progress) => {
+Report.tellProgress = (progress) => {
   Report.progress = progress;
   document.dispatchEvent(new CustomEvent("progress", { detail: progress }));
 };

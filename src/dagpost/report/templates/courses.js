@@ -157,8 +157,8 @@
     return outside(best.curve, from, to);
   };
 
-  // A place for a number on a course where it covers no box and no other number; the middle, if there is none. `taken` are
-  // the middles of other numbers.
+  // A place for a number on a course where it covers no box and no other number; null, if there is none. `taken` are the
+  // middles of other numbers.
   Report.numberPlace = (course, width, height, boxes, taken) => {
     const free = ([x, y]) => {
       for (const box of boxes) {
@@ -169,7 +169,6 @@
       }
       return true;
     };
-    const places = Report.pointsAt(course, SHARES);
-    return places.find(free) ?? places[0];
+    return Report.pointsAt(course, SHARES).find(free) ?? null;
   };
 }

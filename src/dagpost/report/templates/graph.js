@@ -46,12 +46,14 @@ Report.showFrom = (threshold) => {
   Report.threshold = threshold;
   Report.show();
   Report.foldLonely();
+  if (Report.focus) Report.applyFocus();
   Report.tellShown();
+  Report.tellFold();
   Report.hideTip();
 };
 
 // Variables without a line, in all pictures: of very many they would be a carpet.
-Report.folded = Report.data.many;
+Report.folded = Boolean(Report.data.many);
 
 Report.foldLonely = () => {
   for (const svg of Report.pictures()) {
@@ -80,7 +82,7 @@ Report.tellShown = () => {
     if (shown.length < reached.length) {
       words += ` ${count(reached.length - shown.length)} more reach this and are in the table only.`;
     }
-    if (many) {
+    if (many || Report.folded) {
       const ends = new Set(shown.flatMap(({ from, to }) => [from, to]));
       words += ` ${count(names.length - ends.size)} of ${count(names.length)} variables have no line and are not drawn.`;
     }

@@ -49,6 +49,9 @@ Report.openVariable = (place) => {
     parts.push(Report.element("p", "Once the variables of the blanket are known, no other one helps to predict this one.", "help"));
   }
   if (!Report.isBase(Report.view)) parts.unshift(...Report.linesOf(place));
+  // Of many variables one first wants to see fewer.
+  if (data.names.length > 12) parts.unshift(...Report.focusButtons(place));
+  else parts.push(...Report.focusButtons(place));
   parts.push(...Report.assumeAbout(place));
   Report.openPanel([Report.name(place)], parts);
   Report.panelOf = { variable: place };

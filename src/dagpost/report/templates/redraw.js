@@ -5,6 +5,8 @@
   const { looks } = Report.data;
   // More lines than this in one picture cannot be told apart.
   const MOST_LINES = 400;
+  // Lines change smoothly only where there are no more than this.
+  const MOST_MOVING = 60;
   // An edge of a single graph looks like a clear direction of this probability.
   const PLAIN = { word: "clear", joined: 0.75 };
   // What is below the threshold and still seen leaves a trace.
@@ -127,8 +129,7 @@
   // About as wide as the text is: points and signs are narrow.
   const widthOf = (words, size) => size * Array.from(words).reduce((sum, letter) => sum + (letter === "." || letter === " " ? 0.32 : 0.64), 0);
 
-  // The number of a line, with how much it has grown or shrunk; null: none. Lines that had no room for one get one only
-  // if they have changed.
+  // The number of a line, with how much it has grown or shrunk; null: none.
   const drawNumber = (picture, own, words, change) => {
     if (words === null) {
       removePart(own, "number");
@@ -137,13 +138,12 @@
     }
     const whole = change === "" ? words : `${words} ${change}`;
     const [width, height] = [widthOf(whole, picture.size) + 3, 1.12 * picture.size];
-    own.home ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height);
-    // With its change a number is longer, and moves along its line if it would cover a box.
-    own.at = own.home;
-    if (change !== "" && covers(picture, own.home, width, height)) {
-      own.wider ??= placeFor(picture, own, width, height);
-      own.at = own.wider;
-    }
+    own.home ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height, change !== "");
+    if (own.home === null) return;
+    // With its change a number is longer, and moves along its line if it would cover something.
+    const wider = change !== "" && covers(picture, own, width, height);
+    if (wider) own.wider ??= placeFor(picture, own, width, height, true);
+    own.at = wider ? own.wider : own.home;
     if (!own.number) {
       own.behind = Report.shape("rect", { class: "behind" });
       own.number = Report.shape("text", { class: "number", "text-anchor": "middle", "font-size": picture.size });
@@ -155,22 +155,31 @@
     if (change !== "") own.number.append(Report.shape("tspan", { class: "change" }, ` ${change}`));
   };
 
-  const covers = (picture, { x, y }, width, height) => {
-    for (const box of picture.boxes.values()) {
-      if (Math.abs(x - box.x) < box.across + width / 2 && Math.abs(y - box.y) < box.down + height / 2) return true;
-    }
-    return false;
-  };
-
-  // Where a number finds room beside those that are seen now.
-  const placeFor = (picture, own, width, height) => {
+  // The middles of the numbers that are seen now.
+  const takenIn = (picture) => {
     picture.taken ??= Array.from(picture.lines.values())
       .filter((other) => other.behind && !other.group.classList.contains("hidden"))
-      .map((other) => other.at ?? middleOf(other.behind));
-    const others = picture.taken.filter((place) => place !== own.at);
-    const [x, y] = Report.numberPlace(courseOf(own), width, height, Array.from(picture.boxes.values()), others);
-    picture.taken.push({ x, y });
-    return { x, y };
+      .map((other) => { other.at ??= middleOf(other.behind); return other.at; });
+    return picture.taken;
+  };
+
+  const covers = (picture, own, width, height) => {
+    const { x, y } = own.home;
+    const near = (place, across, down) => Math.abs(x - place.x) < across + width / 2 && Math.abs(y - place.y) < down + height / 2;
+    for (const box of picture.boxes.values()) if (near(box, box.across, box.down)) return true;
+    // Most numbers have four digits or signs.
+    return takenIn(picture).some((place) => place !== own.home && place !== own.at && near(place, 1.2 * picture.size, height / 2));
+  };
+
+  // Where a number finds room beside those that are seen now; null, if it must not stand where there is none.
+  const placeFor = (picture, own, width, height, must) => {
+    const others = takenIn(picture).filter((place) => place !== own.at && place !== own.home);
+    const free = Report.numberPlace(courseOf(own), width, height, Array.from(picture.boxes.values()), others);
+    if (free === null && !must) return null;
+    const [x, y] = free ?? Report.pointAt(courseOf(own), 0.5);
+    const place = { x, y };
+    picture.taken.push(place);
+    return place;
   };
 
   // A halo under what has changed, a lock on what is required, a cross on what is forbidden.
@@ -183,8 +192,12 @@
     if (!assumed) return;
     const [x, y] = own.number ? [own.at.x, own.at.y] : Report.pointAt(courseOf(own), 0.5);
     if (assumed.kind === "edge" || assumed.kind === "joined") {
-      const beside = own.number ? Number(own.behind.getAttribute("width")) / 2 + 5 : 0;
-      own.lock = Report.shape("path", { class: "lock", d: looks.marks.lock, transform: `translate(${(x - beside).toFixed(1)} ${y.toFixed(1)})` });
+      const wide = own.number ? Number(own.behind.getAttribute("width")) : 0;
+      // Beside the number; above it on a line that is hardly longer than that.
+      const [start, end] = [courseOf(own)[0], courseOf(own).at(-1)];
+      const short = Math.hypot(end[0] - start[0], end[1] - start[1]) < wide + 40;
+      const [across, down] = short ? [x, y - (own.number ? picture.size : 0)] : [x - (wide > 0 ? wide / 2 + 5 : 0), y];
+      own.lock = Report.shape("path", { class: "lock", d: looks.marks.lock, transform: `translate(${across.toFixed(1)} ${down.toFixed(1)})` });
       own.target.before(own.lock);
     } else {
       // One direction: where its head would be. Both: in the middle.
@@ -223,7 +236,11 @@
     own.group.setAttribute("data-joined", pair.joined.toPrecision(4));
     const base = pair === Report.data.pairs[own.place];
     const told = base && own.words !== null ? own.words : `${pair.joined.toFixed(2)}${pair.sign ? ` ${pair.sign.replace("-", "−")}` : ""}`;
-    const numbered = single === undefined && !(trace && assumed) && (own.words !== null || change || !(own.place in Report.data.pairs));
+    // Lines that had no room for a number when the page was made have none, unless they have changed. Of lines that were not
+    // shown then, nobody looked.
+    const { threshold, pairs } = Report.data;
+    const numbered = single === undefined && !(trace && assumed)
+      && (own.words !== null || change || !(pairs[own.place]?.joined >= threshold));
     drawNumber(picture, own, numbered ? told : null, changeText(change));
     drawMarks(picture, own, state);
   };
@@ -263,6 +280,7 @@
     const { single } = Report;
     picture.taken = null;
     picture.svg.classList.toggle("single", Boolean(single));
+    picture.svg.classList.toggle("smooth", states.size <= MOST_MOVING);
     for (const [place, own] of picture.lines) {
       const state = states.get(place);
       own.group.classList.toggle("hidden", state === undefined);
@@ -288,6 +306,7 @@
     Report.drawRest = () => {
       for (const svg of Report.pictures()) if (svg !== seen) drawPicture(partsOf(svg), states);
       Report.foldLonely();
+      if (Report.focus) Report.applyFocus();
     };
     Report.drawingRest = setTimeout(Report.drawRest, 120);
   };
@@ -299,7 +318,9 @@
     if (!more) return;
     const needed = new Set();
     for (const line of Report.reachedLines()) {
-      for (const word of line.classList) if (word !== "pair") needed.add(word);
+      // A line that is hardly there has no direction to explain.
+      const trace = line.classList.contains("trace");
+      for (const word of line.classList) if (!(trace && word in looks.words)) needed.add(word);
     }
     for (const item of more.content.children) {
       const { word } = item.dataset;
@@ -316,7 +337,7 @@
     Report.showFrom(Report.threshold);
     Report.tellLegend();
     Report.refreshPanel();
-    Report.fillRowsLater();
+    Report.fillRowsLater?.();
   };
 
   // Parents of every variable, by place; null: back to the view. `said` is told of the graph.

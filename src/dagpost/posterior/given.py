@@ -1,0 +1,167 @@
+"""A model under a condition: the same posterior among the graphs in which a statement holds, as a fitted model again.
+
+Where the statement is one on parents, such as edges that are there or not, the families that break it get weight 0, and
+everything (edges, paths, parent sets, draws, best graphs) is exact after one more pass over what is left
+(restriction.py). The probability of the condition is the ratio of the evidences, in logs: it may be as small as it
+likes. A model that averages over a setting of its score mixes what is left under each value, so that numerator and
+denominator are averaged before they are divided; conditioning on one of the values is conditioning too.
+
+Any other statement leaves those drawn graphs in which it holds (drawn_condition.py), after whatever part of it can
+restrict the weights has done so; where a table is completed by chains, see completed_condition.py.
+
+Time: nothing is summed before somebody asks for an answer. Then it is one pass over what is left for each way, and each
+value that the score averages over, as far as these can matter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost._tools.checks import refusal
+from dagpost.errors import InputError, NoGraphError
+from dagpost.features import And, Feature, resolve
+from dagpost.features.statements.path_in_time import PathInTime
+from dagpost.posterior.answers import exact_sums
+from dagpost.posterior.completed_condition import CompletedCondition
+from dagpost.posterior.condition import Condition, ImpossibleError, all_of, setting_name
+from dagpost.posterior.drawn_condition import DrawnCondition
+from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.restriction import allowed_ways, restrictable, restricted_workspace, seconds_left
+
+if TYPE_CHECKING:
+    from dagpost.features import Query
+    from dagpost.posterior.fitted import Fitted
+    from dagpost.posterior.workspace import Workspace
+
+
+def conditioned(fitted: Fitted, statements: Sequence[Any], setting: float | None = None) -> Fitted:
+    """The model in which all these statements hold, under one value of what its score averages over if that is given.
+
+    Conditions of a model that has some already are added to these.
+    """
+    base, features = fitted, [assumed_feature(fitted, statement) for statement in statements]
+    texts = tuple(map(str, features))
+    if fitted.condition is not None:
+        before = fitted.condition
+        base, texts = before.base, (*before.statements, *(text for text in texts if text not in before.statements))
+        features = [before.feature, *features] if before.feature is not None else features
+        if None not in (setting, before.setting) and setting != before.setting:
+            raise InputError(f"The model is conditioned on {setting_name(base)} {before.setting:g} already.")
+        setting = before.setting if setting is None else setting
+    feature = None if not features else all_of(features)
+    if feature is None and setting is None:
+        return base
+    value = None if setting is None else _value(base, setting)
+    try:
+        found = restricted_workspace(base, feature, value)
+        if found is None:
+            return _otherwise(base, texts, feature, setting)
+    except ImpossibleError:
+        raise _no_graph(base, texts) from None
+    exact = exact_sums(base) is not None or base.method.modularity is None
+    return _under(base, found, Condition(base, texts, feature, setting, exact))
+
+
+def condition_seconds(fitted: Fitted, feature: Feature | None, setting: float | None = None) -> float:
+    """Roughly how long the exact sums under a condition take; infinity where only draws, or completed tables, tell."""
+    base = fitted if fitted.condition is None else fitted.condition.base
+    if exact_sums(base) is None or not restrictable(base):
+        return math.inf
+    left = restricted_workspace(base, feature, None if setting is None else _value(base, setting))
+    if left is None:
+        return math.inf
+    return seconds_left(left, base.modularity)
+
+
+def _under(base: Fitted, workspace: Workspace, condition: Condition) -> Fitted:
+    """The model with other weights, if these are, under a condition."""
+    left = replace(base, workspace=workspace, condition=condition, _remembered={})
+    condition.left = left
+    return left
+
+
+def assumed_feature(fitted: Fitted, statement: Any) -> Feature:
+    """The statement that is assumed, as the graphs of this model say it."""
+    found: Query = resolve(statement, fitted.names, None, fitted.exogenous)
+    if found.given is not None:
+        raise InputError(f"The condition {str(statement)!r} has a condition of its own. Join both with &.")
+    if isinstance(found.feature, PathInTime) and fitted.settings.get("apart"):
+        return found.feature.by_lagged_edges(fitted.names)
+    return found.feature
+
+
+def _value(base: Fitted, setting: float) -> int:
+    """The number of one of the values that the score averages over."""
+    workspace = base.workspace
+    if base.completes:
+        raise InputError(
+            f"A model is conditioned on a value of its score's setting where sums over all graphs are exact; here "
+            f"{base.unknown.done}. Fit a score with that value instead."
+        )
+    if not isinstance(workspace, MixedWorkspace):
+        raise refusal(setting, "setting", None, "None: the score of this model does not average over a setting")
+    values = workspace.mixture.values
+    if isinstance(setting, bool) or not isinstance(setting, int | float | np.number) or setting not in values:
+        allowed = f"one of the values that {workspace.mixture.setting} has, {', '.join(f'{own:g}' for own in values)}"
+        raise refusal(setting, "setting", None, allowed)
+    return values.index(setting)
+
+
+def _parts(feature: Feature) -> tuple[Feature, ...]:
+    return feature.parts if isinstance(feature, And) else (feature,)
+
+
+def _otherwise(base: Fitted, texts: tuple[str, ...], feature: Feature | None, setting: float | None) -> Fitted:
+    """The model by its drawn graphs, after weights have been restricted as far as they can be."""
+    assert feature is not None
+    kind = CompletedCondition if base.completes else DrawnCondition
+    within, rest = _split(base, feature, setting)
+    condition = kind(base, texts, feature, setting, False, within=within, rest=rest)
+    left = _under(base, within.workspace, condition)
+    condition.begin()
+    return left
+
+
+def _split(base: Fitted, feature: Feature, setting: float | None) -> tuple[Fitted, Feature]:
+    """The model whose weights were restricted by the parts of a statement that can do so, and what is left to draws."""
+    if not restrictable(base):
+        return base, feature
+    on_weights: list[Feature] = []
+    others: list[Feature] = []
+    for part in _parts(feature):
+        fits = allowed_ways(base, all_of([*on_weights, part])) is not None
+        (on_weights if fits else others).append(part)
+    if not on_weights and setting is None:
+        return base, feature
+    return conditioned(base, on_weights, setting), all_of(others)
+
+
+def _no_graph(base: Fitted, texts: Sequence[str]) -> NoGraphError:
+    """The error for a condition that cannot be met; it names one statement, if that is to blame alone."""
+    which = "graph" if base.method.modularity is not None else f"graph of {base.method.name!r}"
+    for text in texts:
+        if len(texts) > 1 and restrictable(base) and _is_impossible(base, text):
+            texts = [text]
+            break
+    together = " together" if len(texts) > 1 else ""
+    return NoGraphError(
+        f"No {which} that the rules of the model allow has {' and '.join(map(repr, texts))}{together}. "
+        "Take a condition back, or fit a model with other rules."
+    )
+
+
+def _is_impossible(base: Fitted, text: str) -> bool:
+    """Whether the rules rule out one statement alone, as far as weights tell."""
+    try:
+        allowed_ways(base, assumed_feature(base, text))
+    except ImpossibleError:
+        return True
+    except InputError:
+        # A function of Python is not read again from its name.
+        return False
+    return False
