@@ -72,7 +72,7 @@ def opened_explorer(browser: Any) -> Iterator[Explored]:
     model = DagPosterior(score=BDeu(equivalent_sample_size=(5.0, 10.0)), seed=1, samples=200).fit(table)
     served = explore(model.fitted_, title="<script>alert(2)</script>", open_browser=False)
     context = browser.new_context(viewport={"width": 1280, "height": 800})
-    seen = Explored(context.new_page(), path=None, model=model, address=served.address)  # type: ignore[arg-type]
+    seen = Explored(context.new_page(), path=None, model=model, address=served.address)
     seen.watch()
     yield seen
     context.close()
@@ -222,7 +222,7 @@ HOSTILE = [
 
 def test_hostile_fragments_assume_nothing(explorer: Explored) -> None:
     explorer.open(HOSTILE[0])
-    nothing = [[], None, True]
+    nothing: list[Any] = [[], None, True]
     state = "[Report.state.given, Report.state.setting, Report.threshold === Report.data.threshold]"
     assert explorer.page.evaluate(state) == nothing
     for fragment in HOSTILE:
@@ -256,7 +256,7 @@ def test_hostile_names_are_text_wherever_they_are_shown(explorer: Explored) -> N
 
 
 def test_a_busy_server_is_asked_again_and_one_that_has_ended_is_told_of(explorer: Explored) -> None:
-    turned_away = []
+    turned_away: list[str] = []
 
     def busy(route: Any) -> None:
         if len(turned_away) < 2:

@@ -256,7 +256,7 @@ def test_a_click_on_a_line_conditions_the_whole_page(seen: Seen, model: DagPoste
     assert f"probability {exact:.3f}" in words
     part = left_by(sample, [own])
     assert part is not None
-    assert f"From {len(part.distinct):,} of {len(sample.distinct):,} drawn graphs" in words
+    assert f"From {len(part.distinct):,} of {len(sample.distinct):,} " in words
     # A second one, taken back again; then all of them.
     other = assumption(names, "path", 4, 0)
     seen.page.evaluate("(own) => Report.assume(own)", other)
@@ -316,7 +316,8 @@ def test_too_few_graphs_and_none_are_said_to_be_that(seen: Seen, model: DagPoste
         seen.page.wait_for_function("!Report.progress.asking")
     # The last one leaves no graph: the picture stays as it was, and the page says why.
     assert seen.page.evaluate("JSON.stringify(Report.view.edges)") == before
-    assert "No drawn graph" in seen.page.locator("#assumptions").inner_text()
+    assert seen.page.evaluate("Report.progress.trouble.impossible")
+    assert seen.page.evaluate("Report.progress.trouble.words") in seen.page.locator("#assumptions").inner_text()
 
 
 def rarest(sample: DagSample) -> tuple[int, int]:
@@ -380,3 +381,21 @@ def test_damaged_graphs_and_old_browsers_leave_the_rest_of_the_page(browser: Any
         assert "too old" in old.page.locator("#assumptions").inner_text()
         assert old.page.locator("#shown").inner_text() != ""
         assert old.trouble == []
+
+
+def test_chances_from_chains_have_the_interval_of_python_for_an_edge(seen: Seen) -> None:
+    drawn = random_graphs(6, 600, 9)
+    # Two chains that stay where they are for a while.
+    sample = drawn[np.repeat(np.arange(150), 4)]._with(draws="chains", estimator="counting").reweighed()
+    names = sample.names
+    states = [[assumption(names, kind, 1, 2)] for kind in ("edge", "no-edge")]
+    found = seen.page.evaluate(VIEWS, [packed_graphs(sample, knowledge_of_sample(sample)), states])
+    for (view, pairs), state in zip(found, states, strict=True):
+        expected = sample.probability(state[0]["text"])
+        assert expected.effective_samples < 400
+        assert view["chance"]["value"] == pytest.approx(expected.value, abs=1e-9)
+        # Its number of independent draws stands in the page with one digit after the point.
+        assert view["chance"]["lower"] == pytest.approx(expected.lower, abs=1e-3)
+        assert view["chance"]["upper"] == pytest.approx(expected.upper, abs=1e-3)
+        assert 0.0 < view["graphs"]["worth"] < expected.effective_samples
+        compare(view, pairs, sample, state)

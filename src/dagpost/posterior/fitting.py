@@ -345,6 +345,11 @@ def draw_sample(
         raise InputError("Only chains can be resumed, and with the seed that they began with: give no other.")
     if resume is not None and not isinstance(resume, DagSample):
         raise InputError(f"Chains resume from a whole sample of chains, not from {resume!r} or a part of one.")
+    if checkpoint is not None and fitted.condition is not None and fitted.condition.drawn:
+        raise InputError(
+            f"A checkpoint keeps samples of models whose weights know the condition; graphs that have "
+            f"{fitted.condition.words} are picked from those drawn. Draw them without a checkpoint."
+        )
     identity = identity_of(
         fitted.data.fingerprint,
         {**fitted.settings, "method": method.to_json(), "seed": seed, **_given(fitted)},

@@ -66,6 +66,8 @@ class JoinedWorkspace(Workspace):
     ) -> None:
         super().__init__(None, engine, reporter)
         self._parts, self._log_priors, self._labels = tuple(parts), tuple(log_priors), tuple(labels)
+        #: Which of several ways to meet a condition each part is: no graph is in two of them.
+        self.way_of: tuple[int, ...] = (0,) * len(self._parts)
         #: The most that the log evidence of each part can be, where that is known before it is summed.
         self.most: tuple[float, ...] = (math.inf,) * len(self._parts)
         #: The parts that were found to weigh nothing beside the others: they are neither summed nor drawn from.
@@ -189,6 +191,11 @@ class JoinedWorkspace(Workspace):
         """Log of the mixture of what each part has."""
         return float(np.logaddexp.reduce(np.add(self.log_priors, log_values)))
 
+    def log_most(self, log_values: Sequence[float]) -> float:
+        """Log of the most that a graph can weigh, given the most that it can under each part."""
+        logs, ways = np.add(self.log_priors, log_values), np.array(self.way_of)
+        return max(float(np.logaddexp.reduce(logs[ways == way])) for way in set(self.way_of))
+
     def shares(self, log_evidences: Sequence[float]) -> Floats:
         """The posterior probability of each part."""
         return _shares_of(np.add(self.log_priors, log_evidences))
@@ -300,7 +307,7 @@ def list_best(method: Method, workspace: JoinedWorkspace, wanted: Wanted, *, lon
         log_joint = workspace.log_joint(parents)
         # A list that is shorter than it could be has all graphs of its part.
         last_of = [found.log_joint[-1] if len(found.parents) == length else -np.inf for found in lists]
-        most_left = workspace.log_sum(last_of)
+        most_left = workspace.log_most(last_of)
         # Rounding does not order graphs that are as good as each other: their masks do.
         words = parents.reshape(len(parents), -1).T[::-1]
         falling = np.lexsort((*words, -np.round(log_joint / tolerance)))[: count + 1]

@@ -74,6 +74,7 @@ def restricted_workspace(base: Fitted, feature: Feature | None, value: int | Non
         joined = JoinedWorkspace(parts, [0.0] * len(parts), labels, workspace.engine, workspace.reporter)
     for part in parts:
         part.sharing = sharing
+    joined.way_of = tuple(way for way in range(times) for _ in chosen)
     joined.most = tuple(_most(base, place) for place in chosen) * times
     return joined
 

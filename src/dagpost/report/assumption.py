@@ -12,7 +12,7 @@ from dagpost.report.content import Content
 from dagpost.report.tables import bar, folded, name, table, text
 
 #: A title has room for a condition of so many letters.
-_LONGEST = 60
+_LONGEST = 32
 #: Edges that are listed as changed, and the least change.
 _MOST_ROWS, _LEAST = 12, 0.01
 

@@ -90,7 +90,8 @@ def _legend(content: Content, scene: Scene) -> str:
 def _more_legend(scene: Scene, labels: Mapping[Word, str]) -> str:
     """What the legend says besides once something is assumed: a script takes what it needs from here."""
     said = {**labels, "rules": "decided by your rules or assumptions"}
-    missing = [word for word in WORDS if word not in {line.word for line in scene.lines}]
+    # Where directions were computed, they are under assumptions too.
+    missing = [word for word in WORDS if word not in {"unknown", *(line.word for line in scene.lines)}]
     items = [f'<li data-word="{word}">{mark(word)} direction {said[word]}</li>' for word in missing]
     items += [f'<li data-word="{kind}">{_change(kind)} {words}</li>' for kind, words in _CHANGES.items()]
     items += [

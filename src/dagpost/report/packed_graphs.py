@@ -148,9 +148,14 @@ def _interval_facts(sample: DagSample, part: DagSample) -> dict[str, Any]:
         "covered": None,
         "total": None,
         "left": None,
+        "edge_worth": [],
     }
     if sample.from_chains:
-        return {**facts, "estimator": "chains", "effective": _finite(min(sample.effective_samples, len(part)))}
+        worth = {
+            "effective": _finite(min(sample.effective_samples, len(part))),
+            "edge_worth": _edge_worth(sample, part),
+        }
+        return {**facts, "estimator": "chains", **worth}
     if sample.guarantee is not None and part is sample:
         precision, confidence = sample.guarantee
         facts |= {"precision": precision, "confidence": confidence}
@@ -162,6 +167,18 @@ def _interval_facts(sample: DagSample, part: DagSample) -> dict[str, Any]:
             "left": _finite(own.most_left),
         }
     return {**facts, "effective": _finite(part.effective_samples)}
+
+
+def _edge_worth(sample: DagSample, part: DagSample) -> list[list[float]]:
+    """How many independent draws the chains are worth for one edge: parent, child, number; where that is known."""
+    place = {name: column for column, name in enumerate(sample.names)}
+    edges = sample.diagnosed.edges
+    rows = zip(edges["parent"], edges["child"], edges["effective_samples"], strict=True)
+    return [
+        [place[parent], place[child], round(min(float(worth), len(part)), 1)]
+        for parent, child, worth in rows
+        if math.isfinite(worth)
+    ]
 
 
 def _known_facts(known: Knowledge) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import math
 import pickle
 import warnings
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ from scipy.stats import chisquare, norm
 from tests.naive import posterior as naive
 from tests.tools.gapped import fitted_to, with_gaps
 
-from dagpost import BDeu, DagPosterior, LocalScores, StructureMCMC, Trees
+from dagpost import BDeu, Checkpoint, DagPosterior, LocalScores, StructureMCMC, Trees
 from dagpost.errors import DagpostWarning, InputError, NoGraphError
 from dagpost.features import parse
+from dagpost.methods.base import Wanted
 from dagpost.methods.given_order import GivenOrder
+from dagpost.methods.kbest import KBest
 from dagpost.posterior.given import condition_seconds
-from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.mixture import MixedWorkspace, list_best
 
 NAMES = ("A", "B", "C", "D")
 
@@ -272,6 +275,30 @@ def _holds(graph: Any) -> bool:
     import networkx as nx
 
     return nx.has_path(graph, "A", "D") and not graph.has_edge("A", "D")
+
+
+def test_the_best_graphs_of_several_ways_are_settled_soon_where_many_tie() -> None:
+    """No graph is in two ways, so that none can weigh what both have together."""
+    weights = np.zeros((4, 8))
+    model = DagPosterior(seed=1, threads=1, progress=False).fit_scores(LocalScores(NAMES, 3, weights))
+    left = model.given("A -- B | C -> D")
+    assert len(left.fitted_.workspace.parts) > 1
+    lengths: list[int] = []
+
+    class Noted(KBest):
+        def draw(self, workspace: Any, wanted: Any) -> Any:
+            lengths.append(wanted.number)
+            return super().draw(workspace, wanted)
+
+    wanted = Wanted(NAMES, 2, np.random.SeedSequence(1))
+    list_best(Noted(), left.fitted_.workspace, wanted, longest=1000)
+    assert set(lengths) == {3}
+
+
+def test_checkpoints_are_refused_where_graphs_are_picked(model: DagPosterior, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="without a checkpoint"):
+        model.given("A ~> C").sample(10, checkpoint=Checkpoint(tmp_path / "kept"))
+    assert len(model.given("A -> C").sample(10, seed=1, checkpoint=Checkpoint(tmp_path / "kept"))) == 10
 
 
 def test_few_graphs_are_said_to_be_few_and_none_is_an_error(model: DagPosterior) -> None:

@@ -64,7 +64,7 @@ def test_the_page_says_first_what_is_given_and_how_probable_it_is(model: DagPost
     # What it changed: before and after, as the models say.
     before, after = (float(own.edge_probabilities_.loc["a", "b"]) for own in (model, given))
     assert "What the assumption changed" in rules
-    assert f"{before:.4f} {after:.4f}" in rules
+    assert ["a → b", f"{before:.4f}", f"{after:.4f}"] in page.tables["changed"]
     assert "What is assumed here was assumed each time." in " ".join(page.sections["choices"].split())
     assert f"Given {said} (probability {chance}, exact)" in " ".join(page.sections["method"].split())
 

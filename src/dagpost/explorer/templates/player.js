@@ -135,7 +135,6 @@ Explorer.startPlayer = () => {
   // The space key must not press the button as well.
   box.addEventListener("keyup", (event) => { if (event.key === " " && event.target !== speed) event.preventDefault(); });
   document.addEventListener("state", stop);
-  Explorer.stopPlayer = stop;
   Explorer.offerPlayer();
 };
 

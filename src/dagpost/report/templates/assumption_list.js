@@ -76,7 +76,7 @@ Report.drawList = () => {
     remove.setAttribute("aria-label", `Take back: ${Report.plainWords(said)}`);
     remove.addEventListener("click", () => Report.removeAt(place));
     item.append(Report.put(Report.element("span", undefined, "what"), said));
-    if (costly && costs[place] !== null) item.append(Report.element("span", Report.number(costs[place]), "number cost"));
+    if (costly && costs[place] !== null) item.append(Report.element("span", Report.costWords(costs[place]), "number cost"));
     item.append(remove);
     if (place === culprit) {
       item.classList.add("culprit");
@@ -95,20 +95,24 @@ Report.removeAt = (place) => {
   next.focus({ preventScroll: true });
 };
 
+Report.costWords = ({ value, exact }) => (exact || value < 0.0005 ? "" : "≈") + Report.number(value);
+
 // What an assumption costs: its probability given those above it; null where one of the two numbers is not known.
 Report.costOf = (place) => {
   const { given, setting } = Report.state;
   const [before, after] = [place, place + 1].map((count) => Report.chanceAt({ given: given.slice(0, count), setting }));
-  if (before === null || after === null || before <= 0) return null;
-  return Math.min(1, after / before);
+  if (before === null || after === null || before.value <= 0) return null;
+  return { value: Math.min(1, after.value / before.value), exact: before.exact && after.exact };
 };
 
 Report.chanceAt = (state) => {
-  if (state.given.length === 0 && state.setting === null) return 1;
+  if (state.given.length === 0 && state.setting === null) return { value: 1, exact: true };
   const key = Report.keyOf(state);
   const shown = Report.shownState !== null && Report.keyOf(Report.shownState) === key;
   const view = shown ? Report.view : Report.kept.get(key);
-  return view?.chance?.value ?? Report.drawnChance(key, state);
+  if (view?.chance) return view.chance;
+  const drawn = Report.drawnChance(key, state);
+  return drawn === null ? null : { value: drawn, exact: false };
 };
 
 // How much of the drawn graphs a state leaves; looked up once for each state.
@@ -143,7 +147,8 @@ Report.drawChance = () => {
     chanceSaid.textContent = Report.chanceSentence(view.chance, state.given.length + (state.setting === null ? 0 : 1), Report.data.posterior);
   }
   if (!source.hidden) {
-    source.textContent = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
+    const told = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
+    source.textContent = [told, ...(view.notes ?? [])].join(" ");
     bar.classList.toggle("provisional", progress.asking && view.source !== "exact");
     source.classList.toggle("few", view.few);
   }

@@ -63,24 +63,28 @@ Report.offByWords = (view) => {
 
 // Where the numbers come from. `command`: how to have them exactly, where that is not what is running.
 Report.sourceSentence = (view, { asking = false, command = null } = {}) => {
-  const count = (number) => Math.round(number).toLocaleString("en");
-  const said = [];
-  const { graphs } = view;
   const provisional = asking && view.source !== "exact";
+  const said = [];
   if (view.source === "exact") said.push("Exact: all graphs that are left are summed.");
   else if (view.source === "averaged") said.push("Averaged over completed tables, in each of which all graphs that are left are summed.");
-  else if (!graphs) said.push("From drawn graphs.");
-  else {
-    said.push(`${provisional ? "For now from" : "From"} ${count(graphs.left)} of ${count(graphs.of)} distinct graphs drawn, worth ${count(graphs.worth)} independent draws: ${Report.offByWords(view)}.`);
-  }
-  if (view.few) {
-    said.push(`Too few graphs left${graphs ? `: ${count(graphs.left)}` : ""}.`);
-    if (!asking) said.push(command ? `${command} would answer exactly.` : "Only more draws would tell more.");
-  }
+  else said.push(Report.drawsSentence(view, provisional));
+  if (view.few && !asking) said.push(command ? `${command} would answer exactly.` : "Only more draws would tell more.");
   if (provisional) {
     said.push(view.seconds ? `A better answer comes in about ${Report.secondsWords(view.seconds)}.` : "A better answer is on its way.");
   }
   return said.join(" ");
+};
+
+Report.drawsSentence = (view, provisional) => {
+  const count = (number) => Math.round(number).toLocaleString("en");
+  const now = provisional ? "For now from" : "From";
+  if (!view.graphs) return view.few ? "Too few graphs left." : `${now} drawn graphs.`;
+  const { left, of, worth } = view.graphs;
+  const draws = `${count(worth)} independent ${count(worth) === "1" ? "draw" : "draws"}`;
+  if (!view.few) return `${now} ${count(left)} of ${count(of)} distinct graphs drawn, worth ${draws}: ${Report.offByWords(view)}.`;
+  // Many graphs of a chain that hardly moved tell as little as few.
+  if (worth < left / 2) return `Too few to trust: ${count(left)} of ${count(of)} distinct graphs drawn are left, but worth only ${draws}.`;
+  return `Too few graphs left: ${count(left)} of ${count(of)} distinct ones drawn, worth ${draws}.`;
 };
 
 Report.secondsWords = (seconds) => {

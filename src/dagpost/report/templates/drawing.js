@@ -70,17 +70,20 @@ Report.drawing = () => {
   y += high + 8;
   for (const item of document.querySelectorAll(".legend li:not([hidden])")) {
     const mark = item.querySelector("svg");
+    // The mark is copied; what is written in it is not said again.
+    const words = Array.from(item.childNodes, (part) => (part === mark ? "" : part.textContent)).join("").trim();
     let taken = LINE;
     if (mark) {
       const key = mark.cloneNode(true);
       for (const [name, value] of Object.entries({ x: 14, y: y + 2, width: 45, height: 11 })) key.setAttribute(name, value);
       sheet.append(key);
     }
-    taken = Math.max(taken, Report.addWords(sheet, item.textContent.trim(), { x: 68, y, width: wide - 82, size: 12 }));
+    taken = Math.max(taken, Report.addWords(sheet, words, { x: 68, y, width: wide - 82, size: 12 }));
     y += taken;
   }
   const facts = Array.from(document.querySelector(".summary").childNodes, (part) => part.textContent.trim()).filter(Boolean);
-  const caption = `${facts.join(". ")}. Lines from a ${Report.data.measure} of ${Report.threshold.toFixed(2)} on: ${Report.find("shown").textContent}${Report.underWords()}`;
+  const from = Report.single ? "" : ` Lines from a ${Report.data.measure} of ${Report.threshold.toFixed(2)} on:`;
+  const caption = `${facts.join(". ")}.${from} ${Report.find("shown").textContent}${Report.underWords()}`;
   y += Report.addWords(sheet, caption, { x: 14, y: y + 4, width: wide - 28, size: 11 }) + 14;
   for (const [key, value] of Object.entries({ width: wide, height: y })) {
     paper.setAttribute(key, value);

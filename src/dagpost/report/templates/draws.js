@@ -67,17 +67,17 @@ Report.narrowed = (all, places, { kind, from, to }) => {
     const size = Math.ceil(all.nodes / 8);
     const ancestors = Report.ancestorsIn(all);
     const start = to * size + (from >> 3);
-    for (const place of places) {
-      const held = (ancestors[place * all.nodes * size + start] >> (from & 7)) & 1;
-      if (held !== denied) kept[count++] = place;
+    for (let order = 0; order < places.length; order += 1) {
+      const held = (ancestors[places[order] * all.nodes * size + start] >> (from & 7)) & 1;
+      if (held !== denied) kept[count++] = places[order];
     }
   } else if (["edge", "no-edge", "joined", "apart"].includes(kind)) {
     const onward = Report.rowsWith(all, to, from);
     const back = kind === "joined" || kind === "apart" ? Report.rowsWith(all, from, to) : new Uint8Array(all.lists[from][0].low.length);
     const [codesTo, codesFrom] = [all.codes[to], all.codes[from]];
-    for (const place of places) {
-      const held = onward[codesTo[place]] | back[codesFrom[place]];
-      if (held !== denied) kept[count++] = place;
+    for (let order = 0; order < places.length; order += 1) {
+      const held = onward[codesTo[places[order]]] | back[codesFrom[places[order]]];
+      if (held !== denied) kept[count++] = places[order];
     }
   } else {
     return null;
@@ -85,15 +85,30 @@ Report.narrowed = (all, places, { kind, from, to }) => {
   return kept.subarray(0, count);
 };
 
+// The places of all graphs, made once.
+Report.allPlaces = (all) => {
+  if (!all.places) {
+    all.places = new Int32Array(all.count);
+    for (let place = 0; place < all.count; place += 1) all.places[place] = place;
+  }
+  return all.places;
+};
+
 // The places of the graphs in which all assumptions hold; null where one of these cannot be judged.
 Report.placesLeft = (all, { given, setting }) => {
   if (setting !== null && setting !== undefined) return null;
-  let places = Int32Array.from({ length: all.count }, (_, place) => place);
+  let places = Report.allPlaces(all);
   for (const assumption of given) {
     places = Report.narrowed(all, places, assumption);
     if (places === null) return null;
   }
   return places;
+};
+
+Report.weightOf = ({ weights }, places) => {
+  let total = 0;
+  for (let order = 0; order < places.length; order += 1) total += weights[places[order]];
+  return total;
 };
 
 // What is said of those
@@ -124,11 +139,25 @@ Report.square = (count) => Array.from({ length: count }, () => new Array(count).
 // The variance of each graph's weight, by which the variance of any share is found (posterior/intervals.py).
 Report.variancesOf = (all, facts) => {
   const { weights, repeats, count } = all;
-  // Graphs of chains resemble each other: they are worth fewer.
-  const factor = facts.estimator === "chains" ? facts.draws / Math.max(1, facts.effective ?? 1) : 1;
-  const own = facts.estimator === "distinct" ? (graph) => Report.missedOf(repeats[graph]) : (graph) => factor / repeats[graph];
-  all.variances ??= Float64Array.from({ length: count }, (_, graph) => own(graph) * weights[graph] ** 2);
+  if (all.variances) return all.variances;
+  const once = facts.estimator === "distinct";
+  all.variances = new Float64Array(count);
+  for (let graph = 0; graph < count; graph += 1) {
+    all.variances[graph] = weights[graph] ** 2 * (once ? Report.missedOf(repeats[graph]) : 1 / repeats[graph]);
+  }
   return all.variances;
+};
+
+// Graphs of chains resemble each other. For each edge, by how much more its share varies than among independent draws; where
+// an edge tells nothing of that, as much as for the worst one. Null for other samples.
+Report.dependenceOf = (all, facts) => {
+  if (facts.estimator !== "chains") return null;
+  if (!all.dependence) {
+    const times = (worth) => facts.draws / Math.max(worth ?? 0, 1e-3);
+    all.dependence = Array.from({ length: all.nodes }, () => new Array(all.nodes).fill(times(facts.effective)));
+    for (const [from, to, worth] of facts.edge_worth) all.dependence[from][to] = times(worth);
+  }
+  return all.dependence;
 };
 
 // The weighted shares of edges, and of edges that are compelled by the data, only with rules, only with the model. And
@@ -165,7 +194,7 @@ Report.edgeShares = (all, facts, places, total) => {
   }
   let sum = 0;
   for (let order = 0; order < places.length; order += 1) sum += variances[places[order]];
-  const spread = { edges: spreads, total: sum / total ** 2 };
+  const spread = { edges: spreads, total: sum / total ** 2, times: Report.dependenceOf(all, facts) };
   return { edges, by_data: byData, by_rules: byRules, by_model: byModel, spread };
 };
 
@@ -202,7 +231,7 @@ Report.worthOf = ({ edges, spread }, none) => {
   // Where all graphs that count were drawn nothing is left to chance.
   let worth = Math.min(1e9, 1 / spread.total);
   edges.forEach((row, from) => row.forEach((share, to) => {
-    const variance = (1 - 2 * share) * spread.edges[from][to] + share ** 2 * spread.total;
+    const variance = ((1 - 2 * share) * spread.edges[from][to] + share ** 2 * spread.total) * (spread.times?.[from][to] ?? 1);
     if (share > 0.1 && share < 0.9 && variance > 0) worth = Math.min(worth, (share * (1 - share)) / variance);
   }));
   return worth;
@@ -231,8 +260,10 @@ Report.chanceOf = (all, facts, places, given) => {
     return { value, lower: value, upper: value, exact: true, said: `${value.toFixed(4)} (exact; ${facts.counted})` };
   }
   const held = new Uint8Array(all.count);
-  for (const place of places) held[place] = 1;
-  return Report.shareOf(all, facts, held);
+  for (let order = 0; order < places.length; order += 1) held[places[order]] = 1;
+  // Chains may be worth more for one edge than for the worst one.
+  const own = facts.edge_worth.find(([parent, child]) => kind.endsWith("edge") && parent === from && child === to);
+  return Report.shareOf(all, own && given.length === 1 ? { ...facts, effective: own[2] } : facts, held);
 };
 
 // The probability that a view gives to one assumption; null where it has none.
@@ -255,11 +286,10 @@ Report.draws.view = (state) => {
   if (!all) return Report.draws.ready ? Report.draws.ready.then(() => Report.draws.view(state)) : null;
   const places = Report.placesLeft(all, state);
   if (places === null) return null;
-  let total = 0;
-  for (const place of places) total += all.weights[place];
+  const total = Report.weightOf(all, places);
   const none = places.length === 0;
   // With no graph left there is nothing to say: what is said of all of them stands there.
-  const shown = none ? Int32Array.from({ length: all.count }, (_, place) => place) : places;
+  const shown = none ? Report.allPlaces(all) : places;
   const shares = Report.edgeShares(all, facts, shown, none ? 1 : total);
   const worth = Report.worthOf(shares, none);
   const known = Report.settledBy(facts, state.given);
@@ -292,7 +322,10 @@ Report.draws.chance = ({ given, setting }) => {
 Report.draws.left = (state) => {
   const { all } = Report.draws;
   const places = all && Report.placesLeft(all, state);
-  return places ? { places, weights: Float64Array.from(places, (place) => all.weights[place]) } : null;
+  if (!places) return null;
+  const weights = new Float64Array(places.length);
+  for (let order = 0; order < places.length; order += 1) weights[order] = all.weights[places[order]];
+  return { places, weights };
 };
 
 // One graph: the parents of every variable.

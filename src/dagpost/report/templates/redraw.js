@@ -5,6 +5,8 @@
   const { looks } = Report.data;
   // More lines than this in one picture cannot be told apart.
   const MOST_LINES = 400;
+  // Lines change smoothly only where there are no more than this.
+  const MOST_MOVING = 60;
   // An edge of a single graph looks like a clear direction of this probability.
   const PLAIN = { word: "clear", joined: 0.75 };
   // What is below the threshold and still seen leaves a trace.
@@ -278,6 +280,7 @@
     const { single } = Report;
     picture.taken = null;
     picture.svg.classList.toggle("single", Boolean(single));
+    picture.svg.classList.toggle("smooth", states.size <= MOST_MOVING);
     for (const [place, own] of picture.lines) {
       const state = states.get(place);
       own.group.classList.toggle("hidden", state === undefined);

@@ -85,8 +85,11 @@ Report.noiseOf = (view, ways) => {
   const share = Math.min(1, sum(view.edges));
   // What is in all graphs left, or in none, may be otherwise in others.
   const least = 3 / worth;
-  const variance = view.spread ? (1 - 2 * share) * sum(view.spread.edges) + share ** 2 * view.spread.total : (share * (1 - share)) / worth;
-  return Math.max(least, 3 * Math.sqrt(Math.max(0, variance)));
+  if (!view.spread) return Math.max(least, 3 * Math.sqrt((share * (1 - share)) / worth));
+  const { edges, total, times } = view.spread;
+  const variance = (1 - 2 * share) * sum(edges) + share ** 2 * total;
+  const dependent = times ? Math.max(...ways.map(([from, to]) => times[from][to])) : 1;
+  return Math.max(least, 3 * Math.sqrt(Math.max(0, variance * dependent)));
 };
 
 // The pairs that differ between two views, the largest difference first: each as it is said before and after, by how much
