@@ -245,6 +245,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagSample.probability": (made.sample.probability, {"feature": "A -> B"}),
         "DagSample.expectation": (made.sample.expectation, {"function": nx.number_of_edges}),
         "DagSample.probability_matrix": (made.sample.probability_matrix, {}),
+        "DagSample.given": (lambda statements: made.sample.given(statements), {"statements": "A -> B"}),  # noqa: PLW0108
         "DagSample.directions": (made.sample.directions, {}),
         "DagSample.edge_frequencies": (made.sample.edge_frequencies, {}),
         "DagSample.plot": (made.sample.plot, {}),

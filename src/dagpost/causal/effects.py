@@ -149,8 +149,8 @@ def effect_of_fitted(
         there = resolve(path(fitted.names[x], fitted.names[y]), fitted.names, None, fitted.exogenous).feature
         path_probability = _known(fitted, Query(there, condition), confidence)
     found = effect_in(graphs, question, draws, confidence, seed, path_probability, lambda: quick_directions(fitted))
-    asked = None if condition is None else Condition(str(condition), share, exact=exact)
-    under = _all_conditions(fitted, asked)
+    own = None if condition is None else Condition(str(condition), share, exact=exact)
+    under = _all_conditions(fitted, own)
     return found if under is None else found.under(under)
 
 

@@ -47,8 +47,9 @@ def given_content_of(origin: DagPosterior | DagSample) -> dict[str, Any]:
 def print_given(origin: DagPosterior | DagSample, *, err: bool = False) -> None:
     """One line on what a model or a sample is given, how probable that is, and how many graphs are left."""
     from dagpost.posterior.condition_words import given_line
+    from dagpost.posterior.sample import DagSample
 
-    if not hasattr(origin, "fitted_"):
+    if isinstance(origin, DagSample):
         line = given_line(origin.provenance, len(origin))
     else:
         condition = origin.fitted_.condition

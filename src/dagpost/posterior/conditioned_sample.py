@@ -63,9 +63,10 @@ def graphs_under(sample: DagSample, feature: Feature) -> DagSample:
             f"In none of the {len(sample):,} graphs of the sample does {printable(str(feature))} hold, so that nothing "
             "can be said given that. Draw more graphs, take a weaker condition, or ask the model itself."
         )
-    equal = sample.independent and sample.estimator == "counting"
     # The evidence of what is left is that of the data times the probability of the condition, which is an estimate.
-    return replace(sample[rows], log_evidence=math.nan, **({"estimator": "counting"} if equal else {}))
+    left = replace(sample[rows], log_evidence=math.nan)
+    equal = sample.independent and sample.estimator == "counting"
+    return replace(left, estimator="counting") if equal else left
 
 
 def asked_under(sample: DagSample, statements: Sequence[Any], feature: Feature, confidence: float) -> list[Estimate]:

@@ -94,13 +94,6 @@ def changes(content: Content) -> str:
     return folded(f"What the assumption changed: {len(ways)} edge{'' if len(ways) == 1 else 's'}", listed)
 
 
-def in_settings(content: Content) -> list[tuple[str, str]]:
-    """The row of the table of settings."""
-    said = assumption_words(content.given)
-    chance = chance_words(content.given)
-    return [("Given", f"{said}{f' (probability {chance})' if chance else ''}")] if said else []
-
-
 def _in_brackets(chance: str) -> str:
     """How probable, with what that is in brackets: "0.7731 (exact)"."""
     return f"{chance.removesuffix(', exact')} (exact)" if chance.endswith(", exact") else chance

@@ -343,8 +343,8 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         ),
         ("Computed on", printable(_recorded(settings.get("engine")))),
     ]
-    if said := assumption_words(content.given):
-        rows.append(("Given", f"{said} (probability {chance_words(content.given) or 'not known'})"))
+    if given := assumption_words(content.given):
+        rows.append(("Given", f"{given} (probability {chance_words(content.given) or 'not known'})"))
     for key in ("required", "forbidden"):
         if settings.get(key):
             edges = [f"{printable(parent)} → {printable(child)}" for parent, child in settings[key]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.naive.posterior import all_dags
@@ -69,9 +71,10 @@ def test_directions_of_a_conditioned_model_are_decided_by_what_is_assumed() -> N
     model = DagPosterior("bdeu", seed=1, samples=2_000).fit(random_table(["a", "b", "c"]))
     own, given = (found.directions().set_index(["from", "to"]) for found in (model, model.given("a ~> b")))
     assert set(own["direction"]) <= {"open", "clear", "leaning"}
-    pair = given.loc[("a", "b")]
+    pair: Any = given.loc[("a", "b")]
     assert pair["direction"] == "rules"
     assert pair["by_rules"] > 0.5
     assert pair["by_data"] + pair["by_rules"] == pytest.approx(pair["joined"])
     sample = model.sample(200, seed=1).given("a ~> b")
-    assert sample.directions().set_index(["from", "to"]).loc[("a", "b")]["direction"] == "rules"
+    again: Any = sample.directions().set_index(["from", "to"]).loc[("a", "b")]
+    assert again["direction"] == "rules"
