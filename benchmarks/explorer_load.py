@@ -51,9 +51,9 @@ class Client:
     def work(self, requests: int) -> None:
         """Send this many requests of all kinds."""
         kinds: dict[str, tuple[float, Callable[[], int]]] = {
-            "view": (0.45, lambda: self._ask("view", {"given": self._assumptions()})),
-            "patient view": (0.05, lambda: self._ask("view", {"given": self._assumptions(), "patient": True})),
-            "statement": (0.2, lambda: self._ask("ask", {"statement": self._path(), "given": self._assumptions()})),
+            "view": (0.45, lambda: self.ask("view", {"given": self._assumptions()})),
+            "patient view": (0.05, lambda: self.ask("view", {"given": self._assumptions(), "patient": True})),
+            "statement": (0.2, lambda: self.ask("ask", {"statement": self._path(), "given": self._assumptions()})),
             "page": (0.05, lambda: self._send("GET", "")),
             "script": (0.1, lambda: self._send("GET", "scripts/graph.js")),
             "nonsense": (0.05, lambda: self._send("POST", "ask/view", b"[" * 5_000, _JSON)),
@@ -77,7 +77,8 @@ class Client:
         start, end = self._rng.choice(self._names, 2, replace=False)
         return f"{start} ~> {end}"
 
-    def _ask(self, question: str, asked: Any) -> int:
+    def ask(self, question: str, asked: Any) -> int:
+        """The status of the answer to a question; 0 where there is none."""
         return self._send("POST", f"ask/{question}", json.dumps(asked).encode("utf-8"), _JSON)
 
     def _send(self, method: str, path: str, body: bytes | None = None, headers: Any = None) -> int:
@@ -129,7 +130,8 @@ def loaded(process: int, address: SplitResult, names: list[str], requests: int, 
         sizes.append(memory().rss)
     seconds = time.perf_counter() - begun
     crowd = [Client(address, names, 1_000 + seed) for seed in range(AT_ONCE)]
-    together([lambda client=client: client._ask("view", {"given": []}) for client in crowd])  # type: ignore[misc]
+    at_once: list[int] = []
+    together([lambda client=client: at_once.append(client.ask("view", {})) for client in crowd])  # type: ignore[misc]
     times: dict[str, list[float]] = defaultdict(list)
     ends: Counter[str] = Counter()
     for client in asking:
@@ -141,6 +143,7 @@ def loaded(process: int, address: SplitResult, names: list[str], requests: int, 
         "seconds": round(seconds, 1),
         "megabytes": [round(size / 1e6) for size in sizes],
         "megabytes after 200 at once": round(memory().rss / 1e6),
+        "200 at once": dict(sorted(Counter(at_once).items())),
         "milliseconds": {
             kind: [round(1e3 * statistics.median(own), 1), round(1e3 * float(np.quantile(own, 0.99)), 1)]
             for kind, own in sorted(times.items())
@@ -174,7 +177,9 @@ def main() -> None:
         return
     print(f"{found['requests']:,} requests in {found['seconds']} s")
     print("resident memory of the server, in megabytes, at the start and after each tenth:", *found["megabytes"])
-    print(f"after {AT_ONCE} requests at once: {found['megabytes after 200 at once']}")
+    print(
+        f"after {AT_ONCE} requests at once: {found['megabytes after 200 at once']}; these ended", found["200 at once"]
+    )
     print(f"threads {found['threads']}, open files {found['open files']}")
     for kind, (middle, slow) in found["milliseconds"].items():
         print(f"{kind:14} median {middle:8.1f} ms, 99% {slow:8.1f} ms")

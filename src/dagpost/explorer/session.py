@@ -5,6 +5,7 @@ Questions come from several threads. What takes seconds is done one at a time; q
 
 from __future__ import annotations
 
+import gc
 import math
 import threading
 from collections import OrderedDict
@@ -34,6 +35,8 @@ QUICK_SECONDS = 1.0
 #: Undo and redo find what was computed, as far as it takes no more than this: of models, in number and bytes, and of
 #: answers that took long.
 _MOST_MODELS, _MOST_BYTES, _MOST_ANSWERS = 64, 2**28, 256
+#: So much that is no longer needed may wait to be collected, which takes some 0.1 s.
+_MOST_GARBAGE = 2**25
 
 
 class Session:
@@ -52,6 +55,8 @@ class Session:
         #: What each of them takes in bytes, and which may take more by now.
         self._sizes: dict[State, int] = {}
         self._asked: set[Any] = set()
+        #: Bytes of models that were let go and may still be in memory.
+        self._let_go = 0
         self._answers: OrderedDict[Any, Any] = OrderedDict()
         self._lock, self._slow = threading.RLock(), threading.RLock()
 
@@ -171,7 +176,11 @@ class Session:
             self._asked = {key}
             while len(self._sizes) > 1 and (len(self._sizes) > _MOST_MODELS or sum(self._sizes.values()) > _MOST_BYTES):
                 oldest, _ = self._models.popitem(last=False)
-                del self._sizes[oldest]
+                self._let_go += self._sizes.pop(oldest)
+            collect, self._let_go = self._let_go > _MOST_GARBAGE, self._let_go % _MOST_GARBAGE
+        if collect:
+            # A model and its condition know each other, so that both stay until the collector comes by.
+            gc.collect()
         return fitted
 
 

@@ -88,6 +88,10 @@ class Condition:
         """Graphs that meet the condition, where weights do not see to that."""
         raise NotImplementedError
 
+    def asked(self, queries: Sequence[Query]) -> tuple[Fitted, list[Query]]:
+        """Who answers questions where weights do not know the condition, and what is then asked."""
+        raise NotImplementedError
+
     def own_sample(self) -> DagSample:
         """The drawn graphs that are left, where weights do not see to that."""
         raise NotImplementedError

@@ -106,9 +106,11 @@ class DrawnCondition(Condition):
         known = self._of_rest.rule == "exact" and self._of_rest > 0.0 and self.within.results.exact
         return self.within.results.log_evidence + math.log(self._of_rest) if known else math.nan
 
-    def asked(self, query: Query) -> Query:
-        """A question to the model whose graphs were drawn."""
-        return Query(query.feature, self.rest if query.given is None else And((self.rest, query.given)))
+    def asked(self, queries: Sequence[Query]) -> tuple[Fitted, list[Query]]:
+        """Questions to the model whose graphs were drawn."""
+        rest = self.rest
+        asked = [Query(own.feature, rest if own.given is None else And((rest, own.given))) for own in queries]
+        return self.within, asked
 
     def computed(self, fitted: Fitted) -> Results:
         """Edges as frequencies among the graphs that are left."""

@@ -23,7 +23,8 @@ def probabilities(queries: Sequence[Query], fitted: Fitted, confidence: float) -
     """The probability of each statement, in the order in which they are asked."""
     if fitted.condition is not None and fitted.condition.drawn:
         # The model whose drawn graphs were restricted knows more than those that are left: it may have exact answers.
-        return probabilities([fitted.condition.asked(query) for query in queries], fitted.condition.within, confidence)
+        within, asked = fitted.condition.asked(queries)
+        return probabilities(asked, within, confidence)
 
     def others(asked: Sequence[Query]) -> list[Estimate]:
         return _probabilities(asked, fitted, confidence)

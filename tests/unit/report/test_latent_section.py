@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,10 @@ def test_a_report_without_gaps_speaks_of_latent_numbers_and_not_of_missing_value
     assert "the order of its levels, 0 &lt; 1 &lt; 2" in page
     assert "enter by their ranks" in page
     assert "12 tables of latent numbers" in page
+    # Scripts have words for every kind of report.
+    read = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
     for word in ("Missing values", "missing at random", "completed table", "Rubin"):
-        assert word not in page
+        assert word not in read
 
 
 def test_a_report_with_gaps_says_both_and_tells_limits_from_gaps(tmp_path: Path) -> None:

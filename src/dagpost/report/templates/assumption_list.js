@@ -120,10 +120,9 @@ Report.drawnChances = new Map();
 Report.drawnChance = (key, state) => {
   if (!Report.draws?.all) return null;
   if (!Report.drawnChances.has(key)) {
-    const left = Report.draws.left(state);
-    const sum = left?.weights.reduce((total, weight) => total + weight, 0);
+    const chance = Report.draws.chance(state);
     // That it was never drawn does not say how rare it is.
-    Report.drawnChances.set(key, sum > 0 ? sum : null);
+    Report.drawnChances.set(key, chance > 0 ? chance : null);
   }
   return Report.drawnChances.get(key);
 };

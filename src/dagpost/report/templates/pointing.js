@@ -93,11 +93,17 @@ Report.bringIn = (line) => {
   if (now.y < 0 || now.y > window.innerHeight) window.scrollBy(0, now.y - window.innerHeight / 2);
 };
 
+// The place of the pair that keys stepped to last.
+Report.steppedTo = null;
+
 Report.step = (by) => {
   const shown = Report.reachedLines();
   if (shown.length === 0) return;
-  const now = shown.findIndex((line) => line.classList.contains("pointed"));
+  // After a redraw it goes on from where it was.
+  const pointed = shown.findIndex((line) => line.classList.contains("pointed"));
+  const now = pointed >= 0 ? pointed : shown.findIndex((line) => Number(line.dataset.pair) === Report.steppedTo);
   const next = shown[now < 0 && by < 0 ? shown.length - 1 : (now + by + shown.length) % shown.length];
+  Report.steppedTo = Number(next.dataset.pair);
   Report.bringIn(next);
   Report.tellLine(next, Report.middleOf(next));
 };
