@@ -277,7 +277,7 @@ def test_a_file_of_another_format_says_which_version_wrote_it(file: Path, tmp_pa
     said = r"has format 4, written by dagpost 9\.1; this is dagpost .*reads formats 1 to 3"
     with pytest.raises(InputError, match=said):
         storage.read_archive(other, "model")
-    with pytest.raises(InputError, match="has format 3"):
+    with pytest.raises(InputError, match="has format 4"):
         storage.kind_of(other)
 
 
