@@ -273,11 +273,11 @@ def test_a_file_of_another_kind_is_refused_by_name(file: Path) -> None:
 
 
 def test_a_file_of_another_format_says_which_version_wrote_it(file: Path, tmp_path: Path) -> None:
-    other = rewritten(file, tmp_path / "y", {"about.json": changed_about(file, format=3, version="9.1")})
-    said = r"has format 3, written by dagpost 9\.1; this is dagpost .*reads formats 1 and 2"
+    other = rewritten(file, tmp_path / "y", {"about.json": changed_about(file, format=4, version="9.1")})
+    said = r"has format 4, written by dagpost 9\.1; this is dagpost .*reads formats 1 to 3"
     with pytest.raises(InputError, match=said):
         storage.read_archive(other, "model")
-    with pytest.raises(InputError, match="has format 3"):
+    with pytest.raises(InputError, match="has format 4"):
         storage.kind_of(other)
 
 
