@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +25,10 @@ from dagpost.posterior.condition_words import (
     GIVEN_STATEMENTS,
     provenance_of,
 )
-from dagpost.posterior.estimate import Estimate
-from dagpost.posterior.sample import DagSample
+
+if TYPE_CHECKING:
+    from dagpost.posterior.estimate import Estimate
+    from dagpost.posterior.sample import DagSample
 
 
 def condition_of(statements: Sequence[Any], names: Sequence[str], exogenous: Sequence[str] = ()) -> Feature:
