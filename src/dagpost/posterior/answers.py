@@ -36,12 +36,13 @@ from dagpost.features import (
     projected_reach,
     projected_ways,
 )
-from dagpost.features.reductions import Condition, ParentConditions
+from dagpost.features.projection import ProjectedWays
+from dagpost.features.reductions import ParentConditions
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.feasible import has_graph
-from dagpost.posterior.mixture import restricted
+from dagpost.posterior.mixture import restricted_part
 from dagpost.posterior.results import ExactResults
 from dagpost.posterior.workspace import Workspace
 
@@ -210,15 +211,23 @@ def _conjunction(term: Term, bits: Masks, tables: Workspace, results: ExactResul
     if len(kept) == 1:
         ((node, allowed),) = kept.items()
         return _with_error(float(results.families[node][allowed].sum()), results)
-    try:
-        left = restricted(tables, kept, results.modularity)
-        log_evidences = [part.log_evidence(results.modularity) for part in left]
-    except NoGraphError:
-        # The conditions contradict each other or lead to a cycle.
+    log_evidences = [log_evidence_left(part, kept, results.modularity) for part in tables.parts]
+    if max(log_evidences) == -math.inf:
         return Answer(0.0, 0.0)
     value = sum(_shares_left(log_evidences, tables, results))
     # A ratio of evidences loses digits in proportion to itself, however small it is.
     return Answer(value, value * _RATIO_ERROR)
+
+
+def log_evidence_left(part: SummingWorkspace, kept: Mapping[int, NDArray[np.bool_]], modularity: str) -> float:
+    """The log evidence of what conditions leave of one part; minus infinity if they leave it no graph.
+
+    They may contradict each other, lead to a cycle, or contradict what a condition of the model left of this part.
+    """
+    try:
+        return restricted_part(part, kept, modularity).log_evidence(modularity)
+    except NoGraphError:
+        return -math.inf
 
 
 def _shares_left(log_evidences: Sequence[float], tables: Workspace, results: ExactResults) -> list[float]:
@@ -240,29 +249,31 @@ def _reach_under_conditions(
     found = projected_ways(_all_of(on_parents), names) if reach is not None else None
     if reach is None or found is None:
         return None
-    ways = [allowed for way in found.ways if (allowed := _possible(way, found.bits, tables)) is not None]
-    if len(ways) > _MOST_WAYS:
+    # The parts of a model under a condition do not all leave a way the same graphs, or any.
+    left = [
+        (log_prior, part, allowed)
+        for log_prior, part in zip(tables.log_priors, tables.parts, strict=True)
+        for allowed in _possible(found, part)
+    ]
+    if len(left) > _MOST_WAYS * len(tables.parts):
         return None
-    patience /= max(len(tables.parts) * len(ways), 1)
     total = 0.0
-    for allowed in ways:
-        probabilities, log_evidences = [], []
-        for left in restricted(tables, allowed, results.modularity):
-            probability = _reach(reach, left, results.modularity, patience)
-            if probability is None:
-                return None
-            probabilities.append(probability)
-            log_evidences.append(left.log_evidence_at_hand(results.modularity))
-        shares = _shares_left(log_evidences, tables, results)
-        total += sum(share * probability for share, probability in zip(shares, probabilities, strict=True))
+    for log_prior, part, allowed in left:
+        own = restricted_part(part, allowed, results.modularity)
+        probability = _reach(reach, own, results.modularity, patience / len(left))
+        if probability is None:
+            return None
+        log_joint = log_prior + own.log_evidence_at_hand(results.modularity)
+        total += math.exp(log_joint - results.log_evidence) * probability
     return total
 
 
-def _possible(way: Mapping[int, Condition], bits: Masks, tables: Workspace) -> dict[int, NDArray[np.bool_]] | None:
-    """For every node with a condition, which of its parent sets meet it; None where that leaves no graph."""
-    part = tables.parts[0]
-    allowed = {node: condition(part.masks_of_sets(node, bits)) for node, condition in way.items()}
-    return allowed if has_graph(part.restricted(allowed), allowed) else None
+def _possible(found: ProjectedWays, part: SummingWorkspace) -> list[dict[int, NDArray[np.bool_]]]:
+    """For every way that leaves some graph of a part, which parent sets of the nodes with conditions meet these."""
+    ways = [
+        {node: condition(part.masks_of_sets(node, found.bits)) for node, condition in way.items()} for way in found.ways
+    ]
+    return [allowed for allowed in ways if has_graph(part.restricted(allowed), allowed)]
 
 
 def _all_of(parts: Sequence[Feature]) -> Feature:

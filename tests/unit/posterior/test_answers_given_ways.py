@@ -1,0 +1,43 @@
+"""Questions to a model whose condition can be met in several ways: some statements are impossible in some of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dagpost import DagPosterior
+from dagpost.features import evaluate, resolve
+from dagpost.posterior.all_graphs import all_graphs
+
+NAMES = ("A", "B", "C", "D")
+
+
+@pytest.fixture(scope="module", params=["structure", "order"])
+def model(request: pytest.FixtureRequest) -> DagPosterior:
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.integers(0, 2, (40, 4)).astype(str), columns=list(NAMES))
+    return DagPosterior(seed=1, modularity=request.param).fit(table)
+
+
+def _by_enumeration(model: DagPosterior, statement: str, given: str) -> float:
+    every = all_graphs(model.fitted_)
+    assert every is not None
+    features = [resolve(text, NAMES, None, ()).feature for text in (statement, given)]
+    held: Any = evaluate(features, every.parents, NAMES)
+    return float(every.weights[held[0] & held[1]].sum() / every.weights[held[1]].sum())
+
+
+@pytest.mark.parametrize("given", ["A -- B", "B -- A & B -- C", "A -> B | C -> D", "!(A -> B & C -> D)"])
+@pytest.mark.parametrize(
+    "statement",
+    ["A -> B & B -> C", "B -> A & C -> B", "A -> B & D ~> C", "B -> A & !(C -> D) & A ~> D", "C -> D & D -> B"],
+)
+def test_a_statement_that_some_ways_rule_out_is_not_impossible(model: DagPosterior, statement: str, given: str) -> None:
+    """The other ways count: each part of the model answers for itself."""
+    found = model.given(given).probability(statement)
+    assert found.rule == "exact"
+    assert float(found) == pytest.approx(_by_enumeration(model, statement, given), abs=1e-9)
+    assert float(model.probability(statement, given=given)) == pytest.approx(float(found), abs=1e-9)
