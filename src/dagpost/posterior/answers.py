@@ -11,17 +11,17 @@ to samples. features/reductions.py says which statement is of which kind.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.text import position_of
-from dagpost.errors import NoGraphError, PrecisionError, ResourceError
+from dagpost.errors import PrecisionError, ResourceError
 from dagpost.exact import paths, structure
 from dagpost.features import (
     And,
@@ -36,14 +36,13 @@ from dagpost.features import (
     projected_reach,
     projected_ways,
 )
-from dagpost.features.projection import ProjectedWays
 from dagpost.features.reductions import ParentConditions
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.feasible import has_graph
 from dagpost.posterior.mixture import restricted_part
 from dagpost.posterior.results import ExactResults
+from dagpost.posterior.ways_left import log_evidence_left, log_evidence_of_ways, possible_ways
 from dagpost.posterior.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -60,6 +59,8 @@ _MOST_WAYS = 8
 _LARGEST_ERROR = structure.LARGEST_ERROR
 #: Relative error that a ratio of two evidences is taken to have; 1e-10 is the most that was seen.
 _RATIO_ERROR = 1e-8
+#: Where differences of sums may move a conditional probability by more than this, it is computed in logs if possible.
+_ENOUGH_DIGITS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,10 @@ class Answer:
 
     value: float
     error: float
+
+
+#: What no graph has, whatever the data.
+IMPOSSIBLE = Answer(0.0, 0.0)
 
 
 def exact_sums(fitted: Fitted) -> tuple[Workspace, ExactResults] | None:
@@ -143,15 +148,40 @@ def _exact_probability(
         answer = answer_of(query.feature, names, tables, results, patience)
         return None if answer is None else answer.value
     condition = answer_of(query.given, names, tables, results, patience)
-    if condition is None or condition.value <= condition.error:
-        return math.nan if condition == Answer(0.0, 0.0) else None
-    both = answer_of(query.feature & query.given, names, tables, results, patience)
-    if both is None:
-        return None
-    # A condition that is all but impossible may be nothing but rounding error: then samples are more honest.
-    share = min(both.value / condition.value, 1.0)
-    error = (both.error + share * condition.error) / condition.value
+    if condition is None or condition == IMPOSSIBLE:
+        return None if condition is None else math.nan
+    share, error = None, math.inf
+    if condition.value > condition.error:
+        both = answer_of(query.feature & query.given, names, tables, results, patience)
+        if both is None:
+            return None
+        share = min(both.value / condition.value, 1.0)
+        error = (both.error + share * condition.error) / condition.value
+    if results.error_bound > _ENOUGH_DIGITS * condition.value:
+        # A condition that is all but impossible may be nothing but rounding error.
+        better = _share_in_logs(query.feature, query.given, names, tables, results, patience)
+        share, error = (share, error) if better is None else (better, 0.0)
+    # Otherwise samples are more honest.
     return share if error < _LARGEST_ERROR else None
+
+
+def _share_in_logs(
+    feature: Feature, given: Feature, names: Sequence[str], tables: Workspace, results: ExactResults, patience: float
+) -> float | None:
+    """The conditional probability by the evidences that a condition on parents leaves, however small these are."""
+    whole = feature & given
+    found, both = projected_ways(given, names), projected_ways(whole, names)
+    asked = tables, results.modularity, patience, _MOST_WAYS
+    log_given = None if found is None else log_evidence_of_ways(found, *asked)
+    if log_given is None or log_given == -math.inf:
+        return None
+    if both is not None:
+        log_both = log_evidence_of_ways(both, *asked)
+        return None if log_both is None else min(math.exp(log_both - log_given), 1.0)
+    if not isinstance(whole, And):
+        return None
+    share = _reach_under_conditions(whole, names, tables, replace(results, log_evidence=log_given), patience)
+    return None if share is None else min(share, 1.0)
 
 
 def answer_of(
@@ -213,21 +243,10 @@ def _conjunction(term: Term, bits: Masks, tables: Workspace, results: ExactResul
         return _with_error(float(results.families[node][allowed].sum()), results)
     log_evidences = [log_evidence_left(part, kept, results.modularity) for part in tables.parts]
     if max(log_evidences) == -math.inf:
-        return Answer(0.0, 0.0)
+        return IMPOSSIBLE
     value = sum(_shares_left(log_evidences, tables, results))
-    # A ratio of evidences loses digits in proportion to itself, however small it is.
-    return Answer(value, value * _RATIO_ERROR)
-
-
-def log_evidence_left(part: SummingWorkspace, kept: Mapping[int, NDArray[np.bool_]], modularity: str) -> float:
-    """The log evidence of what conditions leave of one part; minus infinity if they leave it no graph.
-
-    They may contradict each other, lead to a cycle, or contradict what a condition of the model left of this part.
-    """
-    try:
-        return restricted_part(part, kept, modularity).log_evidence(modularity)
-    except NoGraphError:
-        return -math.inf
+    # A ratio of evidences loses digits in proportion to itself, however small it is; below what a number holds, all.
+    return Answer(value, max(value * _RATIO_ERROR, sys.float_info.min))
 
 
 def _shares_left(log_evidences: Sequence[float], tables: Workspace, results: ExactResults) -> list[float]:
@@ -253,7 +272,7 @@ def _reach_under_conditions(
     left = [
         (log_prior, part, allowed)
         for log_prior, part in zip(tables.log_priors, tables.parts, strict=True)
-        for allowed in _possible(found, part)
+        for allowed in possible_ways(found, part)
     ]
     if len(left) > _MOST_WAYS * len(tables.parts):
         return None
@@ -266,14 +285,6 @@ def _reach_under_conditions(
         log_joint = log_prior + own.log_evidence_at_hand(results.modularity)
         total += math.exp(log_joint - results.log_evidence) * probability
     return total
-
-
-def _possible(found: ProjectedWays, part: SummingWorkspace) -> list[dict[int, NDArray[np.bool_]]]:
-    """For every way that leaves some graph of a part, which parent sets of the nodes with conditions meet these."""
-    ways = [
-        {node: condition(part.masks_of_sets(node, found.bits)) for node, condition in way.items()} for way in found.ways
-    ]
-    return [allowed for allowed in ways if has_graph(part.restricted(allowed), allowed)]
 
 
 def _all_of(parts: Sequence[Feature]) -> Feature:

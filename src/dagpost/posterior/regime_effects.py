@@ -20,9 +20,10 @@ from dagpost._tools.spelling import either
 from dagpost._tools.text import printable
 from dagpost.data.encoding import number_text
 from dagpost.errors import InputError
-from dagpost.posterior.answers import exact_sums, log_evidence_left
+from dagpost.posterior.answers import exact_sums
 from dagpost.posterior.directions import FOUND
 from dagpost.posterior.summaries.display import html_of
+from dagpost.posterior.ways_left import log_evidence_left
 from dagpost.scores import class_of, resolve_score
 
 if TYPE_CHECKING:
