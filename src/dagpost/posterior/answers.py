@@ -178,8 +178,6 @@ def _share_in_logs(
     if both is not None:
         log_both = log_evidence_of_ways(both, *asked)
         return None if log_both is None else min(math.exp(log_both - log_given), 1.0)
-    if not isinstance(whole, And):
-        return None
     share = _reach_under_conditions(whole, names, tables, replace(results, log_evidence=log_given), patience)
     return None if share is None else min(share, 1.0)
 
