@@ -215,6 +215,8 @@ def content_of_graph(fitted: Fitted) -> Content:
     """Of the same numbers those that the picture of the graph and the words around it need; all others are left out."""
     results, data, sample = fitted.results, fitted.data, fitted.quick_sample()
     diagnosed = sample.diagnostics() if sample is not None and sample.from_chains else None
+    known = _known_paths(fitted)
+    drawn = None if sample is None or known is not None else sample.probability_matrix("~>").to_numpy()
     return Content(
         names=fitted.names,
         target=fitted.target,
@@ -231,6 +233,8 @@ def content_of_graph(fitted: Fitted) -> Content:
         log_evidence=results.log_evidence,
         trusted=None if diagnosed is None else diagnosed.trusted,
         sample=sample,
+        paths=drawn if known is None else known,
+        paths_exact=known is not None and not results.tables,
         time=() if data.time is None else tuple(data.time.sentences()),
         gaps=gap_facts(fitted),
     )
