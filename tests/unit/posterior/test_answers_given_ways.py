@@ -54,6 +54,7 @@ def test_a_condition_that_is_all_but_impossible_is_not_called_so(given: str, mod
     model = DagPosterior(seed=1, modularity=modularity).fit(pd.DataFrame(codes.astype(str), columns=list(NAMES)))
     left = model.given(given)
     assert left.condition_.log_probability < -250.0
+    assert float(model.probability(given)) == pytest.approx(float(left.condition_.probability), rel=1e-6, abs=1e-300)
     for asked in ("C -> D", "C ~> D", "C -- D & D -> B"):
         found = model.probability(asked, given=given)
         assert found.rule == "exact"
