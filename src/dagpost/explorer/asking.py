@@ -35,7 +35,7 @@ _CONFIDENCE = 0.95
 
 def ask(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     """How probable a statement about the graph or about values is, or which mean a column has."""
-    state, text, patient = State.of(asked), text_in(asked, "statement"), bool(asked.get("patient"))
+    state, text, patient = State.of(asked), text_in(asked, "statement"), asked.get("patient") is True
     session.feature(state)
     query = read(text, session.fitted.names)
     with collected_warnings() as said:

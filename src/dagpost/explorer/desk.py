@@ -6,13 +6,14 @@ import json
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from dagpost._tools.progress import UnwantedError
 from dagpost._tools.spelling import in_python
 from dagpost.errors import DagpostError, collected_warnings
 from dagpost.explorer.questions import QUESTIONS, Question
-from dagpost.explorer.session import Session
+from dagpost.explorer.session import PatienceError, Session, in_a_hurry
 from dagpost.explorer.work import BusyError, EndedError, Lane, ReplacedError
 
 #: The status and the JSON of an answer.
@@ -22,7 +23,10 @@ _LONGEST_PAGE_NAME = 64
 
 
 class Desk:
-    """Takes the questions on one session; no quick one waits for a patient one."""
+    """Takes the questions on one session; no quick one waits for a patient one.
+
+    One that cannot be answered quickly waits with the patient ones, though it was not said to be one of them.
+    """
 
     def __init__(self, session: Session, questions: Mapping[str, Question] = QUESTIONS) -> None:
         self.questions = questions
@@ -32,9 +36,12 @@ class Desk:
     async def answer(self, name: str, asked: Mapping[str, Any]) -> Answer:
         """The answer to a question that there is. It is given up when the caller is cancelled."""
         question = self.questions[name]
-        lane, kind = (self._patient, _kind(name, asked)) if asked.get("patient") is True else (self._quick, None)
+        kind = _kind(name, asked) if asked.get("patient") is True else None
         try:
-            return await lane.ask(lambda: _answered(question, self._session, asked), kind)  # type: ignore[no-any-return]
+            if asked.get("patient") is not True:
+                with suppress(PatienceError):
+                    return await self._quick.ask(lambda: _hurried(question, self._session, asked))  # type: ignore[no-any-return]
+            return await self._patient.ask(lambda: _answered(question, self._session, asked), kind)  # type: ignore[no-any-return]
         except BusyError:
             return 503, error_json("busy")
         except ReplacedError:
@@ -64,6 +71,12 @@ def _kind(name: str, asked: Mapping[str, Any]) -> str | None:
     return f"{name} {page}" if isinstance(page, str) and 0 < len(page) <= _LONGEST_PAGE_NAME else None
 
 
+def _hurried(question: Question, session: Session, asked: Mapping[str, Any]) -> Answer:
+    """The same as `_answered`, unless it takes long: that ends in a `PatienceError`."""
+    with in_a_hurry():
+        return _answered(question, session, asked)
+
+
 def _answered(question: Question, session: Session, asked: Mapping[str, Any]) -> Answer:
     """Ask in this thread; whatever happens, there is an answer."""
     try:
@@ -72,7 +85,7 @@ def _answered(question: Question, session: Session, asked: Mapping[str, Any]) ->
         if said:
             answer = {**answer, "notes": [*answer.get("notes", []), *map(in_python, said)]}
         return 200, json.dumps(answer, allow_nan=False, separators=(",", ":")).encode("ascii")
-    except UnwantedError:
+    except (UnwantedError, PatienceError):
         raise
     except DagpostError as error:
         return 400, error_json(error.plain, error.at)

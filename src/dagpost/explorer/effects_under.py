@@ -25,7 +25,7 @@ def effect(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     cause, outcome = (place_in(asked.get(which), names, which) for which in ("cause", "outcome"))
     if cause == outcome:
         raise InputError("A variable has no effect on itself: name another 'outcome'.")
-    anew, final = _how(session, state, patient=bool(asked.get("patient")))
+    anew, final = _how(session, state, patient=asked.get("patient") is True)
     key = ("effect", state.sorted, cause, outcome, anew, final)
     found = session.once(key, lambda: _effect(session, state, names[cause], names[outcome], anew=anew, final=final))
     return {**found, "final": final}

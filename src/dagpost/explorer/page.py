@@ -16,9 +16,9 @@ from dagpost.explorer.session import Session
 from dagpost.plots.svg import STYLE
 from dagpost.posterior.lists import mixture_facts
 from dagpost.report import tables, words
-from dagpost.report.content import Content, gather
+from dagpost.report.content import Content, content_of_graph
 from dagpost.report.graph_section import graph_section
-from dagpost.report.page import SCRIPTS, as_data, data_of, filled
+from dagpost.report.page import SCRIPTS, STYLES, as_data, data_of, filled
 from dagpost.report.view_data import graphs_of
 
 #: The explorer's own scripts, which run after those of the report.
@@ -44,12 +44,14 @@ class Asset(NamedTuple):
 def assets_of(session: Session) -> dict[str, Asset]:
     """What the page consists of, by the path behind the token: also the graphs of the model's own sample, packed."""
     session.prepare()
-    content = gather(session.fitted)
+    # All else is asked for when it is looked at.
+    content = content_of_graph(session.fitted)
     scripts = {
         **{name: _template("dagpost.report", name) for name in SCRIPTS},
         **{name: _template("dagpost.explorer", name) for name in _OWN},
     }
-    style = STYLE + _template("dagpost.report", "report.css") + _template("dagpost.explorer", "explorer.css")
+    shared = [_template("dagpost.report", name) for name in STYLES]
+    style = "".join([STYLE, *shared, _template("dagpost.explorer", "explorer.css")])
     return {
         "": _asset(page(session, content, tuple(scripts)), "text/html"),
         "style.css": _asset(style, "text/css"),

@@ -9,7 +9,8 @@ import gc
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +38,27 @@ QUICK_SECONDS = 1.0
 _MOST_MODELS, _MOST_BYTES, _MOST_ANSWERS = 64, 2**28, 256
 #: So much that is no longer needed may wait to be collected, which takes some 0.1 s.
 _MOST_GARBAGE = 2**25
+#: Whether this thread must not do what takes long.
+_HERE = threading.local()
+
+
+class PatienceError(Exception):
+    """The answer takes long, and comes to a patient request only."""
+
+
+@contextmanager
+def in_a_hurry() -> Iterator[None]:
+    """In this thread, what is done for one request at a time ends in a `PatienceError` instead."""
+    _HERE.hurried = True
+    try:
+        yield
+    finally:
+        _HERE.hurried = False
+
+
+def _check_patience() -> None:
+    if getattr(_HERE, "hurried", False):
+        raise PatienceError
 
 
 class Session:
@@ -124,6 +146,7 @@ class Session:
         """The model under the conditions of a state; what takes long is done for one `patient` request at a time."""
         if not patient:
             return self._model(state)
+        _check_patience()
         with self._slow:
             fitted = self._model(state)
             _ = fitted.results
@@ -147,6 +170,7 @@ class Session:
         if known is not None:
             found: Made = known
             return found
+        _check_patience()
         with self._slow:
             found = self._find(self._answers, key) or make()
         with self._lock:

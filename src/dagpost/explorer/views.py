@@ -43,7 +43,7 @@ _FEW_VARIABLES = 12
 
 def view(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that is drawn under the conditions of a state."""
-    state, patient = State.of(asked), bool(asked.get("patient"))
+    state, patient = State.of(asked), asked.get("patient") is True
     with collected_warnings() as said:
         found = _Finding(session, state, patient=patient).found()
     return {**found, "notes": list(dict.fromkeys([*found["notes"], *map(in_python, said)]))}

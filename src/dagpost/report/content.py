@@ -211,6 +211,31 @@ def _of_model(fitted: Fitted) -> Content:
     )
 
 
+def content_of_graph(fitted: Fitted) -> Content:
+    """Of the same numbers those that the picture of the graph and the words around it need; all others are left out."""
+    results, data, sample = fitted.results, fitted.data, fitted.quick_sample()
+    diagnosed = sample.diagnostics() if sample is not None and sample.from_chains else None
+    return Content(
+        names=fitted.names,
+        target=fitted.target,
+        method=fitted.method.name,
+        reason=fitted.reason,
+        edges=np.clip(results.edges, 0.0, 1.0),
+        exact=results.exact,
+        directions=quick_directions(fitted),
+        columns=(),
+        observations=data.observations,
+        rows="",
+        settings=fitted.settings,
+        fingerprint=data.fingerprint,
+        log_evidence=results.log_evidence,
+        trusted=None if diagnosed is None else diagnosed.trusted,
+        sample=sample,
+        time=() if data.time is None else tuple(data.time.sentences()),
+        gaps=gap_facts(fitted),
+    )
+
+
 def _of_sample(sample: DagSample) -> Content:
     provenance = sample.provenance
     edges = sample.edge_frequencies().to_numpy()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import threading
 import time
@@ -8,13 +9,15 @@ from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
-from tests.tools.asgi import PORT, TOKEN, ask
+from tests.tools import explored
+from tests.tools.asgi import PORT, TOKEN, ask, run
 
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.explorer.application import application
 from dagpost.explorer.desk import Desk
 from dagpost.explorer.safety import Guard
+from dagpost.explorer.state import State
 from dagpost.explorer.work import MOST_WAITING
 
 #: Longer than anything takes here; nothing waits for it unless the test fails.
@@ -66,7 +69,7 @@ class Place:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 return await story()
 
-        return asyncio.run(limited())
+        return run(limited())
 
     async def until_waiting(self, count: int) -> None:
         while self.desk.waiting != count:
@@ -251,3 +254,21 @@ def test_when_the_server_ends_nobody_is_left_waiting(place: Place) -> None:
     assert [reply.status for reply in (*ended, late)] == [503] * 4
     assert late.json == {"error": "The explorer has ended."}
     assert place.begun == [0]
+
+
+def test_what_takes_long_leaves_the_thread_of_quick_questions_by_itself() -> None:
+    session = explored.session("chains")
+    names = session.fitted.names
+
+    def which(own: Any, asked: Any) -> dict[str, Any]:
+        quick = threading.current_thread().name
+        own.under(State((f"{names[0]} -> {names[1]}",)), patient=asked["long"])
+        return {"thread": quick}
+
+    desk = Desk(session, {"which": which})
+
+    async def threads() -> list[str]:
+        return [json.loads((await desk.answer("which", {"long": long}))[1])["thread"] for long in (False, True, False)]
+
+    assert [name.rpartition(" ")[2] for name in run(threads())] == ["quick", "patient", "quick"]
+    desk.close()

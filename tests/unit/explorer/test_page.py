@@ -7,11 +7,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools import explored
 
 from dagpost import DagPosterior
 from dagpost.explorer.page import Asset, assets_of
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State
+from dagpost.report import words
+from dagpost.report.content import content_of_graph, gather
+from dagpost.report.page import data_of
+from dagpost.report.view_data import graphs_of
 
 HOSTILE = '<script>alert("x")</script>'
 
@@ -71,3 +76,19 @@ def test_an_averaged_score_has_values_to_choose_from() -> None:
     assert settings["name"] == "equivalent sample size"
     assert len(settings["values"]) == len(settings["weights"]) > 1
     assert sum(settings["weights"]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", ["exogenous", "chains"])
+def test_what_is_left_out_at_the_start_changes_nothing_that_is_drawn(kind: str) -> None:
+    fitted = explored.session(kind).fitted
+    light, whole = content_of_graph(fitted), gather(fitted)
+    mine, own = data_of(light), data_of(whole)
+    drawn = ("from", "to", "joined", "word", "head", "parts")
+    assert [[pair[key] for key in drawn] for pair in mine["pairs"]] == [
+        [pair[key] for key in drawn] for pair in own["pairs"]
+    ]
+    assert {**mine["base"], "paths": None, "paths_exact": False} == {**own["base"], "paths": None, "paths_exact": False}
+    assert all(mine[key] == own[key] for key in ("names", "exogenous", "threshold", "unlisted", "many", "measure"))
+    assert words.summary(light) == words.summary(whole)
+    assert words.trust_label(light) == words.trust_label(whole)
+    assert graphs_of(light) == graphs_of(whole)
