@@ -195,12 +195,18 @@ def answer_of(
         value = _path(*ends, tables, results, patience)
         if value is not None:
             return Answer(value, results.error_bound)
+    answer = None
     for found in (projected_conditions(feature, names), _as_ways(feature, names)):
-        if found is not None and _affordable(found.conditions.terms, tables, results.modularity, patience):
+        # Where a difference has lost its digits, a sum of ways may have them.
+        if found is None or (answer is not None and answer.error <= _RATIO_ERROR * answer.value):
+            continue
+        if _affordable(found.conditions.terms, tables, results.modularity, patience):
             conditions, bits = found
             answers = [(term.sign, _conjunction(term, bits, tables, results)) for term in conditions.terms]
-            value = conditions.constant + sum(sign * answer.value for sign, answer in answers)
-            return Answer(value, sum(abs(sign) * answer.error for sign, answer in answers))
+            value = conditions.constant + sum(sign * own.value for sign, own in answers)
+            answer = Answer(value, sum(abs(sign) * own.error for sign, own in answers))
+    if answer is not None:
+        return answer
     reach = projected_reach(feature, names)
     if reach is not None:
         probability = _mixed_reach(reach, tables, results, patience)

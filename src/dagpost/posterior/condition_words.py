@@ -80,10 +80,15 @@ def chance_words(provenance: Mapping[str, Any]) -> str:
 
     >>> chance_words({"given_probability": {"probability": 0.77314, "lower": 0.77314, "upper": 0.77314, "exact": True}})
     '0.7731, exact'
+    >>> chance_words({"given_probability": {"probability": 0.0, "lower": 0.0, "upper": 0.0, "exact": True}})
+    'less than 1e-300'
     """
     known = provenance.get(GIVEN_PROBABILITY)
     if not known:
         return ""
+    if known["exact"] and known["probability"] == 0.0:
+        # What is impossible is refused: this is less than a number can hold.
+        return "less than 1e-300"
     value, lower, upper = (_digits(float(known[key])) for key in ("probability", "lower", "upper"))
     return f"{value}, exact" if known["exact"] else f"{value} [{lower}, {upper}]"
 

@@ -65,7 +65,10 @@ def in_one_line(fitted: Fitted) -> str:
     size = f"{len(data.names)} variable{'' if len(data.names) == 1 else 's'}"
     if fitted.condition is not None:
         chance = fitted.condition.known_probability
-        known = "" if chance is None else f" (probability {chance:.4g})"
+        # What is impossible is refused: 0 is less than a number can hold.
+        vanishing = chance is not None and chance == 0.0 and chance.rule == "exact"
+        said = "" if chance is None else "less than 1e-300" if vanishing else f"{chance:.4g}"
+        known = said and f" (probability {said})"
         size = f"given {fitted.condition.words}{known}: {size}"
     if fitted.exogenous:
         size += f", {given_columns(fitted.exogenous)}"

@@ -27,7 +27,7 @@ _MOST_WAYS = 8
 #: Models under conditions are looked at one after the other, and many may be kept: they share room for tables.
 _SHARING = 16
 #: Edges, families and paths of what a condition leaves take more than the sums alone that workspaces reckon: 1.5 s
-#: were measured where these are 0.87 s (18 columns, three values of a setting, two cores).
+#: were measured where these are 0.87 s (18 columns, an averaged score).
 _WHOLE_PASS = 1.7
 #: A part this improbable is reckoned not to need a sum.
 _UNLIKELY = 1e-13

@@ -30,17 +30,15 @@ def _by_enumeration(model: DagPosterior, statement: str, given: str) -> float:
     return float(every.weights[held[0] & held[1]].sum() / every.weights[held[1]].sum())
 
 
-@pytest.mark.parametrize("given", ["A -- B", "B -- A & B -- C", "A -> B | C -> D", "!(A -> B & C -> D)"])
-@pytest.mark.parametrize(
-    "statement",
-    ["A -> B & B -> C", "B -> A & C -> B", "A -> B & D ~> C", "B -> A & !(C -> D) & A ~> D", "C -> D & D -> B"],
-)
-def test_a_statement_that_some_ways_rule_out_is_not_impossible(model: DagPosterior, statement: str, given: str) -> None:
+@pytest.mark.parametrize("given", ["A -- B", "B -- A & B -- C", "!(A -> B & C -> D)"])
+def test_a_statement_that_some_ways_rule_out_is_not_impossible(model: DagPosterior, given: str) -> None:
     """The other ways count: each part of the model answers for itself."""
-    found = model.given(given).probability(statement)
-    assert found.rule == "exact"
-    assert float(found) == pytest.approx(_by_enumeration(model, statement, given), abs=1e-9)
-    assert float(model.probability(statement, given=given)) == pytest.approx(float(found), abs=1e-9)
+    left = model.given(given)
+    for asked in ("A -> B & B -> C", "B -> A & C -> B", "A -> B & D ~> C", "B -> A & !(C -> D) & A ~> D"):
+        found = left.probability(asked)
+        assert found.rule == "exact"
+        assert float(found) == pytest.approx(_by_enumeration(model, asked, given), abs=1e-9)
+        assert float(model.probability(asked, given=given)) == pytest.approx(float(found), abs=1e-9)
 
 
 @pytest.mark.parametrize("modularity", ["structure", "order"])
@@ -54,6 +52,7 @@ def test_a_condition_that_is_all_but_impossible_is_not_called_so(given: str, mod
     model = DagPosterior(seed=1, modularity=modularity).fit(pd.DataFrame(codes.astype(str), columns=list(NAMES)))
     left = model.given(given)
     assert left.condition_.log_probability < -250.0
+    assert float(model.probability(given)) == pytest.approx(float(left.condition_.probability), rel=1e-6, abs=1e-300)
     for asked in ("C -> D", "C ~> D", "C -- D & D -> B"):
         found = model.probability(asked, given=given)
         assert found.rule == "exact"
