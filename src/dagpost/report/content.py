@@ -215,6 +215,7 @@ def content_of_graph(fitted: Fitted) -> Content:
     """Of the same numbers those that the picture of the graph and the words around it need; all others are left out."""
     results, data, sample = fitted.results, fitted.data, fitted.quick_sample()
     diagnosed = sample.diagnostics() if sample is not None and sample.from_chains else None
+    known = _known_paths(fitted)
     return Content(
         names=fitted.names,
         target=fitted.target,
@@ -231,6 +232,8 @@ def content_of_graph(fitted: Fitted) -> Content:
         log_evidence=results.log_evidence,
         trusted=None if diagnosed is None else diagnosed.trusted,
         sample=sample,
+        paths=sample.probability_matrix("~>").to_numpy() if known is None and sample is not None else known,
+        paths_exact=known is not None and not results.tables,
         time=() if data.time is None else tuple(data.time.sentences()),
         gaps=gap_facts(fitted),
     )
