@@ -186,7 +186,7 @@ def test_what_grew_shrank_and_is_assumed_is_marked_and_told(seen: Seen) -> None:
     assert told.startswith("before: ")
     assert told.endswith("joined 0.800")
     legend = [item.strip().split("\n")[-1] for item in seen.page.locator(".legend li").all_inner_texts()]
-    assert {"assumed", "assumed away", "less probable than before", "more probable than before"} <= set(legend)
+    assert {"assumed", "assumed away", "less than before", "more than before"} <= set(legend)
     assert "direction not computed" not in legend
     assert "▲.90" in seen.page.evaluate("Report.drawing().text")
     # By hand: to the line and into its panel, and back.

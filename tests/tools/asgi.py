@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Coroutine, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
+
+Made = TypeVar("Made")
 
 TOKEN, PORT = "a-token-of-a-test", 8123
 HOST = f"127.0.0.1:{PORT}"
@@ -22,6 +25,12 @@ class Reply(NamedTuple):
     @property
     def json(self) -> Any:
         return json.loads(self.body)
+
+
+def run(story: Coroutine[Any, Any, Made]) -> Made:
+    """What a coroutine returns, from a thread of its own: a browser that is open keeps a loop running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, story).result()
 
 
 async def send(
@@ -82,7 +91,7 @@ async def send(
 
 def request(app: Any, method: str, path: str, **more: Any) -> Reply:
     """One request and its answer."""
-    return asyncio.run(send(app, method, path, **more))
+    return run(send(app, method, path, **more))
 
 
 def behind_token(path: str) -> str:

@@ -18,7 +18,7 @@ from dagpost.posterior.lists import mixture_facts
 from dagpost.report import tables, words
 from dagpost.report.content import Content, content_of_graph
 from dagpost.report.graph_section import graph_section
-from dagpost.report.page import SCRIPTS, as_data, data_of, filled
+from dagpost.report.page import SCRIPTS, STYLES, as_data, data_of, filled
 from dagpost.report.view_data import graphs_of
 
 #: The explorer's own scripts, which run after those of the report.
@@ -50,7 +50,8 @@ def assets_of(session: Session) -> dict[str, Asset]:
         **{name: _template("dagpost.report", name) for name in SCRIPTS},
         **{name: _template("dagpost.explorer", name) for name in _OWN},
     }
-    style = STYLE + _template("dagpost.report", "report.css") + _template("dagpost.explorer", "explorer.css")
+    shared = [_template("dagpost.report", name) for name in STYLES]
+    style = "".join([STYLE, *shared, _template("dagpost.explorer", "explorer.css")])
     return {
         "": _asset(page(session, content, tuple(scripts)), "text/html"),
         "style.css": _asset(style, "text/css"),

@@ -11,17 +11,17 @@ to samples. features/reductions.py says which statement is of which kind.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.text import position_of
-from dagpost.errors import NoGraphError, PrecisionError, ResourceError
+from dagpost.errors import PrecisionError, ResourceError
 from dagpost.exact import paths, structure
 from dagpost.features import (
     And,
@@ -36,13 +36,13 @@ from dagpost.features import (
     projected_reach,
     projected_ways,
 )
-from dagpost.features.reductions import Condition, ParentConditions
+from dagpost.features.reductions import ParentConditions
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.feasible import has_graph
-from dagpost.posterior.mixture import restricted
+from dagpost.posterior.mixture import restricted_part
 from dagpost.posterior.results import ExactResults
+from dagpost.posterior.ways_left import log_evidence_left, log_evidence_of_ways, possible_ways
 from dagpost.posterior.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ _MOST_WAYS = 8
 _LARGEST_ERROR = structure.LARGEST_ERROR
 #: Relative error that a ratio of two evidences is taken to have; 1e-10 is the most that was seen.
 _RATIO_ERROR = 1e-8
+#: Where differences of sums may move a conditional probability by more than this, it is computed in logs if possible.
+_ENOUGH_DIGITS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,10 @@ class Answer:
 
     value: float
     error: float
+
+
+#: What no graph has, whatever the data.
+IMPOSSIBLE = Answer(0.0, 0.0)
 
 
 def exact_sums(fitted: Fitted) -> tuple[Workspace, ExactResults] | None:
@@ -142,15 +148,38 @@ def _exact_probability(
         answer = answer_of(query.feature, names, tables, results, patience)
         return None if answer is None else answer.value
     condition = answer_of(query.given, names, tables, results, patience)
-    if condition is None or condition.value <= condition.error:
-        return math.nan if condition == Answer(0.0, 0.0) else None
-    both = answer_of(query.feature & query.given, names, tables, results, patience)
-    if both is None:
-        return None
-    # A condition that is all but impossible may be nothing but rounding error: then samples are more honest.
-    share = min(both.value / condition.value, 1.0)
-    error = (both.error + share * condition.error) / condition.value
+    if condition is None or condition == IMPOSSIBLE:
+        return None if condition is None else math.nan
+    share, error = None, math.inf
+    if condition.value > condition.error:
+        both = answer_of(query.feature & query.given, names, tables, results, patience)
+        if both is None:
+            return None
+        share = min(both.value / condition.value, 1.0)
+        error = (both.error + share * condition.error) / condition.value
+    if results.error_bound > _ENOUGH_DIGITS * condition.value:
+        # A condition that is all but impossible may be nothing but rounding error.
+        better = _share_in_logs(query.feature, query.given, names, tables, results, patience)
+        share, error = (share, error) if better is None else (better, 0.0)
+    # Otherwise samples are more honest.
     return share if error < _LARGEST_ERROR else None
+
+
+def _share_in_logs(
+    feature: Feature, given: Feature, names: Sequence[str], tables: Workspace, results: ExactResults, patience: float
+) -> float | None:
+    """The conditional probability by the evidences that a condition on parents leaves, however small these are."""
+    whole = feature & given
+    found, both = projected_ways(given, names), projected_ways(whole, names)
+    asked = tables, results.modularity, patience, _MOST_WAYS
+    log_given = None if found is None else log_evidence_of_ways(found, *asked)
+    if log_given is None or log_given == -math.inf:
+        return None
+    if both is not None:
+        log_both = log_evidence_of_ways(both, *asked)
+        return None if log_both is None else min(math.exp(log_both - log_given), 1.0)
+    share = _reach_under_conditions(whole, names, tables, replace(results, log_evidence=log_given), patience)
+    return None if share is None else min(share, 1.0)
 
 
 def answer_of(
@@ -210,15 +239,12 @@ def _conjunction(term: Term, bits: Masks, tables: Workspace, results: ExactResul
     if len(kept) == 1:
         ((node, allowed),) = kept.items()
         return _with_error(float(results.families[node][allowed].sum()), results)
-    try:
-        left = restricted(tables, kept, results.modularity)
-        log_evidences = [part.log_evidence(results.modularity) for part in left]
-    except NoGraphError:
-        # The conditions contradict each other or lead to a cycle.
-        return Answer(0.0, 0.0)
+    log_evidences = [log_evidence_left(part, kept, results.modularity) for part in tables.parts]
+    if max(log_evidences) == -math.inf:
+        return IMPOSSIBLE
     value = sum(_shares_left(log_evidences, tables, results))
-    # A ratio of evidences loses digits in proportion to itself, however small it is.
-    return Answer(value, value * _RATIO_ERROR)
+    # A ratio of evidences loses digits in proportion to itself, however small it is; below what a number holds, all.
+    return Answer(value, max(value * _RATIO_ERROR, sys.float_info.min))
 
 
 def _shares_left(log_evidences: Sequence[float], tables: Workspace, results: ExactResults) -> list[float]:
@@ -240,29 +266,23 @@ def _reach_under_conditions(
     found = projected_ways(_all_of(on_parents), names) if reach is not None else None
     if reach is None or found is None:
         return None
-    ways = [allowed for way in found.ways if (allowed := _possible(way, found.bits, tables)) is not None]
-    if len(ways) > _MOST_WAYS:
+    # The parts of a model under a condition do not all leave a way the same graphs, or any.
+    left = [
+        (log_prior, part, allowed)
+        for log_prior, part in zip(tables.log_priors, tables.parts, strict=True)
+        for allowed in possible_ways(found, part)
+    ]
+    if len(left) > _MOST_WAYS * len(tables.parts):
         return None
-    patience /= max(len(tables.parts) * len(ways), 1)
     total = 0.0
-    for allowed in ways:
-        probabilities, log_evidences = [], []
-        for left in restricted(tables, allowed, results.modularity):
-            probability = _reach(reach, left, results.modularity, patience)
-            if probability is None:
-                return None
-            probabilities.append(probability)
-            log_evidences.append(left.log_evidence_at_hand(results.modularity))
-        shares = _shares_left(log_evidences, tables, results)
-        total += sum(share * probability for share, probability in zip(shares, probabilities, strict=True))
+    for log_prior, part, allowed in left:
+        own = restricted_part(part, allowed, results.modularity)
+        probability = _reach(reach, own, results.modularity, patience / len(left))
+        if probability is None:
+            return None
+        log_joint = log_prior + own.log_evidence_at_hand(results.modularity)
+        total += math.exp(log_joint - results.log_evidence) * probability
     return total
-
-
-def _possible(way: Mapping[int, Condition], bits: Masks, tables: Workspace) -> dict[int, NDArray[np.bool_]] | None:
-    """For every node with a condition, which of its parent sets meet it; None where that leaves no graph."""
-    part = tables.parts[0]
-    allowed = {node: condition(part.masks_of_sets(node, bits)) for node, condition in way.items()}
-    return allowed if has_graph(part.restricted(allowed), allowed) else None
 
 
 def _all_of(parts: Sequence[Feature]) -> Feature:

@@ -30,7 +30,7 @@ from dagpost.features import And, Edge, Feature, Path, Query, projected_conditio
 from dagpost.features.feature import Not
 from dagpost.features.statements.adjacent import Adjacent
 from dagpost.features.statements.path_in_time import PathInTime
-from dagpost.posterior.answers import Answer, answer_of, exact_families, listed_families
+from dagpost.posterior.answers import IMPOSSIBLE, answer_of, exact_families, listed_families
 from dagpost.posterior.augmented import EDGES, PATHS, Augmented
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.averaged_estimate import averaged_estimate, ratio_estimate, summed_estimate
@@ -142,7 +142,7 @@ class _Asked:
         """Answer it for one completed table."""
         try:
             weight = None if self.condition is None else answer_of(self.condition, names, part, results, patience)
-            impossible = weight == Answer(0.0, 0.0)
+            impossible = weight == IMPOSSIBLE
             whole = self.feature if self.condition is None else And((self.feature, self.condition))
             both = weight if impossible else answer_of(whole, names, part, results, patience)
         except (PrecisionError, ResourceError):

@@ -33,13 +33,16 @@ if TYPE_CHECKING:
 
 def condition_of(statements: Sequence[Any], names: Sequence[str], exogenous: Sequence[str] = ()) -> Feature:
     """One statement that says what all of these say; refused where one of them has a condition of its own."""
-    features = []
-    for statement in statements:
-        query = resolve(statement, names, None, tuple(exogenous))
-        if query.given is not None:
-            raise InputError(f"The condition {str(statement)!r} has a condition of its own. Join both with &.")
-        features.append(query.feature)
+    features = [stated_feature(statement, names, exogenous) for statement in statements]
     return features[0] if len(features) == 1 else And(tuple(features))
+
+
+def stated_feature(statement: Any, names: Sequence[str], exogenous: Sequence[str] = ()) -> Feature:
+    """What a statement says that is taken for true; refused where it has a condition of its own."""
+    query = resolve(statement, names, None, tuple(exogenous))
+    if query.given is not None:
+        raise InputError(f"The condition {str(statement)!r} has a condition of its own. Join both with &.")
+    return query.feature
 
 
 def sample_under(sample: DagSample, statements: Sequence[Any]) -> DagSample:

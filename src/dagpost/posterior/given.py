@@ -23,17 +23,17 @@ import numpy as np
 
 from dagpost._tools.checks import refusal
 from dagpost.errors import InputError, NoGraphError
-from dagpost.features import And, Feature, resolve
+from dagpost.features import And, Feature
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.answers import exact_sums
 from dagpost.posterior.completed_condition import CompletedCondition
 from dagpost.posterior.condition import Condition, ImpossibleError, all_of, setting_name
+from dagpost.posterior.conditioned_sample import stated_feature
 from dagpost.posterior.drawn_condition import DrawnCondition
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.restriction import allowed_ways, restrictable, restricted_workspace, seconds_left
 
 if TYPE_CHECKING:
-    from dagpost.features import Query
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.workspace import Workspace
 
@@ -85,12 +85,10 @@ def _under(workspace: Workspace, condition: Condition) -> Fitted:
 
 def assumed_feature(fitted: Fitted, statement: Any) -> Feature:
     """The statement that is assumed, as the graphs of this model say it."""
-    found: Query = resolve(statement, fitted.names, None, fitted.exogenous)
-    if found.given is not None:
-        raise InputError(f"The condition {str(statement)!r} has a condition of its own. Join both with &.")
-    if isinstance(found.feature, PathInTime) and fitted.settings.get("apart"):
-        return found.feature.by_lagged_edges(fitted.names)
-    return found.feature
+    feature = stated_feature(statement, fitted.names, fitted.exogenous)
+    if isinstance(feature, PathInTime) and fitted.settings.get("apart"):
+        return feature.by_lagged_edges(fitted.names)
+    return feature
 
 
 def _value(base: Fitted, setting: float) -> int:

@@ -337,10 +337,16 @@ def list_best(method: Method, workspace: JoinedWorkspace, wanted: Wanted, *, lon
 def restricted(
     workspace: Workspace, allowed_sets: Mapping[int, NDArray[np.bool_]], modularity: str
 ) -> Iterator[SummingWorkspace]:
-    """Each part with the weights that conditions on the parents of some nodes leave, one at a time.
+    """Each part with the weights that conditions on the parents of some nodes leave, one at a time."""
+    return (restricted_part(part, allowed_sets, modularity) for part in workspace.parts)
+
+
+def restricted_part(
+    part: SummingWorkspace, allowed_sets: Mapping[int, NDArray[np.bool_]], modularity: str
+) -> SummingWorkspace:
+    """The weights that conditions on the parents of some nodes leave.
 
     Where every graph counts once, what the conditions take apart is summed apart.
     """
-    for part in workspace.parts:
-        left = part.restricted(allowed_sets)
-        yield divided(left) if isinstance(left, ExactWorkspace) and modularity == "structure" else left
+    left = part.restricted(allowed_sets)
+    return divided(left) if isinstance(left, ExactWorkspace) and modularity == "structure" else left

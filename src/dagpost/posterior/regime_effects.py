@@ -23,6 +23,7 @@ from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_sums
 from dagpost.posterior.directions import FOUND
 from dagpost.posterior.summaries.display import html_of
+from dagpost.posterior.ways_left import log_evidence_left
 from dagpost.scores import class_of, resolve_score
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def log_odds_of(fitted: Fitted, effects: RegimeEffects, regime: str, *, summed_f
     for number in np.flatnonzero(effects.probabilities[place] > summed_from):
         child = fitted.names.index(effects.variables[number])
         without = [
-            part.restricted({child: _without(part, child, indicator)}).log_evidence(fitted.modularity)
+            log_evidence_left(part, {child: _without(part, child, indicator)}, fitted.modularity)
             for part in workspace.parts
         ]
         log_without = np.logaddexp.reduce(np.array(without) + np.array(workspace.log_priors))

@@ -30,7 +30,7 @@ def what_if(content: Content, packed: Mapping[str, Any] | None) -> str:
 
 def _how(packed: Mapping[str, Any]) -> str:
     draws, whole, different = packed["draws"], packed["of"], packed["graphs"]
-    graphs = f"the {draws:,} graphs in this file"
+    graphs = f"the {draws:,} graphs in this file" if draws != 1 else "the one graph in this file"
     if different < draws:
         graphs += f", {different:,} of them different,"
     if draws < whole:

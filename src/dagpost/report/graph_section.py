@@ -19,8 +19,8 @@ from dagpost.report.tables import text
 
 #: What the legend says of what has changed.
 _CHANGES = {
-    "grew": "more probable than before",
-    "shrank": "less probable than before",
+    "grew": "more than before",
+    "shrank": "less than before",
     "turned": "another direction than before, or a clearer one",
 }
 _SHAPES: tuple[Shape, ...] = ("wide", "narrow")

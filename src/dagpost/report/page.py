@@ -50,6 +50,8 @@ SCRIPTS = (
     *("focus.js", "panel.js", "tables.js", "intervals.js", "unpacking.js", "closing.js", "draws.js"),
     *("assumptions.js", "assumption_words.js", "assumption_menu.js", "assumption_list.js", "page.js"),
 )
+#: What is assumed stands before the rest: rules for paper and narrow screens are at the end, and win.
+STYLES = ("assumptions.css", "report.css")
 #: Sections in the order of the page, and what leads to each; those that a report does not have are left out.
 _SECTIONS = {
     "graph-section": "Graph",
@@ -101,7 +103,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
     parts = {
         "policy": _policy(scripts),
         "title": tables.text(headline),
-        "style": STYLE + _template("report.css"),
+        "style": STYLE + "".join(map(_template, STYLES)),
         "summary": tables.text(words.summary(content)),
         "given": assumption.banner(content),
         "found": tables.text(direction_words.found(content)),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.tools import explored
-from tests.tools.asgi import PORT, TOKEN, ask
+from tests.tools.asgi import PORT, TOKEN, ask, run
 
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.errors import InputError, ResourceError, warn
@@ -69,7 +69,7 @@ class Place:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 return await story()
 
-        return asyncio.run(limited())
+        return run(limited())
 
     async def until_waiting(self, count: int) -> None:
         while self.desk.waiting != count:
@@ -270,5 +270,5 @@ def test_what_takes_long_leaves_the_thread_of_quick_questions_by_itself() -> Non
     async def threads() -> list[str]:
         return [json.loads((await desk.answer("which", {"long": long}))[1])["thread"] for long in (False, True, False)]
 
-    assert [name.rpartition(" ")[2] for name in asyncio.run(threads())] == ["quick", "patient", "quick"]
+    assert [name.rpartition(" ")[2] for name in run(threads())] == ["quick", "patient", "quick"]
     desk.close()

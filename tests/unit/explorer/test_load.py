@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
-from tests.tools.asgi import PORT, TOKEN, ask, behind_token, send
+from tests.tools.asgi import PORT, TOKEN, ask, behind_token, run, send
 
 from dagpost import DagPosterior
 from dagpost.explorer.application import application
@@ -53,7 +53,7 @@ def test_ten_thousand_requests_leave_nothing_behind() -> None:
             seen.update(await asyncio.gather(*map(one, range(first, first + 20))))
         return seen, before, memory().rss
 
-    seen, before, after = asyncio.run(story())
+    seen, before, after = run(story())
     desk.close()
     assert seen <= {200, 400, 499}
     assert {200, 400} <= seen

@@ -1,22 +1,6 @@
 "use strict";
 // Starts the explorer: sizes of the picture, sources of numbers, what the address and the command line assume.
 
-// What the numbers are at the moment, in the place where the report says it.
-Explorer.tellSource = (view) => {
-  const chip = Report.find("numbers-are");
-  const words = {
-    exact: ["Exact probabilities", "good"],
-    averaged: ["Averages over completed tables", "fair"],
-    draws: [view.few ? "Too few graphs left" : "From drawn graphs", view.few ? "poor" : "fair"],
-  }[view.source];
-  if (!words || (Report.state.given.length === 0 && Report.state.setting === null && view.final)) {
-    [chip.textContent, chip.className] = Explorer.firstStanding;
-  } else {
-    chip.textContent = words[0];
-    chip.className = `standing ${words[1]}`;
-  }
-};
-
 Explorer.tellWaiting = ({ asking }) => {
   const sign = Report.find("waiting");
   const seconds = Report.view?.final === false ? Report.view.seconds : null;
@@ -55,9 +39,6 @@ Explorer.start = async () => {
     const [name, value] = part.split(":");
     if (name.startsWith("--")) frame.style.setProperty(name, value);
   }
-  const chip = Report.find("numbers-are");
-  Explorer.firstStanding = [chip.textContent, chip.className];
-  document.addEventListener("view", ({ detail }) => Explorer.tellSource(detail.view));
   document.addEventListener("progress", ({ detail }) => Explorer.tellWaiting(detail));
   document.addEventListener("state", ({ detail }) => {
     document.body.classList.toggle("assuming", detail.given.length > 0 || detail.setting !== null);

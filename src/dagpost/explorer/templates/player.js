@@ -125,15 +125,12 @@ Explorer.startPlayer = () => {
   stop();
   box.addEventListener("keydown", (event) => {
     if (event.target === speed || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === " " ) toggle();
-    else if (event.key === "ArrowRight") { pause(); step(1); }
+    if (event.key === "ArrowRight") { pause(); step(1); }
     else if (event.key === "ArrowLeft") { pause(); step(-1); }
     else if (event.key === "Escape" && player.at >= 0) { stop(); event.stopPropagation(); }
     else return;
     event.preventDefault();
   });
-  // The space key must not press the button as well.
-  box.addEventListener("keyup", (event) => { if (event.key === " " && event.target !== speed) event.preventDefault(); });
   document.addEventListener("state", stop);
   Explorer.offerPlayer();
 };

@@ -146,20 +146,25 @@ Explorer.startSharing = () => {
   let open = null;
   const tell = (...parts) => place.replaceChildren(...parts);
   const trouble = (error) => tell(Report.element("p", error.message, "error"));
+  let asked = null;
   const code = async () => {
+    asked?.abort();
+    asked = new AbortController();
+    const { signal } = asked;
     open = "code";
     tell(Report.element("p", "Writing the code …", "help waiting"));
     try {
-      const { python, command } = await Explorer.ask("code", Explorer.present());
+      const { python, command } = await Explorer.ask("code", Explorer.present(), signal);
       const parts = [...Explorer.copied("Python", python)];
       if (command) parts.push(...Explorer.copied("Command line", command));
-      tell(...parts);
+      if (!signal.aborted) tell(...parts);
     } catch (error) {
-      trouble(error);
+      if (!signal.aborted) trouble(error);
     }
   };
   Report.find("share-code").addEventListener("click", () => {
     if (open === "code") {
+      asked.abort();
       open = null;
       tell();
     } else code();

@@ -379,6 +379,7 @@ Report.startAssuming = () => {
   if (Report.sources.length === 0) return;
   Report.buildAssumptions();
   section.hidden = false;
+  if (!Report.data.explorer) Report.find("graph-help").append(" Click a line, or press Enter on it, to assume that it is there, turned, or absent.");
   Report.watchMenu();
   for (const happened of ["state", "view", "progress"]) document.addEventListener(happened, Report.drawAssumptions);
   document.addEventListener("progress", ({ detail }) => Report.tellChange(detail));

@@ -47,7 +47,7 @@ const BACK = 2;
 const LONGER_ONWARD = 4;
 const LONGER_BACK = 8;
 const NOTHING = 16;
-const ANYTHING = 31;
+const ANYTHING = ONWARD + BACK + LONGER_ONWARD + LONGER_BACK + NOTHING;
 const LEFT_BY = { "->": ONWARD, "--": ONWARD + BACK, "~>": ONWARD + LONGER_ONWARD };
 const LEFT_BY_REVERSED = { "->": BACK, "--": ONWARD + BACK, "~>": BACK + LONGER_BACK };
 

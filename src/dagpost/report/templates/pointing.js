@@ -79,7 +79,7 @@ Report.watch = () => {
     else Report.closePanel(false);
   });
   frame.addEventListener("keydown", Report.press);
-  frame.addEventListener("blur", Report.hideTip);
+  frame.addEventListener("blur", () => Report.hideTip());
 };
 
 // What one steps to must be in sight.

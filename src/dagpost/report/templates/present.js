@@ -26,7 +26,7 @@
   };
 
   Report.pairAt = (place) => Report.pairs[place]
-    ?? { from: ends[place][0], to: ends[place][1], joined: 0, word: "unknown", head: false, said: "never joined", parts: null };
+    ?? { from: ends[place][0], to: ends[place][1], joined: 0, word: "unknown", head: false, said: Report.data.terms.never, parts: null };
 
   Report.isBase = (view) => !view || (view.given.length === 0 && view.setting === null);
 
@@ -49,6 +49,23 @@
     known.set(view, found);
     return found;
   };
+
+  // The badge beside the title: where the numbers of the picture come from. Without assumptions it says what the page was
+  // made with; drawn graphs that could not be trusted then are no better under assumptions.
+  const badge = Report.find("numbers-are");
+  const first = badge && [badge.textContent, badge.className];
+
+  Report.tellSource = (view) => {
+    const [words, mood] = {
+      exact: ["Exact probabilities", "good"],
+      averaged: ["Averages over completed tables", "fair"],
+      draws: view.few ? ["Too few graphs left", "poor"] : ["From drawn graphs", "fair"],
+    }[view.source] ?? [];
+    const known = words === undefined || (Report.isBase(view) && view.final !== false);
+    const distrusted = view.source === "draws" && !view.few && first?.[1].includes("poor");
+    if (badge) [badge.textContent, badge.className] = known || distrusted ? first : [words, `standing ${mood}`];
+  };
+  document.addEventListener("view", ({ detail }) => Report.tellSource(detail.view));
 
   // How many pairs are expected to be joined, of all there are.
   Report.joinedInAll = () => {
