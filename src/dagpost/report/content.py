@@ -216,7 +216,6 @@ def content_of_graph(fitted: Fitted) -> Content:
     results, data, sample = fitted.results, fitted.data, fitted.quick_sample()
     diagnosed = sample.diagnostics() if sample is not None and sample.from_chains else None
     known = _known_paths(fitted)
-    drawn = None if sample is None or known is not None else sample.probability_matrix("~>").to_numpy()
     return Content(
         names=fitted.names,
         target=fitted.target,
@@ -233,7 +232,7 @@ def content_of_graph(fitted: Fitted) -> Content:
         log_evidence=results.log_evidence,
         trusted=None if diagnosed is None else diagnosed.trusted,
         sample=sample,
-        paths=drawn if known is None else known,
+        paths=sample.probability_matrix("~>").to_numpy() if known is None and sample is not None else known,
         paths_exact=known is not None and not results.tables,
         time=() if data.time is None else tuple(data.time.sentences()),
         gaps=gap_facts(fitted),
