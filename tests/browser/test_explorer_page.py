@@ -161,8 +161,12 @@ def test_graphs_are_played_one_by_one_until_something_is_assumed(explorer: Explo
     explorer.page.keyboard.press("ArrowLeft")
     assert explorer.page.evaluate("Explorer.player.at") == 0
     assert "under your assumptions" in explorer.page.locator("#player-told").inner_text()
-    explorer.page.keyboard.press(" ")
+    explorer.page.get_by_label("Play", exact=True).press(" ")
     explorer.until("Explorer.player.at > 0")
+    # Space presses the button that has the focus, whichever it is.
+    explorer.page.get_by_label("Stop, and").press(" ")
+    assert explorer.page.evaluate("[Explorer.player.timer, Explorer.player.at]") == [None, -1]
+    explorer.page.get_by_label("One graph on").click()
     explorer.page.evaluate("Report.undo()")
     assert explorer.page.evaluate("[Explorer.player.timer, Explorer.player.at]") == [None, -1]
     # Each as often as it is probable: evenly spread numbers miss a share by one of them at most.

@@ -257,6 +257,7 @@ def test_a_click_on_a_line_conditions_the_whole_page(seen: Seen, model: DagPoste
     part = left_by(sample, [own])
     assert part is not None
     assert f"From {len(part.distinct):,} of {len(sample.distinct):,} " in words
+    assert seen.page.locator("#numbers-are").inner_text() == "From drawn graphs"
     # A second one, taken back again; then all of them.
     other = assumption(names, "path", 4, 0)
     seen.page.evaluate("(own) => Report.assume(own)", other)
@@ -267,7 +268,7 @@ def test_a_click_on_a_line_conditions_the_whole_page(seen: Seen, model: DagPoste
     compare_shown(seen, sample, [own])
     seen.page.get_by_role("button", name="Free all").click()
     seen.page.wait_for_function("Report.view.given.length === 0")
-    assert seen.page.evaluate("Report.view.source") == "exact"
+    assert seen.page.locator("#numbers-are").inner_text() == "Exact probabilities"
 
 
 def compare_shown(seen: Seen, sample: DagSample, state: State) -> None:

@@ -17,7 +17,7 @@ Explorer.answer = async (statement, present, signal, tell) => {
 
 // An answer in a word: a probability with as many digits as the report shows, or what the server says of it.
 Explorer.worded = (answer) => {
-  if (typeof answer.value !== "number" || (answer.kind && answer.kind === "number")) return answer.said ?? "";
+  if (typeof answer.value !== "number" || answer.kind === "number") return answer.said ?? "";
   return Report.number(answer.value);
 };
 
@@ -112,7 +112,8 @@ Explorer.startStatements = () => {
     try {
       const found = await Explorer.ask("ask", { ...Explorer.present(), statement });
       then(statement, found);
-      taken();
+      // Who has gone on writing meanwhile keeps that.
+      if (field.value.trim() === statement) taken();
     } catch (problem) {
       answer.hidden = true;
       Explorer.showError(field, error, problem);

@@ -196,6 +196,13 @@ Report.refresh = async () => {
     Report.tellProgress({ asking: false, trouble: null, old: false });
     return;
   }
+  // Nobody need be asked about a circle.
+  const circle = Report.circle(state.given);
+  if (circle) {
+    const trouble = { source: null, words: Report.circleWords(circle), impossible: true, proven: true };
+    Report.tellProgress({ asking: false, trouble, old: Report.isOld() });
+    return;
+  }
   Report.tellProgress({ asking: true, trouble: null, old: Report.isOld() });
   let trouble = null;
   let answered = false;
@@ -217,9 +224,6 @@ Report.refresh = async () => {
     answered = true;
     Report.take(view, state);
     Report.tellProgress({ asking: true, trouble, old: false });
-  }
-  if (trouble?.impossible && Report.circle(state.given)) {
-    Object.assign(trouble, { words: Report.circleWords(Report.circle(state.given)), proven: true });
   }
   if (answered && trouble === null && Report.view.final !== false) Report.keep(state, Report.view);
   if (!answered && trouble === null && Report.sources.length > 0) {

@@ -130,7 +130,7 @@
   const widthOf = (words, size) => size * Array.from(words).reduce((sum, letter) => sum + (letter === "." || letter === " " ? 0.32 : 0.64), 0);
 
   // The number of a line, with how much it has grown or shrunk; null: none.
-  const drawNumber = (picture, own, words, change) => {
+  const drawNumber = (picture, own, words, change, must = false) => {
     if (words === null) {
       removePart(own, "number");
       removePart(own, "behind");
@@ -138,11 +138,15 @@
     }
     const whole = change === "" ? words : `${words} ${change}`;
     const [width, height] = [widthOf(whole, picture.size) + 3, 1.12 * picture.size];
-    own.home ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height, change !== "");
-    if (own.home === null) return;
+    own.home ??= own.behind ? middleOf(own.behind) : placeFor(picture, own, width, height, must);
     // With its change a number is longer, and moves along its line if it would cover something.
-    const wider = change !== "" && covers(picture, own, width, height);
-    if (wider) own.wider ??= placeFor(picture, own, width, height, true);
+    const wider = change !== "" && own.home !== null && covers(picture, own, width, height);
+    if (wider) own.wider ??= placeFor(picture, own, width, height, false);
+    if (own.home === null || (wider && own.wider === null)) {
+      // Where there is no room for both, the halo and the list tell the change.
+      if (change !== "") drawNumber(picture, own, words, "", true);
+      return;
+    }
     own.at = wider ? own.wider : own.home;
     if (!own.number) {
       own.behind = Report.shape("rect", { class: "behind" });
