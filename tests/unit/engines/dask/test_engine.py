@@ -262,6 +262,7 @@ def test_an_interrupt_leaves_no_tasks_behind_on_the_cluster(engine: DaskEngine, 
     assert engine.backend().on_host(before).log_evidence == HOST.forward_table(weights, 4).log_evidence
 
 
+@pytest.mark.long
 def test_a_result_that_is_lost_for_good_is_one_clear_sentence(engine: DaskEngine) -> None:
     future = engine.cluster.submit("sleep", time.sleep, 0.5)
     engine.cluster.client.cancel([future])
