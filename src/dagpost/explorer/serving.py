@@ -189,7 +189,8 @@ def _protocol() -> Any:
 def _bound(port: int | None) -> socket.socket:
     """A socket that listens at a port of this machine: the one asked for, or any that is free."""
     chosen = 0 if port is None else whole_number(port, "port", least=1, most=_LARGEST_PORT)
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # With its protocol named, asyncio sends small pieces at once; otherwise every answer takes 40 ms more.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         # A port that a server has just left can be taken at once. On Windows that would mean to share it with anybody.
         listening.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR), 1)

@@ -203,7 +203,7 @@ class Session:
                 self._let_go += self._sizes.pop(oldest)
             collect, self._let_go = self._let_go > _MOST_GARBAGE, self._let_go % _MOST_GARBAGE
         if collect:
-            # A model and its condition know each other, so that both stay until the collector comes by.
+            # What refers to itself in a circle stays until the collector comes by, whatever its size.
             gc.collect()
         return fitted
 
