@@ -13,6 +13,7 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from dagpost._tools.checks import is_writable
 from dagpost.errors import InputError
 
 #: Many times the longest question that the page can ask.
@@ -90,19 +91,11 @@ def _check(question: dict[str, Any]) -> None:
                 inner += [*own.keys(), *own.values()]
             elif isinstance(own, list):
                 inner += own
-            elif isinstance(own, str) and not _is_text(own):
+            elif isinstance(own, str) and not is_writable(own):
                 raise InputError("The question has half of a character (a lone surrogate) in it.")
         level = inner
     if level:
         raise _too_deep()
-
-
-def _is_text(words: str) -> bool:
-    try:
-        words.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _refuse_constant(name: str) -> Any:

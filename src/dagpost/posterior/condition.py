@@ -17,10 +17,9 @@ from dagpost.posterior.probabilities import probabilities
 from dagpost.posterior.results import Results, compute
 
 if TYPE_CHECKING:
-    from dagpost.methods.base import Method
     from dagpost.posterior.completed_condition import UnderTables
+    from dagpost.posterior.drawn_condition import DrawnCondition
     from dagpost.posterior.fitted import Fitted
-    from dagpost.posterior.sample import DagSample
     from dagpost.posterior.workspace import Workspace
 
 
@@ -50,9 +49,6 @@ class Condition:
     workspace: Workspace = field(init=False)
     remembered: dict[str, Any] = field(init=False, default_factory=dict)
 
-    #: Whether graphs were left out, not weights.
-    drawn = False
-
     @property
     def left(self) -> Fitted:
         """The model that this is the condition of."""
@@ -76,6 +72,11 @@ class Condition:
         return min(self.left.results.log_evidence - self.base.results.log_evidence, 0.0)
 
     @property
+    def drawn(self) -> DrawnCondition | None:
+        """Itself, where graphs were left out and not weights: then it draws and answers."""
+        return None
+
+    @property
     def under_tables(self) -> UnderTables | None:
         """What completed tables say under the condition, where a table is completed."""
         return None
@@ -83,26 +84,6 @@ class Condition:
     def computed(self, fitted: Fitted) -> Results:
         """Evidence and edges of the model that this is the condition of."""
         return compute(fitted)
-
-    def draw(
-        self,
-        count: int,
-        seed: int | None,
-        *,
-        method: Method | None,
-        guarantee: tuple[float, float] | None,
-        resume: DagSample | None,
-    ) -> DagSample:
-        """Graphs that meet the condition, where weights do not see to that."""
-        raise NotImplementedError
-
-    def asked(self, queries: Sequence[Query]) -> tuple[Fitted, list[Query]]:
-        """Who answers questions where weights do not know the condition, and what is then asked."""
-        raise NotImplementedError
-
-    def own_sample(self) -> DagSample:
-        """The drawn graphs that are left, where weights do not see to that."""
-        raise NotImplementedError
 
     @property
     def known_probability(self) -> Estimate | None:

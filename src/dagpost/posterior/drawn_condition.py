@@ -49,7 +49,10 @@ class DrawnCondition(Condition):
     within: Fitted = field(kw_only=True)
     rest: Feature = field(kw_only=True)
 
-    drawn = True
+    @property
+    def drawn(self) -> DrawnCondition:
+        """Itself."""
+        return self
 
     def begin(self) -> None:
         """Restrict the drawn graphs, and say if few are left."""

@@ -183,7 +183,7 @@ class Fitted:
     def own_sample(self) -> DagSample:
         """The sample that answers and predictions come from where none is given: drawn once, then remembered."""
         if self.condition is not None and self.condition.drawn:
-            return self.once("sample", self.condition.own_sample)
+            return self.once("sample", self.condition.drawn.own_sample)
         return self.once("sample", lambda: self.draw(self.usual_count, self.settings["seed"], may_stop=True))
 
     def quick_sample(self) -> DagSample | None:
@@ -268,7 +268,7 @@ class Fitted:
         Fewer will do if chains `may_stop` by a rule of their own.
         """
         if self.condition is not None and self.condition.drawn:
-            return self.condition.draw(count, seed, method=method, guarantee=guarantee, resume=resume)
+            return self.condition.drawn.draw(count, seed, method=method, guarantee=guarantee, resume=resume)
         method = self.method if method is None else method
         needed = count * (_BYTES_A_GRAPH + (12 + 8 * words_of(len(self.names))) * len(self.names))
         # The search for the best graphs checks for itself.

@@ -23,7 +23,7 @@ def probabilities(queries: Sequence[Query], fitted: Fitted, confidence: float) -
     """The probability of each statement, in the order in which they are asked."""
     if fitted.condition is not None and fitted.condition.drawn:
         # The model whose drawn graphs were restricted knows more than those that are left: it may have exact answers.
-        within, asked = fitted.condition.asked(queries)
+        within, asked = fitted.condition.drawn.asked(queries)
         return probabilities(asked, within, confidence)
 
     def others(asked: Sequence[Query]) -> list[Estimate]:
