@@ -19,6 +19,7 @@ from dagpost.errors import NoGraphError
 from dagpost.families.essential import compelled_by_data
 from dagpost.features import Feature, ancestors, evaluate, weighted_matrix
 from dagpost.posterior.compelled_shares import CompelledShares, compelled_probabilities
+from dagpost.posterior.drawn_condition import FEWEST_EFFECTIVE
 from dagpost.posterior.estimate import Estimate, effective_estimate
 from dagpost.posterior.knowledge import Knowledge, knowledge_of
 from dagpost.posterior.mixture import MixedWorkspace
@@ -28,8 +29,6 @@ from dagpost.posterior.shares import estimate_share
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
 
-#: Fewer graphs than these, at equal weights, do not show what a posterior looks like.
-FEWEST = 100.0
 #: What is worked out for each graph is kept where the graphs themselves take no more than this.
 _KEPT_BYTES = 2**26
 _CONFIDENCE = 0.95
@@ -50,7 +49,7 @@ class Left:
     @property
     def few(self) -> bool:
         """Whether there are too few to trust what they say."""
-        return self.worth < FEWEST
+        return self.worth < FEWEST_EFFECTIVE
 
     def summary(self) -> dict[str, Any]:
         """How many are left, as the page reads it."""

@@ -13,6 +13,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost.plots.marks import LOOKS
 from dagpost.posterior.directions import CLEAR, FOUND, LEANING
+from dagpost.posterior.drawn_condition import FEWEST_EFFECTIVE
 from dagpost.posterior.knowledge import knowledge_of_sample
 from dagpost.posterior.pair_direction import LABELS, NEVER, PairDirection
 from dagpost.report.content import Content
@@ -25,7 +26,7 @@ _DIGITS = 10
 
 
 def terms() -> dict[str, Any]:
-    """The words of directions, and from which shares on each is used."""
+    """The words of directions, from which shares on each is used, and how many graphs are too few to trust."""
     return {
         "found": FOUND,
         "clear": CLEAR,
@@ -33,6 +34,7 @@ def terms() -> dict[str, Any]:
         "labels": LABELS,
         "assumed": PairDirection("rules", 0, 1, 1.0, 1.0, assumed=True).label,
         "never": NEVER,
+        "fewest": FEWEST_EFFECTIVE,
         "headed": [word for word, look in LOOKS.items() if look.head is not None],
     }
 

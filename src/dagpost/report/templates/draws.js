@@ -240,10 +240,8 @@ Report.worthOf = ({ edges, spread }, none) => {
 Report.isFew = (worth, facts, share) => {
   // The best graphs of all: what matters is how much the others could change.
   if (facts.estimator === "iw") return facts.covered !== null && 1 - facts.covered > (share * facts.covered) / 9;
-  return worth < Report.FEW;
+  return worth < Report.data.terms.fewest;
 };
-// Below this a share is off by 0.1 and more.
-Report.FEW = 100;
 
 // The view that stands in the page, read once.
 Report.baseOfPage = () => {
