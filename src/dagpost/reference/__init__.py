@@ -1,0 +1,5 @@
+"""Exact posteriors to check a sampler against: tables, truths, and distances from them."""
+
+from __future__ import annotations
+
+from dagpost.reference.case import Case as Case
