@@ -62,7 +62,7 @@ _NOT_INPUT = frozenset(
         ),
         *("ValueEstimate", "ValueDistribution", "explorer.serving.Explorer"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
-        *("RegimeEffects", "TargetComparison", "reference.Case"),
+        *("RegimeEffects", "TargetComparison", "Trajectory", "reference.Case"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )
 ) | {
@@ -180,6 +180,7 @@ class Made:
         self.recipe_file = self.put("recipe.toml", self.recipe.save)
         self.json = self.put("edges.json", lambda path: dagpost.write_json(self.model, path))
         self.jkl = self.put("scores.jkl", lambda path: dagpost.write_jkl(self.scores, path))
+        self.trajectory = self.put("graphs.csv", lambda path: dagpost.write_trajectory(self.sample, path))
         self.bif = self.put("network.bif", self.network.write)
 
     def put(self, name: str, write: Callable[[Path], object]) -> Path:
@@ -433,6 +434,8 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "read_json": (dagpost.read_json, {"path": made.json}),
         "write_jkl": (dagpost.write_jkl, {"scores": made.scores, "path": out / "scores.jkl"}),
         "read_jkl": (dagpost.read_jkl, {"path": made.jkl}),
+        "write_trajectory": (dagpost.write_trajectory, {"source": made.sample, "path": out / "graphs.csv"}),
+        "read_trajectory": (dagpost.read_trajectory, {"path": made.trajectory}),
         "to_arviz": (dagpost.to_arviz, {"source": made.chains}),
         "ThreadEngine": (dagpost.ThreadEngine, {}),
         "CudaEngine": (dagpost.CudaEngine, {}),
