@@ -1,6 +1,7 @@
 """The public names and their homes: for type checkers, and for `__init__.py`, which loads a name on its first use."""
 
 from dagpost import plots as plots
+from dagpost import reference as reference
 from dagpost._version import __version__ as __version__
 from dagpost.causal import Effect as Effect
 from dagpost.checkpoints import Checkpoint as Checkpoint

@@ -62,7 +62,7 @@ _NOT_INPUT = frozenset(
         ),
         *("ValueEstimate", "ValueDistribution", "explorer.serving.Explorer"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
-        *("RegimeEffects", "TargetComparison"),
+        *("RegimeEffects", "TargetComparison", "reference.Case"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )
 ) | {
@@ -310,6 +310,8 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "data.datasets.load": (dagpost.datasets.load, {"name": "coronary"}),
         "data.datasets.true_edges": (dagpost.datasets.true_edges, {"name": "asia"}),
         "data.datasets.describe": (dagpost.datasets.describe, {"name": "coronary"}),
+        "reference.names": (dagpost.reference.names, {}),
+        "reference.load": (dagpost.reference.load, {"name": "coronary"}),
         "BDeu": (_scored(made, dagpost.BDeu), {}),
         "BDe": (_scored(made, dagpost.BDe), {}),
         "BGe": (_scored(made, dagpost.BGe, small_numbers()), {}),

@@ -3,3 +3,5 @@
 from __future__ import annotations
 
 from dagpost.reference.case import Case as Case
+from dagpost.reference.lookup import load as load
+from dagpost.reference.lookup import names as names
