@@ -249,7 +249,7 @@ CASES: dict[str, Case] = {
             "tree-15",
             DISCRETE,
             3,
-            "5,000 rows of a strong binary tree of columns of three levels: one class of graphs, which some chains miss.",
+            "5,000 rows of a strong binary tree of columns of three levels: one class of graphs; some chains miss it.",
             ("hard", "many rows", "peaked"),
             Drawn(5000, partial(networks.tree, 15, arity=3, same=900), seed=1),
         ),
