@@ -34,7 +34,7 @@ def load(name: str) -> Case:
     """A reference case by its name; `names` lists them.
 
     >>> load("parity-5").description
-    '400 rows of four coins and their parity: no step of one edge leads from the empty graph to the posterior.'
+    '400 rows of four coins and their parity: five modes, far from each other and from the empty graph.'
     """
     if not isinstance(name, str):
         raise refusal(name, "name", "reference.load", "the name of a reference case")
