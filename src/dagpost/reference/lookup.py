@@ -24,7 +24,7 @@ def names(kind: str | None = None, tag: str | None = None) -> tuple[str, ...]:
     """
     tags = sorted({own for case in CASES.values() for own in case.tags})
     for value, called, known in ((kind, "kind", KINDS), (tag, "tag", tags)):
-        if value is not None and value not in known:
+        if value is not None and not (isinstance(value, str) and value in known):
             raise refusal(value, called, "reference.names", f"None or one of {', '.join(map(repr, known))}")
     chosen = (case for case in CASES.values() if kind in (None, case.kind) and (tag is None or tag in case.tags))
     return tuple(case.name for case in chosen)
