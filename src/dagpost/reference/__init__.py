@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dagpost.reference.case import Case as Case
-from dagpost.reference.exact_truth import exact_truth as exact_truth
 from dagpost.reference.export import export as export
 from dagpost.reference.lookup import load as load
 from dagpost.reference.lookup import names as names
