@@ -16,6 +16,7 @@ import io
 import json
 import os
 import shutil
+import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -42,34 +43,24 @@ FORMAT = "dagpost reference case 1"
 _INDEX = "cases.csv"
 _PART = ".part"
 
-_README = """\
-Reference case "{name}" of dagpost {version}
-
-{description}
-{settings}
-
-Every file is text in UTF-8{parquet}. Rows and columns of all matrices are in the order of the columns of data.csv.
-
-data.csv       The table, one row an observation, with a header. {cells}
-{parquet_line}\
-scores.jkl     The log marginal likelihood (natural log) of every family, in the format that GOBNILP and other learners
-               read. The first line is the number of columns; then, for each column, its name and how many parent sets
-               it has, and a line for each of them: score, number of parents, parents. Parent sets that are not listed
-               are not allowed. A space in a name is written as %20. The posterior of a graph is proportional to the
-               exponential of the sum of the scores of its families.
-edges.csv      The exact posterior probability of every edge, from the row to the column.
-paths.csv      The same of every directed path, of one edge or more.
-families.csv   node, parents (joined by ";", empty for none), probability; most probable first. What is left out of a
-               node adds up to at most {left_out:.2g}; case.json has it node by node.
-classes.csv    class, graphs, probability: {classes}
-               A class is written as its essential graph: "A->B" where all graphs of the class have that edge, "A--B"
-               where they differ in its direction; the edges are sorted as text. "graphs" counts the graphs in it that
-               have any probability.
-case.json      All that the numbers depend on, the log evidence (natural log of the sum over all graphs of the
-               probability of the table, every graph with weight 1), and the SHA-256 of data.csv.
-
-How far is an answer from this one? "dagpost reference score FILE --case {name}".
-"""
+#: What README.txt says of each file; data.csv and those whose content differs from case to case come beside.
+_EXPLAINED = {
+    "scores.jkl": "The log marginal likelihood (natural log) of every family, in the format that GOBNILP and other "
+    "learners read. The first line is the number of columns; then, for each column, its name and how many parent sets "
+    "it has, and a line for each of them: score, number of parents, parents. Parent sets that are not listed are not "
+    "allowed. A space in a name is written as %20. The posterior probability of a graph is proportional to the "
+    "exponential of the sum of the scores of its families.",
+    "edges.csv": "The exact posterior probability of every edge, from the row to the column.",
+    "paths.csv": "The same of every directed path, of one edge or more.",
+    "families.csv": 'node, parents (names joined by ";", empty for none), probability; of a node, the most probable '
+    "first.",
+    "classes.csv": 'class, graphs, probability. A class is written as its essential graph: "A->B" where all graphs of '
+    'the class have that edge, "A--B" where they differ in its direction, whether the score allows them or not; edges '
+    'stand in the order of their text. "graphs" counts the graphs of the class that have any probability.',
+    "case.json": "All that the numbers depend on; the log evidence, which is the natural log of the sum over all "
+    "graphs of the probability of the table, every graph with weight 1; and the SHA-256 of data.csv.",
+}
+_WIDTH = 110
 
 
 def export(folder: str | os.PathLike[str], cases: str | Iterable[str] | None = None) -> Path:
@@ -203,25 +194,39 @@ def _about(case: Case) -> dict[str, Any]:
 def _readme(case: Case) -> str:
     truth = case.truth
     parquet = find_spec("pyarrow") is not None
-    cells = "Columns of levels hold words." if case.table.discrete else "Numbers have four decimals."
-    if truth.classes_bound:
-        classes = f"all equivalence classes with a probability of at least {truth.classes_bound:.2g}; together they "
-        classes += f"have {truth.classes_listed:.4g}."
-    else:
-        classes = "all equivalence classes."
-    return _README.format(
-        name=case.name,
-        version=__version__,
-        description=case.description,
-        settings=case.settings,
-        parquet=", except data.parquet" if parquet else "",
-        cells=cells,
-        parquet_line="data.parquet   The same table.\n"
-        if parquet
-        else "               (data.parquet is not here: pyarrow was not installed.)\n",
-        left_out=max(truth.families_left_out.max(), 0.0),
-        classes=classes,
+    levels = "Levels are words." if case.table.discrete else "Levels are words, numbers have four decimals."
+    bound, listed = truth.classes_bound, truth.classes_listed
+    paragraphs = {
+        "data.csv": f"The table, with a header; each row is one observation. {levels}",
+        "data.parquet": "The same table." if parquet else "Not here: pyarrow was not installed.",
+        **_EXPLAINED,
+    }
+    paragraphs["families.csv"] += f" What is left out of a node has a probability of at most {_left_out(case):.2g}."
+    paragraphs["classes.csv"] += (
+        f" All classes of a probability of at least {bound:.2g} are listed; together they have {listed:.4g}."
+        if bound
+        else " All classes are listed."
     )
+    text = [
+        f'Reference case "{case.name}" of dagpost {__version__}',
+        _wrapped(f"{case.description} {case.settings}"),
+        _wrapped(
+            "All files but data.parquet are text in UTF-8. Rows and columns of all matrices stand in the order of the "
+            f"columns of data.csv. No probability is further from the exact one than {truth.error_bound:.1e}, by "
+            "rounding."
+        ),
+        "\n".join(_wrapped(f"{name:15}{words}", 15) for name, words in paragraphs.items()),
+        f"How far is an answer from this one? dagpost reference score FILE --case {case.name}",
+    ]
+    return "\n\n".join(text) + "\n"
+
+
+def _wrapped(text: str, indent: int = 0) -> str:
+    return textwrap.fill(text, _WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
+
+
+def _left_out(case: Case) -> float:
+    return float(case.truth.families_left_out.max())
 
 
 def _write_index(folder: Path) -> None:
