@@ -25,7 +25,13 @@ LOOK_EVERY, GRACE, WALL_FACTOR = 0.02, 2.0, 8.0
 #: One thread each, whoever asks for more.
 ONE_THREAD = {
     name: "1"
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+    for name in (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+        "LOKY_MAX_CPU_COUNT",
+    )
 } | {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "JAX_PLATFORMS": "cpu", "PYTHONHASHSEED": "0"}
 REFUSED = 3
 ANSWERED, STOPPED, NO_ANSWER, CANNOT, FAILED = "answered", "stopped", "no answer in time", "cannot", "failed"

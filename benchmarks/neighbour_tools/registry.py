@@ -71,7 +71,11 @@ TOOLS = (
     Tool(
         "castle",
         "gcastle",
-        (*searched("least squares", "NOTEARS"), *searched("non-Gaussian noise", "DirectLiNGAM"), *searched("BIC", "GES")),
+        (
+            *searched("least squares", "NOTEARS"),
+            *searched("non-Gaussian noise", "DirectLiNGAM"),
+            *searched("BIC", "GES"),
+        ),
         "no posterior; nothing for mixed columns",
     ),
     Tool(

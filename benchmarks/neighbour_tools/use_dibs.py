@@ -64,4 +64,9 @@ def acyclic(graph: np.ndarray) -> bool:
 
 
 if __name__ == "__main__":
-    run({"particles": lambda task: particles(task, weighted=False), "weighted particles": lambda task: particles(task, weighted=True)})
+    run(
+        {
+            "particles": lambda task: particles(task, weighted=False),
+            "weighted particles": lambda task: particles(task, weighted=True),
+        }
+    )
