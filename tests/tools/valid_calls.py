@@ -181,6 +181,7 @@ class Made:
         self.json = self.put("edges.json", lambda path: dagpost.write_json(self.model, path))
         self.jkl = self.put("scores.jkl", lambda path: dagpost.write_jkl(self.scores, path))
         self.trajectory = self.put("graphs.csv", lambda path: dagpost.write_trajectory(self.sample, path))
+        self.graphs = self.put("graphs.jsonl", lambda path: dagpost.write_graphs(dagpost.top_graphs(self.sample), path))
         self.bif = self.put("network.bif", self.network.write)
 
     def put(self, name: str, write: Callable[[Path], object]) -> Path:
@@ -421,6 +422,13 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "Effect.plot": (made.effect.plot, {}),
         "causal.EffectPart.interval": (made.effect.direct.interval, {}),
         "long_table": (dagpost.long_table, {"source": made.sample}),
+        "strength_table": (dagpost.strength_table, {"source": made.sample}),
+        "matrix_of_strengths": (dagpost.matrix_of_strengths, {"strengths": dagpost.strength_table(made.model)}),
+        "write_graphs": (
+            dagpost.write_graphs,
+            {"graphs": dagpost.top_graphs(made.sample), "path": out / "graphs.csv"},
+        ),
+        "read_graphs": (dagpost.read_graphs, {"path": made.graphs}),
         "files.frames.matrix_of_long": (
             _named("files.frames.matrix_of_long"),
             {"long": dagpost.long_table(made.sample), "names": ("A", "B", "C")},
