@@ -5,5 +5,7 @@
 #' about the network with a probability. The work is done by the Python package
 #' dagpost; [use_dagpost()] and [install_dagpost()] are about finding it.
 #'
+#' @docType package
+#' @name dagpost-package
 #' @keywords internal
-"_PACKAGE"
+NULL

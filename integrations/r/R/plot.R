@@ -60,13 +60,19 @@ draw_picture <- function(draw, resolution) {
   graphics::rasterImage(grDevices::as.raster(pixels, max = 255), 0, 0, 1, 1)
 }
 
+# As in the other picture, both directions of an edge share a line, with a head only where something decides it.
 plot_igraph <- function(x, threshold, ...) {
   need("igraph", "A picture without matplotlib")
-  graph <- as_igraph(x, threshold)
-  sure <- igraph::E(graph)$probability
+  pairs <- directions(x)
+  pairs <- pairs[pairs$joined >= threshold, ]
+  onward <- pairs$by_data + pairs$by_rules + pairs$by_model
+  back <- pairs$by_data_back + pairs$by_rules_back + pairs$by_model_back
+  graph <- igraph::graph_from_data_frame(pairs[c("from", "to")], vertices = data.frame(name = nodes_of(x)))
   options <- list(
-    edge.width = 1 + 4 * sure, edge.color = grDevices::grey(0.85 * (1 - sure)), edge.arrow.size = 0.5,
-    vertex.color = "white", vertex.label.color = "black", vertex.size = 30, vertex.label.family = "sans"
+    edge.arrow.mode = ifelse(pairs$direction == "open", 0, ifelse(onward >= back, 2, 1)), edge.arrow.size = 0.5,
+    edge.width = 1 + 3 * pairs$joined, edge.color = grDevices::grey(0.85 * (1 - pairs$joined)),
+    edge.label = sprintf("%.2f", pairs$joined), edge.label.color = "black", edge.label.family = "sans",
+    vertex.color = "white", vertex.shape = "none", vertex.label.color = "black", vertex.label.family = "sans"
   )
   do.call(igraph::plot.igraph, c(list(graph), utils::modifyList(options, list(...))))
 }

@@ -40,7 +40,8 @@ use_dagpost <- function(python) {
   if (!file.exists(path)) stop_plainly("There is no Python at '", python, "'.")
   if (reticulate::py_available()) {
     running <- reticulate::py_config()$python
-    if (normalizePath(running) != normalizePath(path)) {
+    # The programs of two virtual environments are links to the same file.
+    if (normalizePath(dirname(running)) != normalizePath(dirname(path))) {
       stop_plainly("R already uses the Python at '", running, "'. Restart R, and call use_dagpost() first.")
     }
   }
@@ -73,7 +74,21 @@ dagpost_python <- function() {
     reticulate::import("dagpost", convert = FALSE),
     error = function(problem) stop_plainly(why_not_imported())
   )
+  forget_other_libraries()
   state$module
+}
+
+# R puts folders of the system into LD_LIBRARY_PATH. A process that Python starts, to read a Parquet file for example,
+# would load the system's library of the same release from there, and fail. The system's folders are searched anyway.
+forget_other_libraries <- function() {
+  own <- normalizePath(reticulate::py_config()$libpython, mustWork = FALSE)
+  folders <- strsplit(Sys.getenv("LD_LIBRARY_PATH"), ":", fixed = TRUE)[[1]]
+  candidates <- file.path(folders, basename(own))
+  other <- file.exists(candidates) & normalizePath(candidates, mustWork = FALSE) != own
+  if (any(other)) {
+    environment <- reticulate::import("os", convert = FALSE)$environ
+    reticulate::py_set_item(environment, "LD_LIBRARY_PATH", paste(folders[!other], collapse = ":"))
+  }
 }
 
 # What was found once in this session of R.

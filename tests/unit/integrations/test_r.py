@@ -1,4 +1,4 @@
-"""The package for R: its own tests pass, the examples of its pages print what they show, its numbers are those of Python.
+"""The package for R: its tests pass, the examples of its pages print what they show, its numbers are those of Python.
 
 All of it happens in one session of R. Without R, or one of the packages it needs, the tests are skipped.
 """

@@ -77,3 +77,14 @@ test_that("what cannot be a column is refused by name", {
   expect_error(dagpost(coronary[0, ]), "^The table is empty: 6 columns and 0 rows", class = "dagpost_error")
   expect_error(dagpost(list(1)), "must be a data frame", class = "dagpost_error")
 })
+
+test_that("a file is read by Python, a Parquet file in a process of its own", {
+  skip_without_python()
+  file <- tempfile(fileext = ".csv")
+  utils::write.csv(coronary, file, row.names = FALSE)
+  expect_equal(log_evidence(dagpost(file, score = "bdeu")), log_evidence(model))
+  skip_if_not(reticulate::py_module_available("pyarrow"), "pyarrow")
+  file <- tempfile(fileext = ".parquet")
+  table_to_python(coronary)$to_parquet(file)
+  expect_equal(log_evidence(dagpost(file, score = "bdeu")), log_evidence(model))
+})
