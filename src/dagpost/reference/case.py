@@ -8,19 +8,24 @@ nobody has to write our scores again.
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dagpost.data.table import Table
+from dagpost.errors import InputError
+from dagpost.reference.drawing import DECIMALS
 from dagpost.scores import LocalScores, Score
 
 if TYPE_CHECKING:
     from dagpost.model import DagPosterior
 
 #: The kinds of columns that a case may have.
-DISCRETE, GAUSSIAN, MIXED = "discrete", "gaussian", "mixed"
+DISCRETE, GAUSSIAN, MIXED = KINDS = ("discrete", "gaussian", "mixed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +54,55 @@ class Case:
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in the order of all matrices."""
         return self.table.names
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has; each is one observation."""
+        return self.table.rows
+
+    @property
+    def columns(self) -> int:
+        """How many columns the table has."""
+        return len(self.table.names)
+
+    @property
+    def settings(self) -> str:
+        """The score and the prior in one sentence, with all that they depend on."""
+        return (
+            f"The marginal likelihood is {self.score.in_detail()}; the prior is uniform over all graphs in which no "
+            f"node has more than {self.max_parents} parents."
+        )
+
+    def csv_text(self) -> str:
+        """The table as a CSV file has it: a header, commas, levels as text and numbers with four decimals.
+
+        This text is the same on every platform, and `fingerprint` is taken from it.
+        """
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.table.names)
+        cells = (
+            [f"{value:.{DECIMALS}f}" for value in column.tolist()]
+            if levels is None
+            else [str(levels[code]) for code in column.tolist()]
+            for column, levels in zip(self.table.columns, self.table.levels, strict=True)
+        )
+        writer.writerows(zip(*cells, strict=True))
+        return text.getvalue()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the table's CSV text, in hexadecimal digits."""
+        return hashlib.sha256(self.csv_text().encode()).hexdigest()
+
+    def check_fingerprint(self, expected: str) -> None:
+        """Refuse to go on where the table is not the one that an exact posterior was computed for."""
+        if self.fingerprint != expected:
+            raise InputError(
+                f"The table of the reference case {self.name!r} is not the one that its posterior was computed for: "
+                f"its SHA-256 begins with {self.fingerprint[:16]} instead of {expected[:16]}. This version of NumPy, "
+                "SciPy or scikit-learn makes another table, or the case was changed; please report it."
+            )
 
     def local_scores(self) -> LocalScores:
         """The log marginal likelihood of every family, which is all that a sampler needs (`write_jkl` writes it)."""
