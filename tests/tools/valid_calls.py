@@ -62,7 +62,7 @@ _NOT_INPUT = frozenset(
         ),
         *("ValueEstimate", "ValueDistribution", "explorer.serving.Explorer"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
-        *("RegimeEffects", "TargetComparison", "reference.Case"),
+        *("RegimeEffects", "TargetComparison", "Trajectory", "reference.Case"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )
 ) | {
@@ -180,6 +180,8 @@ class Made:
         self.recipe_file = self.put("recipe.toml", self.recipe.save)
         self.json = self.put("edges.json", lambda path: dagpost.write_json(self.model, path))
         self.jkl = self.put("scores.jkl", lambda path: dagpost.write_jkl(self.scores, path))
+        self.trajectory = self.put("graphs.csv", lambda path: dagpost.write_trajectory(self.sample, path))
+        self.graphs = self.put("graphs.jsonl", lambda path: dagpost.write_graphs(dagpost.top_graphs(self.sample), path))
         self.bif = self.put("network.bif", self.network.write)
 
     def put(self, name: str, write: Callable[[Path], object]) -> Path:
@@ -420,6 +422,13 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "Effect.plot": (made.effect.plot, {}),
         "causal.EffectPart.interval": (made.effect.direct.interval, {}),
         "long_table": (dagpost.long_table, {"source": made.sample}),
+        "strength_table": (dagpost.strength_table, {"source": made.sample}),
+        "matrix_of_strengths": (dagpost.matrix_of_strengths, {"strengths": dagpost.strength_table(made.model)}),
+        "write_graphs": (
+            dagpost.write_graphs,
+            {"graphs": dagpost.top_graphs(made.sample), "path": out / "graphs.csv"},
+        ),
+        "read_graphs": (dagpost.read_graphs, {"path": made.graphs}),
         "files.frames.matrix_of_long": (
             _named("files.frames.matrix_of_long"),
             {"long": dagpost.long_table(made.sample), "names": ("A", "B", "C")},
@@ -433,6 +442,8 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "read_json": (dagpost.read_json, {"path": made.json}),
         "write_jkl": (dagpost.write_jkl, {"scores": made.scores, "path": out / "scores.jkl"}),
         "read_jkl": (dagpost.read_jkl, {"path": made.jkl}),
+        "write_trajectory": (dagpost.write_trajectory, {"source": made.sample, "path": out / "graphs.csv"}),
+        "read_trajectory": (dagpost.read_trajectory, {"path": made.trajectory}),
         "to_arviz": (dagpost.to_arviz, {"source": made.chains}),
         "ThreadEngine": (dagpost.ThreadEngine, {}),
         "CudaEngine": (dagpost.CudaEngine, {}),
