@@ -54,7 +54,9 @@ def write_task(case: Case, folder: Path, seed: int) -> None:
     write_jkl(case.local_scores(), folder / "scores.jkl")
 
 
-def run_adapter(python: str, script: Path, way: str, folder: Path, seconds: float) -> dict[str, Any]:
+def run_adapter(
+    python: str, script: Path, way: str, folder: Path, seconds: float, grace: float = GRACE
+) -> dict[str, Any]:
     """Run an adapter in a folder that has its task; what became of it, its CPU and wall seconds, its peak memory."""
     for name in ANSWERS:
         (folder / name).unlink(missing_ok=True)
@@ -68,7 +70,7 @@ def run_adapter(python: str, script: Path, way: str, folder: Path, seconds: floa
             # A session of its own, so that whatever it started ends with it.
             start_new_session=True,
         )
-        cpu, peak, in_time = _watch(process, seconds + GRACE, began + WALL_FACTOR * seconds + 60)
+        cpu, peak, in_time = _watch(process, seconds + grace, began + WALL_FACTOR * seconds + 60)
     found = {"cpu_seconds": cpu, "wall_seconds": time.monotonic() - began, "peak_mb": peak / 2**20}
     return {"status": _status(process.returncode, folder, in_time), **found}
 
