@@ -23,6 +23,7 @@ from dagpost.scores import LocalScores, Score
 
 if TYPE_CHECKING:
     from dagpost.model import DagPosterior
+    from dagpost.reference.truth import Truth
 
 #: The kinds of columns that a case may have.
 DISCRETE, GAUSSIAN, MIXED = KINDS = ("discrete", "gaussian", "mixed")
@@ -118,6 +119,13 @@ class Case:
                 f"its SHA-256 begins with {self.fingerprint[:16]} instead of {expected[:16]}. This version of NumPy, "
                 "SciPy or scikit-learn makes another table, or the case was changed; please report it."
             )
+
+    @cached_property
+    def truth(self) -> Truth:
+        """The exact posterior of this case, as it comes with the package."""
+        from dagpost.reference.truth_files import read_truth
+
+        return read_truth(self)
 
     def local_scores(self) -> LocalScores:
         """The log marginal likelihood of every family, which is all that a sampler needs (`write_jkl` writes it)."""
