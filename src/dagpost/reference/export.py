@@ -142,7 +142,9 @@ def _write_case(case: Case, folder: Path) -> None:
     data = case.csv_text().encode("utf-8")
     (folder / "data.csv").write_bytes(data)
     if find_spec("pyarrow") is not None:
-        case.table.to_pandas().to_parquet(folder / "data.parquet", engine="pyarrow", index=False)
+        # An open file: pyarrow takes no name that is not UTF-8.
+        with (folder / "data.parquet").open("wb") as out:
+            case.table.to_pandas().to_parquet(out, engine="pyarrow", index=False)
     write_jkl(case.local_scores(), folder / "scores.jkl")
     for name, square in (("edges", truth.edges), ("paths", truth.paths)):
         rows = (
