@@ -11,7 +11,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.reference.drawing import DECIMALS
+from dagpost.reference.sources import Source
 from dagpost.scores import LocalScores, Score
 
 if TYPE_CHECKING:
@@ -44,12 +44,17 @@ class Case:
     score: Score
     max_parents: int
     tags: tuple[str, ...] = ()
-    make: Callable[[], Table] = field(repr=False, kw_only=True)
+    source: Source = field(repr=False, kw_only=True)
 
     @cached_property
     def table(self) -> Table:
         """The table, drawn or looked up when it is first needed."""
-        return self.make()
+        return self.source.table()
+
+    @property
+    def origin(self) -> str:
+        """Where the table comes from, with all that is needed to make it again."""
+        return self.source.in_words()
 
     @property
     def names(self) -> tuple[str, ...]:

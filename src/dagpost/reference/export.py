@@ -142,7 +142,7 @@ def _write_case(case: Case, folder: Path) -> None:
     data = case.csv_text().encode("utf-8")
     (folder / "data.csv").write_bytes(data)
     if find_spec("pyarrow") is not None:
-        # An open file: pyarrow takes no name that is not UTF-8.
+        # To an open file: pyarrow does not take every name that a folder may have.
         with (folder / "data.parquet").open("wb") as out:
             case.table.to_pandas().to_parquet(out, engine="pyarrow", index=False)
     write_jkl(case.local_scores(), folder / "scores.jkl")
@@ -185,6 +185,7 @@ def _about(case: Case) -> dict[str, Any]:
         "prior": "uniform: every graph within max_parents that the score allows has weight 1",
         "max_parents": case.max_parents,
         "settings": case.settings,
+        "origin": case.origin,
         "log_evidence": truth.log_evidence,
         "error_bound": truth.error_bound,
         "families_left_out": {name: float(value) for name, value in truth.families_left_out.items()},
@@ -211,7 +212,9 @@ def _readme(case: Case) -> str:
     )
     text = [
         f'Reference case "{case.name}" of dagpost {__version__}',
-        _wrapped(f"{case.description} {case.settings}"),
+        _wrapped(case.description),
+        _wrapped(case.origin),
+        _wrapped(case.settings),
         _wrapped(
             "All files but data.parquet are text in UTF-8. Rows and columns of all matrices stand in the order of the "
             f"columns of data.csv. No probability is further from the exact one than {truth.error_bound:.1e}, by "

@@ -13,7 +13,6 @@ import pytest
 from tests.naive.every_graph import Everything, posterior_by_enumeration
 from tests.tools import reference as independent
 
-from dagpost.data import as_table
 from dagpost.errors import InputError
 from dagpost.reference.case import Case
 from dagpost.reference.cases import CASES
@@ -147,8 +146,7 @@ def test_nothing_is_kept_beside_the_cases() -> None:
 
 
 def _other(**changes: Any) -> Case:
-    case = CASES["mixed-5"]
-    return replace(case, make=case.make, **changes)
+    return replace(CASES["mixed-5"], **{"source": CASES["mixed-5"].source, **changes})
 
 
 def test_a_case_without_a_posterior_says_so() -> None:
@@ -157,9 +155,8 @@ def test_a_case_without_a_posterior_says_so() -> None:
 
 
 def test_a_posterior_of_another_table_or_model_is_refused() -> None:
-    table = as_table(np.array([[0, 1], [1, 0]]))
     with pytest.raises(InputError, match="is not the one that its posterior was computed for"):
-        _ = replace(CASES["mixed-5"], make=lambda: table).truth
+        _ = _other(source=CASES["parity-5"].source).truth
     with pytest.raises(InputError, match=r"was computed with ConditionalGaussian.*now has BDeu.* and 4"):
         _ = _other(score=BDeu(1.0)).truth
     with pytest.raises(InputError, match=r"at most 4 parents, and the case now has .* and 3"):
