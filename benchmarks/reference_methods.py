@@ -45,8 +45,8 @@ from dagpost.reference import Case
 #: For tables with gaps, which no case has.
 LEFT_OUT = ("augmentation",)
 DEFAULT_CASES = (
-    *("parity-5", "coronary", "asia", "gaussian-10-few", "copies-10"),
-    *("mixed-12", "wine", "collinear-15", "discrete-18-sparse"),
+    *("coronary", "ring-6", "hamming-7", "gaussian-10-few", "copies-10"),
+    *("mixed-12", "wine", "tree-15", "gaussian-20-sparse"),
 )
 STANDARD_ERRORS = 4.0
 #: Mean and standard deviation of the SAD of IW-DDS over 20 runs: Table 3 of He, Tian & Wu (2016).

@@ -78,19 +78,16 @@ def show_case(
     from dagpost import reference
 
     case = reference.load(name)
-    edges, classes = edge_list(case.truth.edges), case.truth.classes.head(number)
+    edges = edge_list(case.truth.edges)
     if as_json:
         all_edges = [{"parent": a, "child": b, "probability": p} for a, b, p in edges]
         about = {**_about(case), "names": list(case.names), "log_evidence": case.truth.log_evidence}
-        print_json({**about, "edges": all_edges, "classes": classes.to_dict("records")})
+        print_json({**about, "edges": all_edges, "classes": case.truth.classes.head(number).to_dict("records")})
         return
     print_columns([(label, printable(words)) for label, words in _lines_of(case)])
     typer.echo("\nMost probable edges")
     print_columns([(f"{p:.4f}", f"{a} -> {b}") for a, b, p in edges[:number]], indent="  ")
-    typer.echo("\nMost probable equivalence classes (-- stands for an edge that may point either way)")
-    listed = classes[["probability", "graphs", "class"]].itertuples(index=False, name=None)
-    rows = [(f"{p:.4f}", f"{graphs:,} graph{'s' * (graphs != 1)}", text or "no edges") for p, graphs, text in listed]
-    print_columns(rows, right=(1,), indent="  ")
+    _print_classes(case, number)
     if not quiet:
         typer.echo(f"Next: {shell_command('reference', 'export', name, '--case', name)}", err=True)
 
@@ -183,6 +180,19 @@ def _lines_of(case: Case) -> list[tuple[str, str]]:
         *([("tags", ", ".join(case.tags))] if case.tags else []),
         ("log evidence", f"{case.truth.log_evidence:.4f}"),
     ]
+
+
+def _print_classes(case: Case, number: int) -> None:
+    classes = case.truth.classes[["probability", "graphs", "class"]].head(number)
+    if classes.empty:
+        typer.echo(f"\nNo equivalence class has a probability of {case.truth.classes_bound:g} or more.")
+        return
+    typer.echo("\nMost probable equivalence classes (-- stands for an edge that may point either way)")
+    rows = [
+        (f"{probability:.4f}", f"{graphs:,} graph{'s' * (graphs != 1)}", text or "no edges")
+        for probability, graphs, text in classes.itertuples(index=False, name=None)
+    ]
+    print_columns(rows, right=(1,), indent="  ")
 
 
 reference = typer.Typer(

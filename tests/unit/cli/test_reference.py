@@ -42,6 +42,13 @@ def test_a_case_is_shown_with_its_most_probable_edges_and_classes(run: Run) -> N
     assert sum(edge["probability"] for edge in found["edges"]) == pytest.approx(truth.edges.to_numpy().sum())
 
 
+def test_a_flat_case_without_probable_classes_says_so(run: Run) -> None:
+    assert reference.load("gaussian-10-few").truth.classes.empty
+    assert run("reference", "show", "gaussian-10-few").stdout.endswith(
+        "No equivalence class has a probability of 0.0005 or more.\n"
+    )
+
+
 def test_an_unknown_case_is_refused_with_the_nearest_name(run: Run) -> None:
     assert "Did you mean 'coronary'" in one_message(run("reference", "show", "coronry", status=2))
     assert "Did you mean 'iris'" in one_message(run("reference", "export", "new", "--case", "irs", status=2))
