@@ -51,7 +51,7 @@ def without_cycle(edges: Flags) -> Flags:
     left = np.ones(edges.shape[:2], dtype=np.bool_)
     for _ in range(edges.shape[1]):
         left &= (edges & left[:, :, None]).any(axis=1)
-    return ~left.any(axis=1)
+    return np.asarray(~left.any(axis=1))
 
 
 @cache
@@ -100,6 +100,12 @@ def class_texts(names: tuple[str, ...]) -> list[str]:
     return texts
 
 
+def share_of_pairs(held: Flags, probabilities: Floats) -> Floats:
+    """How probable it is that something holds for a pair."""
+    nodes = range(held.shape[1])
+    return np.array([[probabilities[held[:, a, b]].sum() for b in nodes] for a in nodes])
+
+
 def posterior_by_enumeration(log_weights: Floats, max_parents: int, names: tuple[str, ...]) -> Everything:
     """The posterior in which every graph counts once."""
     nodes = len(names)
@@ -119,8 +125,8 @@ def posterior_by_enumeration(log_weights: Floats, max_parents: int, names: tuple
     texts = class_texts(names)
     return Everything(
         log_evidence,
-        np.einsum("g,gab->ab", probabilities, edges),
-        np.einsum("g,gab->ab", probabilities, paths_in_every_graph(nodes)),
+        share_of_pairs(edges, probabilities),
+        share_of_pairs(paths_in_every_graph(nodes), probabilities),
         families,
         {text: (own, share) for text, own, share in zip(texts, count, mass, strict=True) if own},
     )

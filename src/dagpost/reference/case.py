@@ -28,6 +28,16 @@ if TYPE_CHECKING:
 #: The kinds of columns that a case may have.
 DISCRETE, GAUSSIAN, MIXED = KINDS = ("discrete", "gaussian", "mixed")
 
+#: What the words of a score leave to those who know it.
+_IN_FULL = {
+    DISCRETE: "each cell of a node's table, one for each of its levels in each combination of its parents' levels, has "
+    "an equal share of the equivalent sample size",
+    GAUSSIAN: "the prior matrix has half the square of the scale on its diagonal, as in bnlearn",
+    MIXED: "the columns that make the degrees of freedom are those of numbers, standard deviations are those of all "
+    "rows (with the number of rows less one), and the prior matrix has half the square of the scale on its diagonal; "
+    "no edge leads from a column of numbers to one of levels",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Case:
@@ -75,8 +85,8 @@ class Case:
     def settings(self) -> str:
         """The score and the prior in one sentence, with all that they depend on."""
         return (
-            f"The marginal likelihood is {self.score.in_detail()}; the prior is uniform over all graphs in which no "
-            f"node has more than {self.max_parents} parents."
+            f"The marginal likelihood is {self.score.in_detail()}; {_IN_FULL[self.kind]}; all graphs in which no node "
+            f"has more than {self.max_parents} parents have the same prior probability."
         )
 
     def csv_text(self) -> str:

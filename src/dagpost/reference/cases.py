@@ -109,7 +109,7 @@ CASES: dict[str, Case] = {
             "copies-6",
             DISCRETE,
             5,
-            "1,000 rows of two columns of four levels, a near-copy of each, and two effects: whose effects are they?",
+            "1,000 rows of two columns of four levels, a near-copy of each, and two effects of one of each pair.",
             ("hard", "multimodal", "near-copies"),
             Drawn(1000, partial(networks.copies, 2, arity=4, same=991), seed=1),
         ),

@@ -89,7 +89,7 @@ def draw(source: Network, rows: int, seed: int) -> Table:
     >>> coin = Levels("coin", (), ((500, 500),))
     >>> copy = Levels("copy", ("coin",), ((900, 100), (100, 900)))
     >>> [column.tolist() for column in draw(network(coin, copy), 8, seed=1).columns]
-    [[1, 0, 0, 1, 1, 1, 0, 0], [1, 1, 0, 0, 0, 1, 1, 0]]
+    [[1, 0, 0, 1, 1, 1, 0, 0], [1, 1, 0, 1, 0, 1, 0, 0]]
     """
     uniforms = np.random.Generator(np.random.PCG64(seed)).random((rows, len(source.columns)))
     values: dict[str, NDArray[Any]] = {}
@@ -114,7 +114,8 @@ def draw(source: Network, rows: int, seed: int) -> Table:
 
 def _levels(column: Levels, case: NDArray[np.intp], uniforms: NDArray[np.float64]) -> NDArray[np.uint8]:
     sums = np.cumsum(np.array(column.probabilities), axis=1)[:, :-1] / _THOUSANDTHS
-    return (sums[case] <= uniforms[:, np.newaxis]).sum(axis=1).astype(np.uint8)
+    found: NDArray[np.uint8] = (sums[case] <= uniforms[:, np.newaxis]).sum(axis=1).astype(np.uint8)
+    return found
 
 
 def _numbers(
@@ -123,11 +124,12 @@ def _numbers(
     from scipy.special import ndtri
 
     table = np.array([(one.mean, one.deviation, *one.coefficients) for one in column.regressions])[case].T
-    found = table[0] + table[1] * ndtri(uniforms)
+    found: NDArray[np.float64] = table[0] + table[1] * ndtri(uniforms)
     for coefficient, other in zip(table[2:], others, strict=True):
         found = found + coefficient * other
     # Adding zero makes -0.0 a plain 0.0, which is written without a sign.
-    return np.round(found, DECIMALS) + 0.0
+    found = np.round(found, DECIMALS) + 0.0
+    return found
 
 
 def random_network(

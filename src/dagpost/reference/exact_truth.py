@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, labelled
+from dagpost._tools.arrays import labelled
 from dagpost.errors import InputError
 from dagpost.families.essential import essential_graphs
 from dagpost.families.masks import distinct_rows, members_of
@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
     from dagpost.reference.case import Case
 
-#: Families are listed until no more than this probability of a node is left ...
+#: Families are listed until no more than this probability of a node is left.
 LEFT_OUT = 1e-6
-#: ... or until so many are listed of all nodes together.
-MOST_FAMILIES = 25_000
 #: Beyond five columns, classes that are expected in fewer draws than this are not listed ...
 LEAST_EXPECTED = 50
 #: ... and those that are seen in fewer than this are not looked at: they are less probable.
@@ -70,7 +68,7 @@ def exact_truth(case: Case) -> Truth:
 
 
 def _listed_families(fitted: Fitted) -> pd.DataFrame:
-    """The most probable families of every node, to the same probability of the least one where there are too many."""
+    """The most probable families of every node."""
     import pandas as pd
 
     rows = []
@@ -82,11 +80,7 @@ def _listed_families(fitted: Fitted) -> pd.DataFrame:
         count = int(np.argmax(after <= LEFT_OUT)) + 1
         for (parents, _), probability in zip(own[:count], probabilities.tolist(), strict=False):
             rows.append((node, ";".join(fitted.names[parent] for parent in parents), probability))
-    frame = pd.DataFrame(rows, columns=["node", "parents", "probability"])
-    if len(frame) > MOST_FAMILIES:
-        kept = frame["probability"].nlargest(MOST_FAMILIES, keep="first").index
-        frame = frame.loc[sorted(kept)].reset_index(drop=True)
-    return frame
+    return pd.DataFrame(rows, columns=["node", "parents", "probability"])
 
 
 def _classes(case: Case, fitted: Fitted) -> tuple[pd.DataFrame, float]:
@@ -95,8 +89,8 @@ def _classes(case: Case, fitted: Fitted) -> tuple[pd.DataFrame, float]:
     if every is not None:
         patterns = essential_graphs(every.parents)
         first, member = distinct_rows(patterns)
-        mass: Floats = np.bincount(member, weights=every.weights)
-        return _class_table(patterns[first].tolist(), np.bincount(member).tolist(), mass.tolist(), fitted.names), 0.0
+        count, mass = np.bincount(member).tolist(), np.bincount(member, weights=every.weights).tolist()
+        return _class_table(patterns[first].tolist(), count, mass, fitted.names), 0.0
     draws, seen = FEW_DRAWS, _seen(fitted, FEW_DRAWS)
     if seen and len(fitted.names) <= MANY_COLUMNS:
         draws, seen = MANY_DRAWS, _seen(fitted, MANY_DRAWS)
@@ -131,7 +125,9 @@ def _class_table(
 
     texts = [pattern_text(pattern, names) for pattern in patterns]
     rows = sorted(zip(texts, graphs, probabilities, strict=True), key=lambda row: (-row[2], row[0]))
-    return pd.DataFrame(rows, columns=["class", "graphs", "probability"])
+    table = pd.DataFrame(rows, columns=["class", "graphs", "probability"])
+    # There may be none.
+    return table.astype({"class": str, "graphs": np.int64, "probability": np.float64})
 
 
 def weights_of(scores: LocalScores) -> LogWeight:

@@ -6,7 +6,7 @@ rounded down; the first level has what is left.
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -78,10 +78,13 @@ def mixed_copies(same: int) -> Network:
     copied = tuple(Levels(f"B{own}", (f"A{own}",), _copying(4, same)) for own in (1, 2))
     first = tuple(Regression((3 * a + 5 * b) % 4 / 2 - 0.75, 0.7) for a, b in product(range(4), repeat=2))
     later = tuple(Regression(mean, 0.7, (slope,)) for mean, slope in ((-0.4, 0.8), (0.0, 0.4), (0.4, 0.0), (0.8, -0.4)))
-    return network(
-        *(*sources, *copied, Numbers("Y1", ("A1", "A2"), first)),
-        *(Numbers(f"Y{own}", ("A1" if own % 2 == 0 else "A2", f"Y{own - 1}"), later) for own in (2, 3, 4)),
+    numbers = (
+        Numbers("Y1", ("A1", "A2"), first),
+        Numbers("Y2", ("A1", "Y1"), later),
+        Numbers("Y3", ("A2", "Y2"), later),
+        Numbers("Y4", ("A1", "Y3"), later),
     )
+    return network(*sources, *copied, *numbers)
 
 
 def tree(columns: int, arity: int, same: int) -> Network:
@@ -105,11 +108,10 @@ def pyramid(base: int, coefficient: float, deviation: float) -> Network:
     """
     found = [Numbers(f"A{place + 1}", (), (Regression(0.0, 1.0),)) for place in range(base)]
     own = (Regression(0.0, deviation, (coefficient, coefficient)),)
-    for row in range(1, base):
-        above, here = "ABCDEFGH"[row - 1 : row + 1]
+    for above, here in pairwise("ABCDEFGH"[:base]):
+        width = base - "ABCDEFGH".index(here)
         found += [
-            Numbers(f"{here}{place}", (f"{above}{place}", f"{above}{place + 1}"), own)
-            for place in range(1, base - row + 1)
+            Numbers(f"{here}{place}", (f"{above}{place}", f"{above}{place + 1}"), own) for place in range(1, width + 1)
         ]
     return network(*found)
 
