@@ -1,7 +1,7 @@
 """Graphs as samplers hold them (stacks of matrices, networkx graphs, lists of edges), as rows of parent masks.
 
 Graphs with directed cycles are found here: several samplers return some (DiBS, continuous relaxations), and they belong
-to no posterior over DAGs. Time: 100,000 graphs of 20 columns take 0.1 s as a stack, about 1 s as lists of edges.
+to no posterior over DAGs. Time: 100,000 graphs of 20 columns take 0.1 s as a stack, 0.5 s as lists of 40 edges.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 - *Families and classes* (variations.py): total variation between distributions over parent sets and over classes.
 - *Time* (running.py): from when on the running estimate stays close.
 
-Time: 100,000 graphs of 20 columns, all different, take about 1.5 s with everything; an edge matrix a few milliseconds.
+Time: 100,000 graphs of 20 columns, all different, take 0.5 s, and as much again with times; an edge matrix 2 ms.
 """
 
 from __future__ import annotations
