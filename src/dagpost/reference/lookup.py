@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dagpost._tools.checks import refusal
+from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
 from dagpost.reference.case import KINDS, Case
@@ -25,7 +26,8 @@ def names(kind: str | None = None, tag: str | None = None) -> tuple[str, ...]:
     tags = sorted({own for case in CASES.values() for own in case.tags})
     for value, called, known in ((kind, "kind", KINDS), (tag, "tag", tags)):
         if value is not None and not (isinstance(value, str) and value in known):
-            raise refusal(value, called, "reference.names", f"None or one of {', '.join(map(repr, known))}")
+            python = f"None or one of {', '.join(map(repr, known))}"
+            raise refusal(value, called, "reference.names", either(python, f"one of {', '.join(known)}"))
     chosen = (case for case in CASES.values() if kind in (None, case.kind) and (tag is None or tag in case.tags))
     return tuple(case.name for case in chosen)
 
