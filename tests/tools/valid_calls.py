@@ -62,7 +62,7 @@ _NOT_INPUT = frozenset(
         ),
         *("ValueEstimate", "ValueDistribution", "explorer.serving.Explorer"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
-        *("RegimeEffects", "TargetComparison", "Trajectory", "reference.Case"),
+        *("RegimeEffects", "TargetComparison", "Trajectory", "reference.Case", "reference.Truth"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )
 ) | {
@@ -314,6 +314,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "data.datasets.describe": (dagpost.datasets.describe, {"name": "coronary"}),
         "reference.names": (dagpost.reference.names, {}),
         "reference.load": (dagpost.reference.load, {"name": "coronary"}),
+        "reference.export": (dagpost.reference.export, {"folder": out / "cases", "cases": ["parity-5"]}),
         "BDeu": (_scored(made, dagpost.BDeu), {}),
         "BDe": (_scored(made, dagpost.BDe), {}),
         "BGe": (_scored(made, dagpost.BGe, small_numbers()), {}),

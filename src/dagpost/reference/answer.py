@@ -212,8 +212,9 @@ def _weights(weights: Any, count: int) -> Floats:
     if largest == 0.0:
         raise InputError("All weights are 0. Give at least one graph a weight above 0.")
     # The sum of huge weights would not be finite.
-    shares = found / largest
-    return shares / shares.sum()
+    shares: Floats = found / largest
+    shares /= shares.sum()
+    return shares
 
 
 def _checked_seconds(seconds: Any, count: int) -> Floats:

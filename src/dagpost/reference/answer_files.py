@@ -192,7 +192,7 @@ def _separator(line: str) -> str:
 def _cells(text: str, source: Path) -> tuple[list[list[str]], list[int]]:
     """All lines but the first, and where each stands; empty lines are left out."""
     first = text.lstrip("\n").split("\n", 1)[0]
-    reader = csv.reader(io.StringIO(text), delimiter=_separator(first), skipinitialspace=True)
+    reader = csv.reader(io.StringIO(text), delimiter=_separator(first), skipinitialspace=True, strict=True)
     rows, lines = [], []
     try:
         for row in reader:

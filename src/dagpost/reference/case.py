@@ -11,7 +11,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,10 +18,12 @@ from typing import TYPE_CHECKING
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.reference.drawing import DECIMALS
+from dagpost.reference.sources import Source
 from dagpost.scores import LocalScores, Score
 
 if TYPE_CHECKING:
     from dagpost.model import DagPosterior
+    from dagpost.reference.truth import Truth
 
 #: The kinds of columns that a case may have.
 DISCRETE, GAUSSIAN, MIXED = KINDS = ("discrete", "gaussian", "mixed")
@@ -43,12 +44,17 @@ class Case:
     score: Score
     max_parents: int
     tags: tuple[str, ...] = ()
-    make: Callable[[], Table] = field(repr=False, kw_only=True)
+    source: Source = field(repr=False, kw_only=True)
 
     @cached_property
     def table(self) -> Table:
         """The table, drawn or looked up when it is first needed."""
-        return self.make()
+        return self.source.table()
+
+    @property
+    def origin(self) -> str:
+        """Where the table comes from, with all that is needed to make it again."""
+        return self.source.in_words()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -103,6 +109,13 @@ class Case:
                 f"its SHA-256 begins with {self.fingerprint[:16]} instead of {expected[:16]}. This version of NumPy, "
                 "SciPy or scikit-learn makes another table, or the case was changed; please report it."
             )
+
+    @cached_property
+    def truth(self) -> Truth:
+        """The exact posterior of this case, as it comes with the package."""
+        from dagpost.reference.truth_files import read_truth
+
+        return read_truth(self)
 
     def local_scores(self) -> LocalScores:
         """The log marginal likelihood of every family, which is all that a sampler needs (`write_jkl` writes it)."""

@@ -152,14 +152,14 @@ def random_network(
     3. For each column in that order, one for each of the columns before it: those with `u < degree / (columns - 1)` are
        its parents, or the `max_parents` with the smallest `u` if there are more, in the order of the columns.
     4. Right after the parents of a column, its parameters, for one combination of its parents' levels after the other.
-       Of levels: one for each level; `(-log u) ** sharpness`, divided by the sum of all, is the probability, rounded
-       down to thousandths but at least 10 of them; the most probable level (the first of equals) takes what is left.
+       Of levels: one for each level; the probabilities are in proportion to `(-log u) ** sharpness`, in `thousandths`
+       of which each level has at least 10.
        Of numbers: one for the mean, `2 u - 1`; one for the deviation, `0.5 + 0.5 u`; then two for each coefficient, the
        size, `low + (high - low) * u` with `coefficients` being (low, high), and the sign, minus where `u < 0.5`; all
        rounded to two decimals.
 
-    >>> random_network(4, seed=1, arities=(2, 2)).edges
-    ()
+    >>> random_network(5, seed=1, arities=(2, 3)).edges
+    (('X3', 'X5'), ('X3', 'X1'), ('X1', 'X4'), ('X1', 'X2'))
     """
     stream = np.random.Generator(np.random.PCG64(seed))
     names = [f"X{place + 1}" for place in range(columns)]
@@ -185,11 +185,19 @@ def random_network(
     return Network(tuple(found), tuple(names))
 
 
-def _random_levels(stream: np.random.Generator, arity: int, sharpness: float) -> tuple[int, ...]:
-    weights = [(-math.log(stream.random())) ** sharpness for _ in range(arity)]
-    parts = [max(10, math.floor(_THOUSANDTHS * weight / sum(weights))) for weight in weights]
+def thousandths(weights: Sequence[float], least: int) -> tuple[int, ...]:
+    """Probabilities in this proportion, rounded down but at least `least` each; the first largest takes what is left.
+
+    >>> thousandths([1, 2, 4], least=1)
+    (142, 285, 573)
+    """
+    parts = [max(least, math.floor(_THOUSANDTHS * weight / sum(weights))) for weight in weights]
     parts[weights.index(max(weights))] += _THOUSANDTHS - sum(parts)
     return tuple(parts)
+
+
+def _random_levels(stream: np.random.Generator, arity: int, sharpness: float) -> tuple[int, ...]:
+    return thousandths([(-math.log(stream.random())) ** sharpness for _ in range(arity)], least=10)
 
 
 def _random_regression(stream: np.random.Generator, parents: int, sizes: tuple[float, float]) -> Regression:

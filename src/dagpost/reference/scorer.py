@@ -19,16 +19,16 @@ from dagpost._tools.checks import refusal
 from dagpost.features import weighted_matrix
 from dagpost.posterior.distinct import distinct_graphs_in
 from dagpost.reference.answer import REFUSE, Answer, answer_of
+from dagpost.reference.case import Case
 from dagpost.reference.distances import Distances
+from dagpost.reference.lookup import load
 from dagpost.reference.pair_distances import calibration, divergence, draws_worth, pair_distance
 from dagpost.reference.running import time_to_accuracy
+from dagpost.reference.truth import Truth
 from dagpost.reference.variations import class_distance, family_distance
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from dagpost.reference.case import Case
-    from dagpost.reference.truth import Truth
 
 
 def score(answer: Any, case: Case | Truth | str, *, seconds: Any = None, cyclic: str = REFUSE) -> Distances:
@@ -94,12 +94,7 @@ def distances(answer: Answer, truth: Truth, case: str = "") -> Distances:
 
 
 def _truth_of(case: Any) -> tuple[Truth, str]:
-    from dagpost.reference.case import Case
-    from dagpost.reference.truth import Truth
-
     if isinstance(case, str):
-        from dagpost.reference import load
-
         case = load(case)
     if isinstance(case, Case):
         return case.truth, case.name
