@@ -1,6 +1,6 @@
 """How far off are our own methods? Each of them on the reference cases, scored against the exact posterior.
 
-    python -m benchmarks.reference_methods [--cases coronary,wine] [--methods dds,kbest] [--runs 5] [--quick] [--fresh]
+    python -m benchmarks.reference_methods [--cases coronary,wine] [--methods dds,kbest] [--runs 3] [--quick] [--fresh]
     python -m benchmarks.reference_methods --paper
 
 Every method draws the same number of graphs, 10,000, with its usual settings, from one seed a run; K-best lists 1,000
@@ -136,7 +136,7 @@ def mean(figure: str) -> Callable[[Case, Runs], str]:
 
 
 def sad_and_worth(case: Case, runs: Runs) -> str:
-    """The mean SAD, and what that is worth: a chain that is stuck in one run of five is not made good by the others."""
+    """The mean SAD, and what that is worth: a chain that is stuck in one run is not made good by the others."""
     sad = fmean(run["sad"] for run in runs)
     return f"{two_digits(sad)} ({two_digits(draws_worth(case.truth.edges.to_numpy(), sad))})"
 
@@ -173,20 +173,20 @@ def drawn_from(method: Method) -> str:
     return method.target.words
 
 
-def report(cases: Sequence[Case], methods: dict[str, Method], effort: Effort, journal: Journal) -> str:
+def report(cases: Sequence[Case], methods: dict[str, Method], effort: Effort, runs: int, journal: Journal) -> str:
     """All figures as Markdown: a table a figure, a row a method, a column a case, means over the runs."""
     about = machine()
     lines = [
         f"{about['processor']}, {CORES} cores, dagpost {__version__}. {effort.graphs:,} graphs a run "
-        f"(kbest {effort.listed:,}, bootstrap {effort.replicates:,}); means over the runs. "
+        f"(kbest {effort.listed:,}, bootstrap {effort.replicates:,}); means over {runs} runs. "
         "! marks methods that warned in at least one run.",
     ]
     for title, figure in TABLES:
         lines += ["", f"## {title}", "", _line(["method", "draws from", *(case.name for case in cases)])]
         lines += [_line(["---", "---", *("--:" for _ in cases)])]
         for name, method in methods.items():
-            found = [(case, journal.runs(row_of(case), name)) for case in cases]
-            cells = [figure(case, runs) + _mark(runs) for case, runs in found]
+            found = [(case, journal.runs(row_of(case), name)[:runs]) for case in cases]
+            cells = [figure(case, done) + _mark(done) for case, done in found]
             lines.append(_line([f"`{name}`", drawn_from(method), *cells]))
     return "\n".join([*lines, ""])
 
@@ -235,7 +235,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog=name, description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--cases", help=f"names, by commas; unless given {','.join(DEFAULT_CASES)}")
     parser.add_argument("--methods", help="names, by commas; all of them unless given")
-    parser.add_argument("--runs", type=int, help="runs of every method, 5 unless given; of --paper 20")
+    parser.add_argument("--runs", type=int, help="runs of every method, 3 unless given; of --paper 20")
     parser.add_argument("--quick", action="store_true", help="some seconds: few graphs, two runs")
     parser.add_argument("--paper", action="store_true", help="IW-DDS beside the figures of He, Tian & Wu (2016)")
     parser.add_argument("--fresh", action="store_true", help="do not go on from an earlier run")
@@ -260,8 +260,9 @@ def main() -> None:
         methods = {one: methods[one] for one in options.methods.split(",")}
     cases = [reference.load(one) for one in (options.cases.split(",") if options.cases else DEFAULT_CASES)]
     journal = Journal(options.output / "runs.jsonl", asdict(effort_made), fresh=options.fresh)
-    run_all(cases, methods, effort_made, options.runs or (2 if options.quick else 5), journal)
-    text = report(cases, methods, effort_made, journal)
+    runs = options.runs or (2 if options.quick else 3)
+    run_all(cases, methods, effort_made, runs, journal)
+    text = report(cases, methods, effort_made, runs, journal)
     (options.output / "methods.md").write_text(text)
     print(text)
 
