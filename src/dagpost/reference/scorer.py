@@ -5,7 +5,7 @@
 - *Families and classes* (variations.py): total variation between distributions over parent sets and over classes.
 - *Time* (running.py): from when on the running estimate stays close.
 
-Time: 100,000 graphs of 20 columns, all different, take about 1.5 s with everything; an edge matrix a few milliseconds.
+Time: 100,000 graphs of 20 columns, all different, take 0.5 s, and as much again with times; an edge matrix 2 ms.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def distances(answer: Answer, truth: Truth, case: str = "") -> Distances:
         graphs, weights = answer.parents[distinct.rows], distinct.weights
         paths = np.clip(weighted_matrix("~>", graphs, weights), 0.0, 1.0) if paths is None else paths
         families = family_distance(truth.families, graphs, weights, names)
-        classes = class_distance(truth.classes, graphs, weights, names)
+        # Where no class has any probability worth mention, none is listed, and nothing can be said.
+        classes = class_distance(truth.classes, graphs, weights, names) if len(truth.classes) else None
         if answer.seconds is not None:
             timed = time_to_accuracy(exact, answer.parents, answer.weights, answer.seconds)
     return Distances(

@@ -160,7 +160,7 @@ def test_what_is_not_a_file_is_refused(tmp_path: Path, truth: Truth) -> None:
     with pytest.raises(InputError, match="is a folder"):
         read_answer(tmp_path, truth)
     with pytest.raises(InputError, match="'case' parameter of score must be a Case, the name of one, or a Truth"):
-        read_answer(tmp_path, 5)  # type: ignore[arg-type]
+        read_answer(tmp_path, 5)
     (tmp_path / "noise.csv").write_bytes(bytes(range(256)))
     with pytest.raises(InputError, match=r"noise\.csv"):
         read_answer(tmp_path / "noise.csv", truth)
