@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.journal import Journal
 from benchmarks.measuring import CORES, RESULTS, SHARED, machine
 from benchmarks.paper_methods import CERTAIN, ORDER_COLUMNS, STRUCTURE_COLUMNS, Effort, Method, Row, curves
 
@@ -71,40 +72,11 @@ PRINTED_SECONDS = {
 }
 
 
-class Journal:
-    """Every run that was ever done, one line each, so that none is done twice."""
-
-    def __init__(self, file: Path, effort: Effort, fresh: bool) -> None:
-        self.file, self.effort = file, asdict(effort)
-        # How many runs there are does not change any of them.
-        for many in ("order_runs", "structure_runs", "curve_runs"):
-            del self.effort[many]
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if fresh:
-            file.unlink(missing_ok=True)
-        lines = file.read_text().splitlines() if file.exists() else []
-        self.done = [entry for entry in map(_parsed, lines) if entry and entry["effort"] == self.effort]
-
-    def find(self, row: str, column: str, run: int) -> dict[str, Any] | None:
-        """A run that was done before."""
-        found = (e for e in self.done if (e["row"], e["column"], e["run"]) == (row, column, run))
-        return next(found, None)
-
-    def add(self, row: str, column: str, run: int, figures: dict[str, Any]) -> None:
-        """Write a run down."""
-        entry = {"row": row, "column": column, "run": run, "effort": self.effort, **figures}
-        with self.file.open("a") as file:
-            file.write(json.dumps(entry) + "\n")
-        self.done.append(entry)
-
-
-def _parsed(line: str) -> dict[str, Any] | None:
-    """A line that was cut short by a kill counts as not there."""
-    try:
-        entry: dict[str, Any] = json.loads(line)
-    except ValueError:
-        return None
-    return entry
+def journal_of(file: Path, effort: Effort, *, fresh: bool) -> Journal:
+    """The runs that were done with this effort."""
+    # How many runs there are does not change any of them.
+    many = ("order_runs", "structure_runs", "curve_runs")
+    return Journal(file, {name: value for name, value in asdict(effort).items() if name not in many}, fresh=fresh)
 
 
 def tasks(effort: Effort, row: str) -> Iterator[tuple[str, Method, int]]:
@@ -195,12 +167,8 @@ def report(names: list[str], journal: Journal, full_effort: bool) -> tuple[str, 
 _DELTA_COLUMNS = ("K-best", "IW-DDS", "exact layers")
 
 
-def _runs(name: str, column: str, journal: Journal) -> list[dict[str, Any]]:
-    return [entry for entry in journal.done if entry["row"] == name and entry["column"] == column]
-
-
 def _sad_cell(name: str, column: str, journal: Journal, printed: dict[str, Any], full_effort: bool) -> tuple[str, bool]:
-    values = [entry["sad"] for entry in _runs(name, column, journal)]
+    values = [entry["sad"] for entry in journal.runs(name, column)]
     if not values:
         return "", False
     cell = describe(values)
@@ -219,7 +187,7 @@ def _sad_cell(name: str, column: str, journal: Journal, printed: dict[str, Any],
 
 
 def _delta_cell(name: str, column: str, journal: Journal, printed: dict[str, Any]) -> str:
-    values = [entry["delta"] for entry in _runs(name, column, journal)]
+    values = [entry["delta"] for entry in journal.runs(name, column)]
     row = printed.get("table3_sad_structure_modular", {}).get(name, {})
     theirs = {"K-best": row.get("kbest_delta"), "IW-DDS": row.get("iwdds_delta_mean")}.get(column)
     shown = describe(values) if values else ""
@@ -227,7 +195,7 @@ def _delta_cell(name: str, column: str, journal: Journal, printed: dict[str, Any
 
 
 def _seconds_cell(name: str, column: str, journal: Journal, printed: dict[str, Any]) -> str:
-    runs = [entry["phases"] for entry in _runs(name, column, journal)]
+    runs = [entry["phases"] for entry in journal.runs(name, column)]
     if not runs:
         return ""
     phases = {phase: float(np.mean([run[phase] for run in runs])) for phase in runs[0]}
@@ -309,7 +277,7 @@ def main() -> None:
         if options.runs < 2:
             parser.error("a standard deviation takes at least 2 runs")
         effort = replace(effort, order_runs=options.runs, structure_runs=options.runs, curve_runs=options.runs)
-    journal = Journal(options.output / "runs.jsonl", effort, options.fresh)
+    journal = journal_of(options.output / "runs.jsonl", effort, fresh=options.fresh)
     try:
         present = run_rows(names, effort, journal)
     except KeyboardInterrupt:

@@ -1,6 +1,7 @@
 """The public names and their homes: for type checkers, and for `__init__.py`, which loads a name on its first use."""
 
 from dagpost import plots as plots
+from dagpost import reference as reference
 from dagpost._version import __version__ as __version__
 from dagpost.causal import Effect as Effect
 from dagpost.checkpoints import Checkpoint as Checkpoint
@@ -45,9 +46,13 @@ from dagpost.files.graph_files import write_graphml as write_graphml
 from dagpost.files.graph_files import write_json as write_json
 from dagpost.files.jkl import read_jkl as read_jkl
 from dagpost.files.jkl import write_jkl as write_jkl
+from dagpost.files.strengths import matrix_of_strengths as matrix_of_strengths
+from dagpost.files.strengths import strength_table as strength_table
 from dagpost.files.trajectory import Trajectory as Trajectory
 from dagpost.files.trajectory import read_trajectory as read_trajectory
 from dagpost.files.trajectory import write_trajectory as write_trajectory
+from dagpost.files.weighted_graphs import read_graphs as read_graphs
+from dagpost.files.weighted_graphs import write_graphs as write_graphs
 from dagpost.methods.base import Draws as Draws
 from dagpost.methods.base import Method as Method
 from dagpost.methods.base import Wanted as Wanted

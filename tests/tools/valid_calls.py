@@ -62,7 +62,8 @@ _NOT_INPUT = frozenset(
         ),
         *("ValueEstimate", "ValueDistribution", "explorer.serving.Explorer"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
-        *("RegimeEffects", "TargetComparison", "Trajectory"),
+        *("RegimeEffects", "TargetComparison", "Trajectory", "reference.Case", "reference.Truth"),
+        *("reference.Answer", "reference.Distances"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )
 ) | {
@@ -179,8 +180,10 @@ class Made:
         self.sample_file = self.put("sample.dagpost", self.sample.save)
         self.recipe_file = self.put("recipe.toml", self.recipe.save)
         self.json = self.put("edges.json", lambda path: dagpost.write_json(self.model, path))
+        self.answer = self.put("answer.csv", lambda path: path.write_text("from,to,probability\nX1,X5,0.5\n"))
         self.jkl = self.put("scores.jkl", lambda path: dagpost.write_jkl(self.scores, path))
         self.trajectory = self.put("graphs.csv", lambda path: dagpost.write_trajectory(self.sample, path))
+        self.graphs = self.put("graphs.jsonl", lambda path: dagpost.write_graphs(dagpost.top_graphs(self.sample), path))
         self.bif = self.put("network.bif", self.network.write)
 
     def put(self, name: str, write: Callable[[Path], object]) -> Path:
@@ -311,6 +314,11 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "data.datasets.load": (dagpost.datasets.load, {"name": "coronary"}),
         "data.datasets.true_edges": (dagpost.datasets.true_edges, {"name": "asia"}),
         "data.datasets.describe": (dagpost.datasets.describe, {"name": "coronary"}),
+        "reference.names": (dagpost.reference.names, {}),
+        "reference.load": (dagpost.reference.load, {"name": "coronary"}),
+        "reference.score": (dagpost.reference.score, {"answer": np.zeros((5, 5)), "case": "parity-5"}),
+        "reference.read_answer": (dagpost.reference.read_answer, {"path": made.answer, "case": "parity-5"}),
+        "reference.export": (dagpost.reference.export, {"folder": out / "cases", "cases": ["parity-5"]}),
         "BDeu": (_scored(made, dagpost.BDeu), {}),
         "BDe": (_scored(made, dagpost.BDe), {}),
         "BGe": (_scored(made, dagpost.BGe, small_numbers()), {}),
@@ -419,6 +427,13 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "Effect.plot": (made.effect.plot, {}),
         "causal.EffectPart.interval": (made.effect.direct.interval, {}),
         "long_table": (dagpost.long_table, {"source": made.sample}),
+        "strength_table": (dagpost.strength_table, {"source": made.sample}),
+        "matrix_of_strengths": (dagpost.matrix_of_strengths, {"strengths": dagpost.strength_table(made.model)}),
+        "write_graphs": (
+            dagpost.write_graphs,
+            {"graphs": dagpost.top_graphs(made.sample), "path": out / "graphs.csv"},
+        ),
+        "read_graphs": (dagpost.read_graphs, {"path": made.graphs}),
         "files.frames.matrix_of_long": (
             _named("files.frames.matrix_of_long"),
             {"long": dagpost.long_table(made.sample), "names": ("A", "B", "C")},

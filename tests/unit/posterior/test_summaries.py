@@ -118,6 +118,44 @@ def test_the_best_graphs_of_a_model_cover_what_it_says(model: DagPosterior) -> N
     np.testing.assert_array_equal(top.parents, best.parents)
 
 
+@pytest.mark.parametrize(
+    ("coverage", "graphs"), [(0.3, 1), (0.5, 1), (0.51, 2), (0.9, 2), (0.95, 3), (1.0, 3), (None, 3)]
+)
+def test_no_more_graphs_are_given_than_it_takes_to_hold_the_share_asked_for(coverage: Any, graphs: int) -> None:
+    rows = [[0, 1, 0], [0, 0, 0], [0, 1, 0], [0, 0, 1]]
+    sample = sample_of(rows, [0.1, 0.4, 0.4, 0.1])
+    top = top_graphs(sample, None, coverage=coverage)
+    assert len(top) == graphs
+    assert top.covered == pytest.approx([0.5, 0.9, 1.0][graphs - 1])
+    assert len(top_graphs(sample, 2, coverage=coverage)) == min(graphs, 2)
+
+
+def test_weighted_graphs_are_the_same_as_networkx_as_arrays_and_as_a_table() -> None:
+    dags = naive_features.random_dags(4, 40, 0.4, 11).tolist()
+    sample = sample_of([*dags, [0, 0, 0, 0]], np.random.default_rng(2).dirichlet(np.ones(41)))
+    top = top_graphs(sample, None, coverage=0.9)
+    assert top.covered < 1.0
+    np.testing.assert_allclose(top.weights, top.probabilities / top.covered, rtol=1e-12)
+    arrays = top.adjacency()
+    assert arrays.shape == (len(top), 4, 4)
+    table = top.edge_table()
+    assert table.columns.to_list() == ["graph", "weight", "from", "to"]
+    for place, (graph, weight, array) in enumerate(zip(top, top.weights, arrays, strict=True)):
+        assert tuple(graph) == top.names
+        np.testing.assert_array_equal(nx.to_numpy_array(graph, dtype=bool), array)
+        own = table[table["graph"] == place + 1]
+        assert set(own["weight"]) == {weight}
+        pairs = own[["from", "to"]].dropna().itertuples(index=False, name=None)
+        assert sorted(pairs) == sorted(graph.edges)
+        assert len(own) == max(1, graph.number_of_edges())
+
+
+@pytest.mark.parametrize("coverage", [0.0, 1.5, True, "half", math.nan])
+def test_a_share_of_the_posterior_is_above_0_and_at_most_1(coverage: Any) -> None:
+    with pytest.raises(InputError, match="'coverage' must be a number above 0 and at most 1"):
+        top_graphs(sample_of([[0, 1]]), coverage=coverage)
+
+
 @pytest.mark.parametrize("count", [0, -1, True, 2.5, "two"])
 def test_a_number_of_graphs_is_a_positive_int(count: Any) -> None:
     with pytest.raises(InputError, match="'count' must be an int of at least 1"):

@@ -8,14 +8,17 @@ Repeats are told apart by sorting (posterior/distinct.py): N log N steps.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dagpost._tools import memory
 from dagpost._tools.arrays import Floats
-from dagpost._tools.checks import whole_number
-from dagpost.families.masks import graph_of_masks, integers_of, rows_equal_to
+from dagpost._tools.checks import number, whole_number
+from dagpost.families.masks import graph_of_masks, integers_of, matrices_of_masks, members_of, rows_equal_to
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sources import sample_of
@@ -104,10 +107,11 @@ def graph_standing(source: GraphSource, graph: GivenGraph, log_joint: float = ma
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopGraphs:
-    """The most probable graphs of a sample, best first.
+    """The most probable graphs of a sample, best first; iterating over them gives networkx graphs.
 
     `probabilities` are posterior probabilities if `exact`, else shares of the weight of the sample; `covered` is their
-    sum. `parents` has one row of masks a graph.
+    sum. `weights` are the same numbers scaled to sum to 1, for programs that average over these graphs: 1 - `covered`
+    is what such an average leaves out. `parents` has one row of masks a graph.
     """
 
     names: tuple[str, ...]
@@ -123,6 +127,14 @@ class TopGraphs:
     def __repr__(self) -> str:
         what = "of the posterior" if self.exact else "of the weight of the sample"
         return f"The {len(self):,} most probable graphs, with {self.covered:.4f} {what} together"
+
+    def __iter__(self) -> Iterator[nx.DiGraph[str]]:
+        return (graph_of_masks(row, self.names) for row in self.parents)
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of each graph in an average over these: the probabilities, scaled to sum to 1."""
+        return self.probabilities / self.probabilities.sum()
 
     def graph(self, place: int) -> nx.DiGraph[str]:
         """One of them as a networkx graph; 0 is the best."""
@@ -143,25 +155,58 @@ class TopGraphs:
             }
         )
 
+    def adjacency(self) -> NDArray[np.bool_]:
+        """Array (graphs, parents, children): whether each edge is there."""
+        memory.require(
+            len(self) * len(self.names) ** 2,
+            f"A matrix for each of {len(self):,} graphs of {len(self.names):,} variables",
+            "Ask top_graphs for fewer.",
+        )
+        return matrices_of_masks(self.parents)
+
+    def edge_table(self) -> pd.DataFrame:
+        """One row an edge of a graph: graph (its rank), weight, from, to; a graph without edges has one row of gaps."""
+        import pandas as pd
+
+        weights = self.weights.tolist()
+        rows = []
+        for place, row in enumerate(self.parents):
+            edges = [(parent, child) for child, mask in enumerate(integers_of(row)) for parent in members_of(mask)]
+            ends = [(self.names[parent], self.names[child]) for parent, child in sorted(edges)] or [(None, None)]
+            rows += [(place + 1, weights[place], *pair) for pair in ends]
+        return pd.DataFrame(rows, columns=["graph", "weight", "from", "to"])
+
     def _repr_html_(self) -> str:
         return html_of(repr(self), self.table())
 
 
-def top_graphs(source: GraphSource, count: int = 10) -> TopGraphs:
+def top_graphs(source: GraphSource, count: int | None = 10, *, coverage: float | None = None) -> TopGraphs:
     """The `count` most probable of the graphs that were drawn (fewer where there are not so many).
 
-    They come from a sample, or from a model's own one; `model.best(count)` finds the best of all graphs.
+    They come from a sample, or from a model's own one; `model.best(count)` finds the best of all graphs. A `count` of
+    None stands for all of them. With `coverage`, such as 0.99, no more graphs are given than it takes to hold this
+    share of the posterior (of the weight of the sample where the probabilities of graphs are not known). A sample may
+    hold less: `covered` says how much there is.
 
     >>> from dagpost import DagPosterior, datasets
     >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
     >>> top_graphs(sample, 3)
     The 3 most probable graphs, with 0.0452 of the posterior together
+    >>> half = top_graphs(sample, None, coverage=0.5)
+    >>> half
+    The 92 most probable graphs, with 0.5020 of the posterior together
     """
-    whole_number(count, "count")
+    if count is not None:
+        whole_number(count, "count", optional=True)
+    if coverage is not None:
+        allowed = "a number above 0 and at most 1, or None"
+        number(coverage, "coverage", above=0.0, most=1.0, allowed=allowed)
     sample = sample_of(source)
     distinct, probabilities, exact = distinct_graphs(sample)
     # Of hundreds of columns no graph is drawn twice: then the one that fits best comes first.
     best = np.lexsort((-sample.log_joint[distinct.rows], -probabilities))[:count]
+    if coverage is not None:
+        best = best[: 1 + int(np.searchsorted(np.cumsum(probabilities[best]), coverage * (1.0 - _ROUNDING)))]
     rows = distinct.rows[best]
     return TopGraphs(
         names=sample.names,

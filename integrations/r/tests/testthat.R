@@ -1,0 +1,4 @@
+library(testthat)
+library(dagpost)
+
+test_check("dagpost")

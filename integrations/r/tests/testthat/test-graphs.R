@@ -1,0 +1,40 @@
+test_that("a sample has graphs, weights and answers", {
+  skip_without_python()
+  drawn <- sample_graphs(model, 300, seed = 1)
+  expect_length(drawn, 300)
+  expect_equal(sum(weights(drawn)), 1)
+  expect_output(print(drawn), "^Sample of 300 independent graphs over 6 variables")
+  adjacency <- as_adjacency(drawn)
+  expect_equal(dim(adjacency), c(6, 6, 300))
+  mean_edges <- apply(adjacency, 1:2, function(there) sum(there * weights(drawn)))
+  expect_equal(unname(mean_edges), unname(edge_probabilities(drawn, as = "matrix")))
+  expect_identical(as_adjacency(drawn[[7]]), adjacency[, , 7])
+  expect_error(drawn[[301]], "numbered from 1 to 300", class = "dagpost_error")
+})
+
+test_that("the best graphs have probabilities, best first", {
+  skip_without_python()
+  best <- best_graphs(model, 3)
+  expect_length(best, 3)
+  expect_false(is.unsorted(-probabilities(best)))
+  expect_equal(probabilities(best)[1], 0.02881378480750819)
+})
+
+test_that("a graph becomes an igraph, a model string and a network of bnlearn", {
+  skip_without_python()
+  graph <- best_graphs(model, 1)[[1]]
+  expect_output(print(graph), "^Graph of 6 nodes and ")
+  expect_equal(model_string(as_graph(c(0, 0, 0, 1, 0, 0, 1, 1, 0), c("A", "B. c", "D"))), "[A][B. c|A][D|A:B. c]")
+  expect_error(model_string(as_graph(0, "A|B")), "has one of the characters", class = "dagpost_error")
+  if (requireNamespace("igraph", quietly = TRUE)) {
+    expect_equal(as.matrix(igraph::as_adjacency_matrix(as_igraph(graph))), as_adjacency(graph), ignore_attr = TRUE)
+    probable <- as_igraph(model, threshold = 0.4)
+    expect_true(all(igraph::E(probable)$probability >= 0.4))
+  }
+  if (!requireNamespace("bnlearn", quietly = TRUE)) {
+    expect_error(as_bn(graph), "needs the package bnlearn", class = "dagpost_error")
+    skip("bnlearn is not installed: as_bn() was not tried")
+  }
+  expect_equal(bnlearn::amat(as_bn(graph)), as_adjacency(graph), ignore_attr = TRUE)
+  expect_equal(bnlearn::modelstring(bnlearn::model2network(model_string(graph))), bnlearn::modelstring(as_bn(graph)))
+})

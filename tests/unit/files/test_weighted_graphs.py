@@ -1,0 +1,164 @@
+"""Weighted graphs in files: what is read is what was written, and what makes no sense is refused by line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.naive import features as naive_features
+from tests.naive.summaries import ODD_NAMES, sample_of
+
+from dagpost.errors import InputError
+from dagpost.files.weighted_graphs import read_graphs, write_graphs
+from dagpost.posterior.summaries import top_graphs
+
+
+def drawn(nodes: int = 5, names: Any = None, **about: Any) -> Any:
+    """The best of some random graphs of different weights, one without edges."""
+    rows = [*naive_features.random_dags(nodes, 30, 0.3, 5).tolist(), [0] * nodes]
+    generator = np.random.default_rng(4)
+    weights, log_joint = generator.dirichlet(np.ones(31)), -generator.random(31)
+    return top_graphs(sample_of(rows, weights, log_joint, names=names, **about), None, coverage=0.95)
+
+
+def same_graphs(found: Any, expected: Any) -> None:
+    assert found.names == expected.names
+    assert [set(graph.edges) for graph in found] == [set(graph.edges) for graph in expected]
+    np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+    assert found.covered == pytest.approx(expected.covered)
+
+
+def test_a_csv_file_holds_one_row_a_graph_that_any_program_reads(tmp_path: Path) -> None:
+    graphs, path = drawn(), tmp_path / "graphs.csv"
+    write_graphs(graphs, path)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["graph", "weight", "probability", "edges"]
+    assert [row["graph"] for row in rows] == [str(rank) for rank in range(1, len(graphs) + 1)]
+    assert sum(float(row["weight"]) for row in rows) == pytest.approx(1.0)
+    assert sum(float(row["probability"]) for row in rows) == pytest.approx(graphs.covered)
+    for row, graph in zip(rows, graphs, strict=True):
+        pairs = [tuple(edge.split("->")) for edge in row["edges"].split(";") if edge]
+        assert sorted(pairs) == sorted(graph.edges)
+    same_graphs(read_graphs(path, graphs.names), graphs)
+
+
+def test_json_lines_keep_names_of_any_kind_and_every_number(tmp_path: Path) -> None:
+    graphs, path = drawn(8, names=ODD_NAMES[:8], log_evidence=3.0), tmp_path / "graphs.JSONL"
+    write_graphs(graphs, path)
+    found = read_graphs(path)
+    same_graphs(found, graphs)
+    np.testing.assert_array_equal(found.log_joint, graphs.log_joint)
+    assert found.exact
+    turned = read_graphs(path, reversed(graphs.names))
+    assert [set(graph.edges) for graph in turned] == [set(graph.edges) for graph in graphs]
+    assert turned.names == graphs.names[::-1]
+
+
+def test_graphs_of_more_than_64_columns_come_back(tmp_path: Path) -> None:
+    names = tuple(f"V{place}" for place in range(70))
+    (tmp_path / "wide.csv").write_text("edges,weight\nV69->V0;V0->V1,3\n,1\n", encoding="utf-8")
+    found = read_graphs(tmp_path / "wide.csv", names)
+    assert [sorted(graph.edges) for graph in found] == [[("V0", "V1"), ("V69", "V0")], []]
+    write_graphs(found, tmp_path / "wide.jsonl")
+    same_graphs(read_graphs(tmp_path / "wide.jsonl"), found)
+
+
+def test_graphs_from_elsewhere_need_only_their_edges_and_repeats_are_put_together(tmp_path: Path) -> None:
+    path = tmp_path / "graphs.csv"
+    path.write_text('edges,seconds\nB->A,1\n"B->A; C -> A",2\nB -> A,3\n,4\n', encoding="utf-8")
+    found = read_graphs(path)
+    assert found.names == ("B", "A", "C")
+    np.testing.assert_allclose(found.weights, [0.5, 0.25, 0.25])
+    assert [sorted(graph.edges) for graph in found] == [[("B", "A")], [("B", "A"), ("C", "A")], []]
+    assert found.covered == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["A;B", "A->B", " A", ""])
+def test_a_name_that_a_list_of_edges_cannot_hold_is_refused_before_anything_is_written(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "graphs.csv"
+    with pytest.raises(InputError, match=r"cannot stand in a list of edges.*write a \.jsonl file"):
+        write_graphs(drawn(2, names=(name, "C")), path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("weight\n1\n", r"line 1: there is no column 'edges'. Got \['weight'\]"),
+        ("", "line 1: there is no column 'edges'"),
+        ("edges\n", "holds no graph"),
+        ("edges,weight\nA->B,1\nA-B,1\n", "line 3: edges are written as 'A->B;C->B'. Got 'A-B'"),
+        ("edges,weight\nA->B,-1\n", "line 2: 'weight' must be a number of at least 0. Got '-1'"),
+        ("edges,weight\nA->B,nan\n", "line 2: 'weight' must be a number"),
+        ("edges,weight\nA->B\n", "line 2: 2 cells are needed. Got 1"),
+        ("edges\nA->B;B->A\n", "line 2: This graph has a directed cycle"),
+        ('edges\n"A->B\n', "line 2: this is not CSV"),
+        ("edges,weight\nA->B,0\n", "All weights in .* are 0"),
+        ('edges\n""\n', "No graph in .* has an edge: give the names"),
+    ],
+)
+def test_a_csv_file_that_makes_no_sense_is_refused_by_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "graphs.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_graphs(path)
+
+
+def test_an_edge_between_strangers_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "graphs.csv"
+    path.write_text("edges\nA->B\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 2: There is no variable 'B'"):
+        read_graphs(path, ["A", "C"])
+
+
+ABOUT: dict[str, Any] = {"dagpost": "graphs", "format": 1, "names": ["A", "B"], "exact": False}
+GRAPH: dict[str, Any] = {"weight": 1.0, "probability": 0.5, "log_joint": None, "edges": [["A", "B"]]}
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([GRAPH], "does not hold graphs written by dagpost"),
+        ([{**ABOUT, "names": ["A", "A"]}, GRAPH], "does not hold graphs"),
+        ([{**ABOUT, "format": 2}, GRAPH], "has format 2"),
+        ([ABOUT], "holds no graph"),
+        ([ABOUT, {**GRAPH, "edges": "A->B"}], "line 2: 'edges' must be a list of pairs"),
+        ([ABOUT, {**GRAPH, "edges": [["A", 1]]}], "line 2: A variable must be given by its name"),
+        ([ABOUT, {**GRAPH, "weight": "much"}], "line 2: 'weight' must be a number"),
+        ([ABOUT, GRAPH, 5], "line 3: an object is needed. Got 5"),
+    ],
+)
+def test_damaged_json_lines_are_refused(tmp_path: Path, lines: list[Any], message: str) -> None:
+    path = tmp_path / "graphs.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_graphs(path)
+
+
+def test_json_lines_that_were_cut_short_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "graphs.jsonl"
+    write_graphs(drawn(), path)
+    path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+    with pytest.raises(InputError, match="not JSON, or it was cut short"):
+        read_graphs(path)
+
+
+def test_names_other_than_those_of_the_file_are_refused(tmp_path: Path) -> None:
+    write_graphs(drawn(2), tmp_path / "graphs.jsonl")
+    with pytest.raises(InputError, match=r"is about the variables \['A', 'B'\], not \['A', 'C'\]"):
+        read_graphs(tmp_path / "graphs.jsonl", ["A", "C"])
+
+
+@pytest.mark.parametrize("path", ["graphs.txt", "graphs"])
+def test_the_ending_says_which_format(path: str) -> None:
+    with pytest.raises(InputError, match=r"kept in \.csv or \.jsonl files"):
+        write_graphs(drawn(2), path)
+    with pytest.raises(InputError, match=r"kept in \.csv or \.jsonl files"):
+        read_graphs(path)
