@@ -1,4 +1,16 @@
-# What Benchpress gives a module: a path with all fields of its JSON object but those of the estimate, and one job.
+# What Benchpress gives a module: a check of its JSON objects, a path with all their fields but those of the estimate,
+# and one job.
+import json
+
+import snakemake.utils
+
+SCHEMA = {
+    "$schema": "http://json-schema.org/draft-04/schema#",
+    "properties": {"dagpost": {"$ref": "rules/structure_learning_algorithms/dagpost/schema.json"}},
+}
+with open("workflow/config.schema.json", "w") as file:
+    json.dump(SCHEMA, file)
+snakemake.utils.validate(config, "config.schema.json")
 FIELDS = dict(config["dagpost"][0])
 for name in ("id", "mcmc_estimator", "threshold", "burnin_frac"):
     FIELDS.pop(name)
