@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 #: longer than its limit it may take on the clock.
 LOOK_EVERY, GRACE, WALL_FACTOR = 0.02, 2.0, 8.0
 #: One thread each, whoever asks for more.
-ONE_THREAD = {
-    name: "1"
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
-} | {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "JAX_PLATFORMS": "cpu", "PYTHONHASHSEED": "0"}
-REFUSED = 3
-ANSWERED, STOPPED, NO_ANSWER, CANNOT, FAILED = "answered", "stopped", "no answer in time", "cannot", "failed"
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT"), "1"
+) | {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "JAX_PLATFORMS": "cpu", "PYTHONHASHSEED": "0"}
+ANSWERED, STOPPED, NO_ANSWER, FAILED = "answered", "stopped", "no answer in time", "failed"
 ANSWERS = ("graphs.csv", "edges.csv")
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
@@ -56,9 +54,11 @@ def write_task(case: Case, folder: Path, seed: int) -> None:
     write_jkl(case.local_scores(), folder / "scores.jkl")
 
 
-def run_adapter(python: str, script: Path, way: str, folder: Path, seconds: float) -> dict[str, Any]:
+def run_adapter(
+    python: str, script: Path, way: str, folder: Path, seconds: float, grace: float = GRACE
+) -> dict[str, Any]:
     """Run an adapter in a folder that has its task; what became of it, its CPU and wall seconds, its peak memory."""
-    for name in (*ANSWERS, "refusal.txt"):
+    for name in ANSWERS:
         (folder / name).unlink(missing_ok=True)
     began = time.monotonic()
     with (folder / "log.txt").open("w", encoding="utf-8") as log:
@@ -70,7 +70,7 @@ def run_adapter(python: str, script: Path, way: str, folder: Path, seconds: floa
             # A session of its own, so that whatever it started ends with it.
             start_new_session=True,
         )
-        cpu, peak, in_time = _watch(process, seconds + GRACE, began + WALL_FACTOR * seconds + 60)
+        cpu, peak, in_time = _watch(process, seconds + grace, began + WALL_FACTOR * seconds + 60)
     found = {"cpu_seconds": cpu, "wall_seconds": time.monotonic() - began, "peak_mb": peak / 2**20}
     return {"status": _status(process.returncode, folder, in_time), **found}
 
@@ -136,8 +136,6 @@ def _tree(root: int) -> list[int]:
 def _status(code: int, folder: Path, in_time: bool) -> str:
     """What became of a run, in words."""
     answered = answer_in(folder) is not None
-    if code == REFUSED and (folder / "refusal.txt").exists():
-        return f"{CANNOT}: {(folder / 'refusal.txt').read_text(encoding='utf-8')}"
     if not in_time:
         return STOPPED if answered else NO_ANSWER
     if code:

@@ -220,8 +220,8 @@ def in_parallel(tasks: list[Callable[[], None]]) -> None:
             sys.exit(f"a chain ended with status {failed[0]}")
 
 
-def prepare(codes: NDArray[np.int32], settings: dict[str, Any]) -> Any:
-    """Candidates, scores and their sums: the steps of `Gadget.sample` before its chains."""
+def prepare(values: NDArray[Any], settings: dict[str, Any]) -> Any:
+    """Candidates, scores and their sums: the steps of `Gadget.sample` before its chains. Floats are scored by BGe."""
     from sumu import Data, gadget, mcmc
 
     # The front door does not hand the prior on to the scores.
@@ -229,10 +229,11 @@ def prepare(codes: NDArray[np.int32], settings: dict[str, Any]) -> Any:
     if settings["mended"]:
         mcmc.R_basic_move = split_or_merge
         gadget.Score.sum = sum_of_sets
-    candidates = min(settings["candidates"], codes.shape[1] - 1)
+    candidates = min(settings["candidates"], values.shape[1] - 1)
+    discrete = bool(np.issubdtype(values.dtype, np.integer))
     sampler = gadget.Gadget(
-        data=Data(codes, discrete=True),
-        scoref="bdeu",
+        data=Data(values, discrete=discrete),
+        scoref="bdeu" if discrete else "bge",
         ess=settings["ess"],
         max_id=min(settings["max_parents"], candidates),
         K=candidates,

@@ -2,7 +2,7 @@
 
     python tools/reference_truth.py                  # compute all cases anew and write them
     python tools/reference_truth.py wine coronary    # only these
-    python tools/reference_truth.py --missing        # only those that have none, or one of another table
+    python tools/reference_truth.py --missing        # only those that have none, or one of another table or model
     python tools/reference_truth.py --check          # compute, write nothing, and say what differs
 
 How they are computed is said in src/dagpost/reference/exact_truth.py, in which form they are kept in truth_files.py.
@@ -65,9 +65,19 @@ def chosen(names: list[str], missing: bool) -> list[Case]:
     """The cases to compute."""
     cases = [CASES[name] for name in names] if names else list(CASES.values())
     known = kept_cases(FOLDER)
-    if missing:
-        cases = [case for case in cases if known.get(case.name, {}).get("fingerprint") != case.table.fingerprint()]
-    return cases
+    return [case for case in cases if not (missing and _stands(case, known.get(case.name, {})))]
+
+
+def _stands(case: Case, about: dict[str, str]) -> bool:
+    """Whether the posterior that is kept belongs to this table and this model."""
+    kept = about.get("fingerprint"), about.get("score"), about.get("max_parents")
+    return kept == (case.fingerprint, repr(case.score), str(case.max_parents))
+
+
+def say(line: str) -> None:
+    """A line at once: the next one may take minutes."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def main() -> int:
@@ -75,7 +85,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case", nargs="*", choices=[[], *CASES], metavar="CASE", help="names of cases; all if none")
     parser.add_argument("--check", action="store_true", help="write nothing, and say what differs")
-    parser.add_argument("--missing", action="store_true", help="only cases that have no posterior of their table")
+    parser.add_argument("--missing", action="store_true", help="only cases that have no posterior of their own")
     options = parser.parse_args()
     wrong = 0
     for case in chosen(options.case, options.missing):
@@ -83,18 +93,19 @@ def main() -> int:
         found = exact_truth(case)
         seconds = time.perf_counter() - started
         size = sum(map(len, contents(case.name, found).values()))
-        print(f"{case.name}: {seconds:.1f} s, {size / 1000:.1f} kB, error at most {found.error_bound:.1e}; {found!r}")
-        left = found.families_left_out.max()
-        print(f"    families left out: at most {left:.2g} of a node; classes from {found.classes_bound:.2g} on")
+        left, bound = found.families_left_out.max(), found.classes_bound
+        say(f"{case.name}: {seconds:.1f} s, {size / 1000:.1f} kB, error at most {found.error_bound:.1e}; {found!r}")
+        say(f"    families left out: at most {left:.2g} of a node; classes from {bound:.2g} on")
         if options.check:
-            said = differences(read_truth(case.name, case.names, case.table.fingerprint(), FOLDER), found)
+            said = differences(read_truth(case, FOLDER), found)
             wrong += bool(said)
-            print(*(f"    DIFFERS: {one}" for one in said), sep="\n", end="\n" if said else "")
+            for one in said:
+                say(f"    DIFFERS: {one}")
         else:
-            write_truth(case.name, case.table.fingerprint(), found, FOLDER)
+            write_truth(case, found, FOLDER)
     if not options.check:
-        gone = sorted(kept_cases(FOLDER).keys() - CASES.keys())
-        print(*(f"{name} is not a case any more: remove its files" for name in gone), sep="\n", end="")
+        for name in sorted(kept_cases(FOLDER).keys() - CASES.keys()):
+            say(f"{name} is not a case any more: remove its files, and its row in cases.csv")
     return 1 if wrong else 0
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dagpost.reference import Case
 
 #: What the figures of a way are: probabilities of the posterior, shares of resampled tables, or one graph.
 POSTERIOR, BOOTSTRAP, ONE_GRAPH = "posterior", "bootstrap", "one graph"
@@ -11,11 +15,20 @@ POSTERIOR, BOOTSTRAP, ONE_GRAPH = "posterior", "bootstrap", "one graph"
 
 @dataclass(frozen=True)
 class Way:
-    """One row of the table: a way to use a program. `score` says by which score graphs are judged."""
+    """One row of the table: a way to use a program. `score` says by which score graphs are judged.
+
+    `kinds` are the kinds of cases that it can take, with at most `most_columns` columns.
+    """
 
     name: str
     answers: str
     score: str
+    kinds: tuple[str, ...] = ("discrete", "gaussian", "mixed")
+    most_columns: int = 1024
+
+    def takes(self, case: Case) -> bool:
+        """Whether it can take a case."""
+        return case.kind in self.kinds and len(case.names) <= self.most_columns
 
 
 @dataclass(frozen=True)
@@ -33,63 +46,78 @@ class Tool:
         return Path(__file__).with_name(f"use_{self.name}.py")
 
 
-def searched(score: str, *algorithms: str) -> tuple[Way, ...]:
-    """The two ways of algorithms that find one graph."""
-    return tuple(
-        Way(f"{algorithm}, {answers}", answers, score) for algorithm in algorithms for answers in (ONE_GRAPH, BOOTSTRAP)
-    )
+def searched(algorithm: str, score: str, *kinds: str) -> tuple[Way, ...]:
+    """The two ways of an algorithm that finds one graph."""
+    return tuple(Way(f"{algorithm}, {answers}", answers, score, kinds) for answers in (ONE_GRAPH, BOOTSTRAP))
 
+
+_D, _G, _M = "discrete", "gaussian", "mixed"
 
 TOOLS = (
     Tool(
         "dagpost",
         "dagpost",
         (
-            Way("exact", POSTERIOR, "the case's"),
-            Way("exact, drawn graphs", POSTERIOR, "the case's"),
-            Way("structure MCMC", POSTERIOR, "the case's"),
-            Way("bootstrap", BOOTSTRAP, "the case's"),
+            Way("exact", POSTERIOR, "the case's score"),
+            Way("exact, drawn graphs", POSTERIOR, "the case's score"),
+            Way("structure MCMC", POSTERIOR, "the case's score"),
+            Way("bootstrap", BOOTSTRAP, "the case's score"),
         ),
-        "exact sums end at about 24 columns in one group; no latent common causes; no functional models (LiNGAM, ANM)",
+        "exact sums end at about 24 columns that are not in tiers; no latent common causes; no functional models",
     ),
     Tool(
         "pgmpy",
         "pgmpy",
         (
-            *searched("BDeu 1; BIC for numbers", "hill climbing"),
-            Way("all graphs", POSTERIOR, "BDeu 1; BIC for numbers"),
+            *searched("hill climbing", "BDeu 1; BIC for numbers", _D, _G, _M),
+            Way("all graphs", POSTERIOR, "BDeu 1; BIC for numbers", (_D, _G), most_columns=5),
         ),
-        "no posterior beyond the scores of all graphs, which end at 5 columns; no BGe",
+        "no posterior beyond the scores of all graphs, for at most 5 columns; no BGe",
     ),
-    Tool("pyagrum", "pyagrum", searched("its BDeu", "hill climbing", "MIIC"), "no posterior; columns of levels only"),
+    Tool(
+        "pyagrum",
+        "pyagrum",
+        (*searched("hill climbing", "BDeu 1", _D), *searched("MIIC", "information", _D)),
+        "no posterior; columns of levels only",
+    ),
     Tool(
         "causallearn",
         "causal-learn",
-        (*searched("BDeu 1; BIC for numbers", "GES"), *searched("tests at 5%", "PC"), *searched("BIC", "exact search")),
-        "no posterior; no mixed columns; exact search for numbers only",
+        (
+            *searched("GES", "BDeu 1; BIC for numbers", _D, _G),
+            *searched("PC", "tests at 5%", _D, _G),
+            *searched("exact search", "BIC", _G),
+        ),
+        "no posterior; levels and numbers not in one table; no BGe",
     ),
     Tool(
         "castle",
         "gcastle",
-        (*searched("least squares", "NOTEARS"), *searched("non-Gaussian noise", "DirectLiNGAM"), *searched("BIC", "GES")),
-        "no posterior; nothing for mixed columns",
+        searched("NOTEARS", "least squares", _G),
+        "no posterior; NOTEARS takes numbers only, and depends on their units",
     ),
     Tool(
         "dibs",
         "dibs-lib",
-        (Way("particles", POSTERIOR, "BGe as the case's"), Way("weighted particles", POSTERIOR, "BGe as the case's")),
-        "Gaussian columns only; a relaxation of the posterior, at as many graphs as there are particles",
+        (
+            Way("particles", POSTERIOR, "the case's score", (_G,)),
+            Way("weighted particles", POSTERIOR, "the case's score", (_G,)),
+        ),
+        "numbers only; as many graphs as there are particles; a smooth stand-in for the posterior",
     ),
     Tool(
         "sumu",
         "sumu",
-        (Way("as it comes", POSTERIOR, "as the case's"), Way("mended", POSTERIOR, "as the case's")),
-        "no mixed columns; no limit on time and no report of convergence from its front door",
+        (
+            Way("as it comes", POSTERIOR, "the case's score", (_D, _G)),
+            Way("mended", POSTERIOR, "the case's score", (_D, _G)),
+        ),
+        "levels and numbers not in one table; neither this prior nor a limit of time by its own front door",
     ),
     Tool(
         "gobnilp",
         "pygobnilp",
-        (Way("best graphs", POSTERIOR, "the case's"),),
-        "a proprietary solver, which is limited without a licence; only the best graphs",
+        (Way("best graphs", POSTERIOR, "the case's score"),),
+        "needs Gurobi, whose free version takes small problems only; nothing but the best graphs",
     ),
 )

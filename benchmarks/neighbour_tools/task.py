@@ -4,9 +4,9 @@ An adapter is a script that the tool's own interpreter runs:
 
     PYTHON use_TOOL.py WAY FOLDER SECONDS
 
-FOLDER holds `table.csv` (level codes and numbers, one column a variable), `task.json` (names, levels, most parents, ...)
-and `scores.jkl` (the log score of every family). What was found goes into `graphs.csv` (one graph a line) or `edges.csv`
-(a probability an edge), which are on disk at any time, so that whoever is stopped has answered with what stood there.
+FOLDER holds `table.csv` (level codes and numbers, one column a variable), `task.json` (names, levels, most parents
+and so on) and `scores.jkl` (the log score of every family). What was found goes into `graphs.csv` (one graph a line) or
+`edges.csv` (a probability an edge). It is on disk at any time: a tool that is stopped has answered with what is there.
 SECONDS are CPU seconds of this process and its children, from the start of the interpreter.
 """
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     Learner = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 DISCRETE, GAUSSIAN, MIXED = "discrete", "gaussian", "mixed"
-#: The exit status of an adapter whose tool cannot take the case; the reason is in `refusal.txt`.
-REFUSED = 3
 #: Averages of a bootstrap are written no more often than this.
 SECONDS_BETWEEN_WRITES = 0.5
 
@@ -63,16 +61,6 @@ class Task:
     def left(self) -> float:
         """The CPU seconds that are left."""
         return self.seconds - self.used()
-
-    def only(self, *kinds: str) -> None:
-        """End here, with the reason, unless the case is of one of these kinds."""
-        if self.kind not in kinds:
-            self.refuse(f"{' or '.join(kinds)} columns only")
-
-    def refuse(self, reason: str) -> None:
-        """End here: the tool cannot take this case."""
-        (self.folder / "refusal.txt").write_text(reason, encoding="utf-8")
-        sys.exit(REFUSED)
 
     def keep_graph(self, graph: NDArray[Any], weight: float = 1.0) -> None:
         """Add a graph to the answer, with the time at which it was found."""
@@ -138,6 +126,11 @@ def both(learn: Callable[[Task], Learner], *, directed: bool) -> dict[str, Calla
         "one graph": lambda task: one_graph(task, learn(task), directed=directed),
         "bootstrap": lambda task: bootstrap(task, learn(task), directed=directed),
     }
+
+
+def named(algorithm: str, ways: dict[str, Callable[[Task], None]]) -> dict[str, Callable[[Task], None]]:
+    """The ways of one algorithm among several."""
+    return {f"{algorithm}, {way}": do for way, do in ways.items()}
 
 
 def run(ways: dict[str, Callable[[Task], None]]) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from causallearn.search.ConstraintBased.PC import pc
 from causallearn.search.ScoreBased.ExactSearch import bic_exact_search
 from causallearn.search.ScoreBased.GES import ges
-from task import DISCRETE, GAUSSIAN, Task, both, run
+from task import DISCRETE, Task, both, named, run
 
 
 def matrix_of(graph: np.ndarray) -> np.ndarray:
@@ -17,7 +17,6 @@ def matrix_of(graph: np.ndarray) -> np.ndarray:
 
 def equivalence_search(task: Task):
     """GES with BDeu of the case's size, or with BIC for numbers: there is no BGe."""
-    task.only(DISCRETE, GAUSSIAN)
     settings = {"score_func": "local_score_BIC", "maxP": task.max_parents}
     if task.kind == DISCRETE:
         prior = {"sample_prior": 1, "structure_prior": 1, "r_i_map": dict(enumerate(task.levels))}
@@ -27,20 +26,13 @@ def equivalence_search(task: Task):
 
 def independence_tests(task: Task):
     """PC at 5%, with chi-squared or partial correlations; the largest set to condition on is not bounded."""
-    task.only(DISCRETE, GAUSSIAN)
     test = "chisq" if task.kind == DISCRETE else "fisherz"
     return lambda values: matrix_of(pc(values, alpha=0.05, indep_test=test, show_progress=False).G.graph)
 
 
 def exact_search(task: Task):
     """The graph with the best Gaussian BIC, by A*."""
-    task.only(GAUSSIAN)
     return lambda values: bic_exact_search(values, max_parents=task.max_parents)[0].astype(float)
-
-
-def named(name: str, ways: dict) -> dict:
-    """The ways of one algorithm."""
-    return {f"{name}, {way}": do for way, do in ways.items()}
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def structure_mcmc(task: Task) -> None:
     count, took = GRAPHS_AT_ONCE, 0.0
     while sample is None or task.left() > took:
         began = task.used()
-        sample = model.sample(count, seed=task.seed, resume=sample)
+        sample = model.sample(count) if sample is None else model.sample(count, resume=sample)
         took, count = task.used() - began, count + GRAPHS_AT_ONCE
     every = -(-len(sample) // MOST_GRAPHS)
     keep(task, sample[::every])

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 from dibs.inference import MarginalDiBS
 from dibs.models import BGe
-from task import GAUSSIAN, Task, run
+from task import Task, run
 
 #: As in DiBS's own examples.
-PARTICLES, STEPS, STEPS_BETWEEN_ANSWERS = 20, 3000, 100
+PARTICLES, STEPS, STEPS_BETWEEN_ANSWERS = 20, 3000, 50
 
 
 class Uniform:
@@ -29,7 +29,6 @@ class Uniform:
 
 def particles(task: Task, weighted: bool) -> None:
     """Graphs of the particles, each one the same weight or by its own posterior."""
-    task.only(GAUSSIAN)
     values = jnp.asarray(task.values - task.values.mean(axis=0))
     sampler = MarginalDiBS(x=values, graph_model=Uniform(), likelihood_model=BGe(n_vars=len(task.names)))
     ended = [task.used()]
@@ -42,6 +41,7 @@ def particles(task: Task, weighted: bool) -> None:
             logs = np.asarray(dibs.get_mixture(jnp.asarray(graphs)).logp if weighted else np.zeros(len(graphs)))
             task.keep_graphs(graphs, np.exp(logs - logs.max()))
         took[0], ended[0] = task.used() - ended[0], task.used()
+        print(f"{t} steps, {task.used():.1f} s")
         # The first steps took the time of compiling too, and say nothing about the next ones.
         if task.left() < (took[0] if t > STEPS_BETWEEN_ANSWERS else 0.0):
             sys.exit(0)
@@ -64,4 +64,9 @@ def acyclic(graph: np.ndarray) -> bool:
 
 
 if __name__ == "__main__":
-    run({"particles": lambda task: particles(task, weighted=False), "weighted particles": lambda task: particles(task, weighted=True)})
+    run(
+        {
+            "particles": lambda task: particles(task, weighted=False),
+            "weighted particles": lambda task: particles(task, weighted=True),
+        }
+    )

@@ -9,7 +9,7 @@ from pgmpy.estimators import BDeu as EstimatorBDeu
 from pgmpy.estimators import BICGauss as EstimatorBICGauss
 from pgmpy.estimators import ExhaustiveSearch
 from pgmpy.structure_score import BDeu, BICCondGauss, BICGauss
-from task import DISCRETE, GAUSSIAN, Task, both, run
+from task import DISCRETE, GAUSSIAN, Task, both, named, run
 
 
 def frame_of(task: Task, values: np.ndarray) -> pd.DataFrame:
@@ -48,7 +48,6 @@ def hill_climbing(task: Task):
 
 def all_graphs(task: Task) -> None:
     """The posterior itself, by the score of every graph."""
-    task.only(DISCRETE, GAUSSIAN)
     frame = frame_of(task, task.values)
     # This search takes the scores of its own package only, which are the same.
     score = EstimatorBDeu(frame, equivalent_sample_size=1) if task.kind == DISCRETE else EstimatorBICGauss(frame)
@@ -66,4 +65,4 @@ def all_graphs(task: Task) -> None:
 
 
 if __name__ == "__main__":
-    run(both(hill_climbing, directed=False) | {"all graphs": all_graphs})
+    run(named("hill climbing", both(hill_climbing, directed=False)) | {"all graphs": all_graphs})

@@ -62,7 +62,8 @@ _NOT_INPUT = frozenset(
         ),
         *("ValueEstimate", "ValueDistribution", "explorer.serving.Explorer"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
-        *("RegimeEffects", "TargetComparison", "Trajectory", "reference.Case"),
+        *("RegimeEffects", "TargetComparison", "Trajectory", "reference.Case", "reference.Truth"),
+        *("reference.Answer", "reference.Distances"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )
 ) | {
@@ -179,6 +180,7 @@ class Made:
         self.sample_file = self.put("sample.dagpost", self.sample.save)
         self.recipe_file = self.put("recipe.toml", self.recipe.save)
         self.json = self.put("edges.json", lambda path: dagpost.write_json(self.model, path))
+        self.answer = self.put("answer.csv", lambda path: path.write_text("from,to,probability\nX1,X5,0.5\n"))
         self.jkl = self.put("scores.jkl", lambda path: dagpost.write_jkl(self.scores, path))
         self.trajectory = self.put("graphs.csv", lambda path: dagpost.write_trajectory(self.sample, path))
         self.graphs = self.put("graphs.jsonl", lambda path: dagpost.write_graphs(dagpost.top_graphs(self.sample), path))
@@ -314,6 +316,9 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "data.datasets.describe": (dagpost.datasets.describe, {"name": "coronary"}),
         "reference.names": (dagpost.reference.names, {}),
         "reference.load": (dagpost.reference.load, {"name": "coronary"}),
+        "reference.score": (dagpost.reference.score, {"answer": np.zeros((5, 5)), "case": "parity-5"}),
+        "reference.read_answer": (dagpost.reference.read_answer, {"path": made.answer, "case": "parity-5"}),
+        "reference.export": (dagpost.reference.export, {"folder": out / "cases", "cases": ["parity-5"]}),
         "BDeu": (_scored(made, dagpost.BDeu), {}),
         "BDe": (_scored(made, dagpost.BDe), {}),
         "BGe": (_scored(made, dagpost.BGe, small_numbers()), {}),

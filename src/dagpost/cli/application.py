@@ -51,6 +51,9 @@ _SECTIONS = {
         "sample": ("dagpost.cli.sample", "sample"),
         "complete": ("dagpost.cli.complete", "complete"),
     },
+    "Check": {
+        "reference": ("dagpost.cli.reference", "reference"),
+    },
 }
 _COMMANDS = {name: home for section in _SECTIONS.values() for name, home in section.items()}
 #: Commands that do something without an argument.

@@ -94,11 +94,32 @@ class Unseen(StrEnum):
     MISSING = "missing"
 
 
+class Cyclic(StrEnum):
+    """What to do about graphs with a cycle."""
+
+    REFUSE = "refuse"
+    DROP = "drop"
+
+
 def datasets() -> dict[str, str]:
     """Every bundled data set, with a few words about it."""
     from dagpost.data import datasets as bundled
 
     return {name: bundled.describe(name) for name in bundled.names()}
+
+
+def cases() -> dict[str, str]:
+    """Every reference case, with a few words about it."""
+    from dagpost import reference
+
+    return {name: reference.load(name).description for name in reference.names()}
+
+
+def case_kinds() -> dict[str, str]:
+    """The kinds of reference cases."""
+    from dagpost.reference.case import DISCRETE, GAUSSIAN, MIXED
+
+    return {DISCRETE: "levels", GAUSSIAN: "numbers", MIXED: "levels and numbers"}
 
 
 def _completed(listed: Callable[[], dict[str, str]]) -> Callable[[str], list[tuple[str, str]]]:
@@ -114,6 +135,7 @@ def _completed(listed: Callable[[], dict[str, str]]) -> Callable[[str], list[tup
 complete_method, complete_score = _completed(methods), _completed(scores)
 complete_engine, complete_prior, complete_dataset = _completed(engines), _completed(priors), _completed(datasets)
 complete_plot = _completed(plots)
+complete_case, complete_case_kind = _completed(cases), _completed(case_kinds)
 
 
 def complete_variable(ctx: typer.Context, incomplete: str) -> list[str]:

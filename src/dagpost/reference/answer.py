@@ -154,20 +154,11 @@ def answer_of_texts(
     wrong = next((at for at, text in enumerate(texts) if not isinstance(text, str)), None)
     if wrong is not None:
         raise InputError(f"{place(wrong)}: edges are text such as 'A->B;C->D'. Got {shown(texts[wrong])} instead.")
-    reader = EdgeTexts(names)
-    parents = reader.masks([edges_in(text) for text in texts], place)
+    parents = EdgeTexts(names).masks(texts, place)
     weights = numbers(table["weight"], "weight", place) if "weight" in table else None
     if seconds is None and "seconds" in table:
         seconds = numbers(table["seconds"], "time in seconds", place)
     return answer_of_masks(parents, weights, tuple(names), seconds, cyclic)
-
-
-def edges_in(text: str) -> list[str]:
-    """The edges of a text, in which they may stand in square brackets."""
-    bare = text.strip()
-    if bare[:1] == "[" and bare[-1:] == "]":
-        bare = bare[1:-1]
-    return [edge for edge in bare.split(";") if edge.strip()]
 
 
 def _answer_of_model(model: Any, names: tuple[str, ...], seconds: Any) -> Answer:
@@ -212,8 +203,9 @@ def _weights(weights: Any, count: int) -> Floats:
     if largest == 0.0:
         raise InputError("All weights are 0. Give at least one graph a weight above 0.")
     # The sum of huge weights would not be finite.
-    shares = found / largest
-    return shares / shares.sum()
+    shares: Floats = found / largest
+    shares /= shares.sum()
+    return shares
 
 
 def _checked_seconds(seconds: Any, count: int) -> Floats:

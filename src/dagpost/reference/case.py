@@ -11,7 +11,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,13 +18,25 @@ from typing import TYPE_CHECKING
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.reference.drawing import DECIMALS
+from dagpost.reference.sources import Source
 from dagpost.scores import LocalScores, Score
 
 if TYPE_CHECKING:
     from dagpost.model import DagPosterior
+    from dagpost.reference.truth import Truth
 
 #: The kinds of columns that a case may have.
 DISCRETE, GAUSSIAN, MIXED = KINDS = ("discrete", "gaussian", "mixed")
+
+#: What the words of a score leave to those who know it.
+_IN_FULL = {
+    DISCRETE: "each cell of a node's table, one for each of its levels in each combination of its parents' levels, has "
+    "an equal share of the equivalent sample size",
+    GAUSSIAN: "the prior matrix has half the square of the scale on its diagonal, as in bnlearn",
+    MIXED: "the columns that make the degrees of freedom are those of numbers, standard deviations are those of all "
+    "rows (with the number of rows less one), and the prior matrix has half the square of the scale on its diagonal; "
+    "no edge leads from a column of numbers to one of levels",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +54,17 @@ class Case:
     score: Score
     max_parents: int
     tags: tuple[str, ...] = ()
-    make: Callable[[], Table] = field(repr=False, kw_only=True)
+    source: Source = field(repr=False, kw_only=True)
 
     @cached_property
     def table(self) -> Table:
         """The table, drawn or looked up when it is first needed."""
-        return self.make()
+        return self.source.table()
+
+    @property
+    def origin(self) -> str:
+        """Where the table comes from, with all that is needed to make it again."""
+        return self.source.in_words()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,8 +85,8 @@ class Case:
     def settings(self) -> str:
         """The score and the prior in one sentence, with all that they depend on."""
         return (
-            f"The marginal likelihood is {self.score.in_detail()}; the prior is uniform over all graphs in which no "
-            f"node has more than {self.max_parents} parents."
+            f"The marginal likelihood is {self.score.in_detail()}; {_IN_FULL[self.kind]}; all graphs in which no node "
+            f"has more than {self.max_parents} parents have the same prior probability."
         )
 
     def csv_text(self) -> str:
@@ -103,6 +119,13 @@ class Case:
                 f"its SHA-256 begins with {self.fingerprint[:16]} instead of {expected[:16]}. This version of NumPy, "
                 "SciPy or scikit-learn makes another table, or the case was changed; please report it."
             )
+
+    @cached_property
+    def truth(self) -> Truth:
+        """The exact posterior of this case, as it comes with the package."""
+        from dagpost.reference.truth_files import read_truth
+
+        return read_truth(self)
 
     def local_scores(self) -> LocalScores:
         """The log marginal likelihood of every family, which is all that a sampler needs (`write_jkl` writes it)."""

@@ -108,11 +108,13 @@ class TimeToAccuracy:
 class Distances:
     """How far an answer is from the exact posterior of a case; every distance of the posterior itself is 0.
 
-    `families`, `classes` and `paths` are None where only edge probabilities are known, `time_to_accuracy` where no
-    times are. `worth` is the number of independent draws from the exact posterior whose expected SAD equals that of
-    this answer: infinite beyond a thousand million, 0 for an answer that is further off than one draw on average.
-    `graphs` is how many graphs were scored. `dropped` graphs with directed cycles were left out, which is an error of
-    the sampler that no distance shows; they had `dropped_weight` of all weight.
+    `families`, `classes` and `paths` are None where only edge probabilities are known, `classes` also where the truth
+    lists none because every one of them is improbable, and `time_to_accuracy` where no times are known.
+
+    `worth` is the number of independent draws from the exact posterior whose expected SAD equals that of this answer:
+    infinite beyond a thousand million, 0 for an answer that is further off than one draw on average. `graphs` is how
+    many graphs were scored. `dropped` graphs with directed cycles were left out, which is an error of the sampler that
+    no distance shows; they had `dropped_weight` of all weight.
     """
 
     case: str

@@ -89,7 +89,7 @@ def draw(source: Network, rows: int, seed: int) -> Table:
     >>> coin = Levels("coin", (), ((500, 500),))
     >>> copy = Levels("copy", ("coin",), ((900, 100), (100, 900)))
     >>> [column.tolist() for column in draw(network(coin, copy), 8, seed=1).columns]
-    [[1, 0, 0, 1, 1, 1, 0, 0], [1, 1, 0, 0, 0, 1, 1, 0]]
+    [[1, 0, 0, 1, 1, 1, 0, 0], [1, 1, 0, 1, 0, 1, 0, 0]]
     """
     uniforms = np.random.Generator(np.random.PCG64(seed)).random((rows, len(source.columns)))
     values: dict[str, NDArray[Any]] = {}
@@ -114,7 +114,8 @@ def draw(source: Network, rows: int, seed: int) -> Table:
 
 def _levels(column: Levels, case: NDArray[np.intp], uniforms: NDArray[np.float64]) -> NDArray[np.uint8]:
     sums = np.cumsum(np.array(column.probabilities), axis=1)[:, :-1] / _THOUSANDTHS
-    return (sums[case] <= uniforms[:, np.newaxis]).sum(axis=1).astype(np.uint8)
+    found: NDArray[np.uint8] = (sums[case] <= uniforms[:, np.newaxis]).sum(axis=1).astype(np.uint8)
+    return found
 
 
 def _numbers(
@@ -123,11 +124,12 @@ def _numbers(
     from scipy.special import ndtri
 
     table = np.array([(one.mean, one.deviation, *one.coefficients) for one in column.regressions])[case].T
-    found = table[0] + table[1] * ndtri(uniforms)
+    found: NDArray[np.float64] = table[0] + table[1] * ndtri(uniforms)
     for coefficient, other in zip(table[2:], others, strict=True):
         found = found + coefficient * other
     # Adding zero makes -0.0 a plain 0.0, which is written without a sign.
-    return np.round(found, DECIMALS) + 0.0
+    found = np.round(found, DECIMALS) + 0.0
+    return found
 
 
 def random_network(
@@ -152,14 +154,14 @@ def random_network(
     3. For each column in that order, one for each of the columns before it: those with `u < degree / (columns - 1)` are
        its parents, or the `max_parents` with the smallest `u` if there are more, in the order of the columns.
     4. Right after the parents of a column, its parameters, for one combination of its parents' levels after the other.
-       Of levels: one for each level; `(-log u) ** sharpness`, divided by the sum of all, is the probability, rounded
-       down to thousandths but at least 10 of them; the most probable level (the first of equals) takes what is left.
+       Of levels: one for each level; the probabilities are in proportion to `(-log u) ** sharpness`, in `thousandths`
+       of which each level has at least 10.
        Of numbers: one for the mean, `2 u - 1`; one for the deviation, `0.5 + 0.5 u`; then two for each coefficient, the
        size, `low + (high - low) * u` with `coefficients` being (low, high), and the sign, minus where `u < 0.5`; all
        rounded to two decimals.
 
-    >>> random_network(4, seed=1, arities=(2, 2)).edges
-    ()
+    >>> random_network(5, seed=1, arities=(2, 3)).edges
+    (('X3', 'X5'), ('X3', 'X1'), ('X1', 'X4'), ('X1', 'X2'))
     """
     stream = np.random.Generator(np.random.PCG64(seed))
     names = [f"X{place + 1}" for place in range(columns)]
@@ -185,11 +187,19 @@ def random_network(
     return Network(tuple(found), tuple(names))
 
 
-def _random_levels(stream: np.random.Generator, arity: int, sharpness: float) -> tuple[int, ...]:
-    weights = [(-math.log(stream.random())) ** sharpness for _ in range(arity)]
-    parts = [max(10, math.floor(_THOUSANDTHS * weight / sum(weights))) for weight in weights]
+def thousandths(weights: Sequence[float], least: int) -> tuple[int, ...]:
+    """Probabilities in this proportion, rounded down but at least `least` each; the first largest takes what is left.
+
+    >>> thousandths([1, 2, 4], least=1)
+    (142, 285, 573)
+    """
+    parts = [max(least, math.floor(_THOUSANDTHS * weight / sum(weights))) for weight in weights]
     parts[weights.index(max(weights))] += _THOUSANDTHS - sum(parts)
     return tuple(parts)
+
+
+def _random_levels(stream: np.random.Generator, arity: int, sharpness: float) -> tuple[int, ...]:
+    return thousandths([(-math.log(stream.random())) ** sharpness for _ in range(arity)], least=10)
 
 
 def _random_regression(stream: np.random.Generator, parents: int, sizes: tuple[float, float]) -> Regression:

@@ -42,7 +42,7 @@ def edges_of_array(array: NDArray[Any], names: Sequence[str]) -> Floats:
 
 def edges_of_frame(frame: pd.DataFrame, names: Sequence[str]) -> Floats:
     """A table with parents in the rows and children in the columns, or one with one row a pair."""
-    if is_long(frame.columns):
+    if is_long(list(frame.columns)):
         return edges_of_long({name: list(frame[name]) for name in map(str, frame.columns)}, names, row_number)
     columns = [str(column) for column in frame.columns]
     # Rows that are only counted are in the order of the columns.
@@ -112,7 +112,7 @@ def checked_edges(matrix: Floats, names: Sequence[str]) -> Floats:
         )
     both = np.triu(matrix + matrix.T, 1)
     if (both > 1.0 + ROUNDING).any():
-        one, other = np.unravel_index(int(np.argmax(both)), both.shape)
+        one, other = divmod(int(np.argmax(both)), len(names))
         raise InputError(
             f"A graph has at most one of {names[one]} -> {names[other]} and {names[other]} -> {names[one]}, so their "
             f"probabilities sum to at most 1. Got {matrix[one, other]} and {matrix[other, one]}. Graphs with cycles "

@@ -4,9 +4,11 @@ Edges, paths, families and the evidence come from sums over all graphs (exact/st
 columns, minutes at 22. Rounding may move a probability by `error_bound`, which the sums report.
 
 Up to five columns all graphs are listed, and with them all classes. Beyond, classes are found in independent draws from
-the exact posterior, and each gets its exact probability from the family weights (classes.py). A class of probability p
-comes up fewer than twice in m draws with probability (1 + m p) exp(-m p) or so: with 200,000 draws and p = 0.0002 that
-is 2e-16, and there are at most 5,000 such classes, so that one is missing from the list with a chance below 1e-12.
+the exact posterior, and each gets its exact probability from the family weights (classes.py). Those that come up less
+than ten times in a million draws are passed over. One of probability 0.00005 does so with a chance of 1e-12, and there
+are at most 20,000 that are as probable: the chance that one of these is missing from the list is below 3e-8. Where
+draws are dear, beyond 18 columns, and where 100,000 of them have shown no class ten times, there are no more, and the
+bound is ten times as high.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, labelled
+from dagpost._tools.arrays import labelled
 from dagpost.errors import InputError
 from dagpost.families.essential import essential_graphs
 from dagpost.families.masks import distinct_rows, members_of
@@ -33,14 +35,14 @@ if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
     from dagpost.reference.case import Case
 
-#: Families are listed until no more than this probability of a node is left ...
+#: Families are listed until no more than this probability of a node is left.
 LEFT_OUT = 1e-6
-#: ... or until so many are listed of all nodes together.
-MOST_FAMILIES = 6_000
-#: Beyond five columns, classes below this probability are not listed, nor more than so many.
-CLASSES_BOUND = 2e-4
-MOST_CLASSES = 500
-DRAWS = 200_000
+#: Beyond five columns, classes that are expected in fewer draws than this are not listed ...
+LEAST_EXPECTED = 50
+#: ... and those that are seen in fewer than this are not looked at: they are less probable.
+LEAST_SEEN = 10
+MOST_CLASSES = 1_000
+MANY_DRAWS, FEW_DRAWS, MANY_COLUMNS = 1_000_000, 100_000, 18
 
 
 def exact_truth(case: Case) -> Truth:
@@ -66,7 +68,7 @@ def exact_truth(case: Case) -> Truth:
 
 
 def _listed_families(fitted: Fitted) -> pd.DataFrame:
-    """The most probable families of every node, to the same probability of the least one where there are too many."""
+    """The most probable families of every node."""
     import pandas as pd
 
     rows = []
@@ -78,11 +80,7 @@ def _listed_families(fitted: Fitted) -> pd.DataFrame:
         count = int(np.argmax(after <= LEFT_OUT)) + 1
         for (parents, _), probability in zip(own[:count], probabilities.tolist(), strict=False):
             rows.append((node, ";".join(fitted.names[parent] for parent in parents), probability))
-    frame = pd.DataFrame(rows, columns=["node", "parents", "probability"])
-    if len(frame) > MOST_FAMILIES:
-        kept = frame["probability"].nlargest(MOST_FAMILIES, keep="first").index
-        frame = frame.loc[sorted(kept)].reset_index(drop=True)
-    return frame
+    return pd.DataFrame(rows, columns=["node", "parents", "probability"])
 
 
 def _classes(case: Case, fitted: Fitted) -> tuple[pd.DataFrame, float]:
@@ -91,23 +89,33 @@ def _classes(case: Case, fitted: Fitted) -> tuple[pd.DataFrame, float]:
     if every is not None:
         patterns = essential_graphs(every.parents)
         first, member = distinct_rows(patterns)
-        mass: Floats = np.bincount(member, weights=every.weights)
-        return _class_table(patterns[first].tolist(), np.bincount(member).tolist(), mass.tolist(), fitted.names), 0.0
-    sample = fitted.draw(DRAWS, 0)
-    patterns = essential_graphs(sample.parents)
-    first, member = distinct_rows(patterns)
-    seen = patterns[first[np.bincount(member) > 1]].tolist()
+        count, mass = np.bincount(member).tolist(), np.bincount(member, weights=every.weights).tolist()
+        return _class_table(patterns[first].tolist(), count, mass, fitted.names), 0.0
+    draws, seen = FEW_DRAWS, _seen(fitted, FEW_DRAWS)
+    if seen and len(fitted.names) <= MANY_COLUMNS:
+        draws, seen = MANY_DRAWS, _seen(fitted, MANY_DRAWS)
     log_weight = weights_of(case.local_scores())
     found = [class_weight(pattern, log_weight) for pattern in seen]
     log_evidence = fitted.results.log_evidence
     probabilities = [math.exp(own.log_weight - log_evidence) for own in found]
     table = _class_table(seen, [own.graphs for own in found], probabilities, fitted.names)
-    table = table[table["probability"] >= CLASSES_BOUND]
-    bound = CLASSES_BOUND
+    bound = LEAST_EXPECTED / draws
+    table = table[table["probability"] >= bound]
     if len(table) > MOST_CLASSES:
         table = table.iloc[:MOST_CLASSES]
         bound = float(table["probability"].iloc[-1])
     return table, bound
+
+
+def _seen(fitted: Fitted, draws: int) -> list[list[int]]:
+    """The classes, as essential graphs, that come up again and again in draws from the posterior."""
+    sample = fitted.draw(draws, 0)
+    first, member = distinct_rows(sample.parents)
+    times = np.bincount(member)
+    patterns = essential_graphs(sample.parents[first])
+    first, member = distinct_rows(patterns)
+    seen: list[list[int]] = patterns[first[np.bincount(member, weights=times) >= LEAST_SEEN]].tolist()
+    return seen
 
 
 def _class_table(
@@ -117,7 +125,9 @@ def _class_table(
 
     texts = [pattern_text(pattern, names) for pattern in patterns]
     rows = sorted(zip(texts, graphs, probabilities, strict=True), key=lambda row: (-row[2], row[0]))
-    return pd.DataFrame(rows, columns=["class", "graphs", "probability"])
+    table = pd.DataFrame(rows, columns=["class", "graphs", "probability"])
+    # There may be none.
+    return table.astype({"class": str, "graphs": np.int64, "probability": np.float64})
 
 
 def weights_of(scores: LocalScores) -> LogWeight:

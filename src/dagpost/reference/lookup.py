@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dagpost._tools.checks import refusal
+from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
 from dagpost.reference.case import KINDS, Case
@@ -24,8 +25,9 @@ def names(kind: str | None = None, tag: str | None = None) -> tuple[str, ...]:
     """
     tags = sorted({own for case in CASES.values() for own in case.tags})
     for value, called, known in ((kind, "kind", KINDS), (tag, "tag", tags)):
-        if value is not None and value not in known:
-            raise refusal(value, called, "reference.names", f"None or one of {', '.join(map(repr, known))}")
+        if value is not None and not (isinstance(value, str) and value in known):
+            python = f"None or one of {', '.join(map(repr, known))}"
+            raise refusal(value, called, "reference.names", either(python, f"one of {', '.join(known)}"))
     chosen = (case for case in CASES.values() if kind in (None, case.kind) and (tag is None or tag in case.tags))
     return tuple(case.name for case in chosen)
 
@@ -34,7 +36,7 @@ def load(name: str) -> Case:
     """A reference case by its name; `names` lists them.
 
     >>> load("parity-5").description
-    '400 rows of four coins and their parity: no step of one edge leads from the empty graph to the posterior.'
+    '400 rows of four coins and their parity: five modes, far from each other and from the empty graph.'
     """
     if not isinstance(name, str):
         raise refusal(name, "name", "reference.load", "the name of a reference case")

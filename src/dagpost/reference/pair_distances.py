@@ -29,8 +29,9 @@ def pair_distance(exact: Floats, stated: Floats, names: Sequence[str]) -> PairDi
     off = np.abs(exact - stated)
     # The diagonals are 0 in both.
     sad = float(off.sum())
-    parent, child = np.unravel_index(int(np.argmax(off)), off.shape)
+    parent, child = divmod(int(np.argmax(off)), len(names))
     if parent == child:
+        # Nothing is off: any pair will do.
         parent, child = 0, len(names) - 1
     pairs = max(1, len(names) * (len(names) - 1))
     return PairDistance(sad, sad / pairs, float(off[parent, child]), (names[parent], names[child]))
@@ -65,7 +66,7 @@ def divergence(exact: Floats, stated: Floats, names: Sequence[str]) -> Divergenc
     off = np.abs(exact - stated)
     wrong = ((stated <= 0.0) | (stated >= 1.0)) & (off > _ROUNDING) & _pairs(len(exact))
     if wrong.any():
-        parent, child = np.unravel_index(int(np.argmax(np.where(wrong, off, -1.0))), off.shape)
+        parent, child = divmod(int(np.argmax(np.where(wrong, off, -1.0))), len(names))
         where = names[parent], names[child]
         return Divergence(math.inf, int(wrong.sum()), where, float(stated[parent, child]), float(exact[parent, child]))
     total = _relative_entropy(exact, stated) + _relative_entropy(1.0 - exact, 1.0 - stated)

@@ -5,7 +5,7 @@
 - *Families and classes* (variations.py): total variation between distributions over parent sets and over classes.
 - *Time* (running.py): from when on the running estimate stays close.
 
-Time: 100,000 graphs of 20 columns, all different, take about 1.5 s with everything; an edge matrix a few milliseconds.
+Time: 100,000 graphs of 20 columns, all different, take 0.5 s, and as much again with times; an edge matrix 2 ms.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from dagpost._tools.checks import refusal
 from dagpost.features import weighted_matrix
 from dagpost.posterior.distinct import distinct_graphs_in
 from dagpost.reference.answer import REFUSE, Answer, answer_of
+from dagpost.reference.case import Case
 from dagpost.reference.distances import Distances
+from dagpost.reference.lookup import load
 from dagpost.reference.pair_distances import calibration, divergence, draws_worth, pair_distance
 from dagpost.reference.running import time_to_accuracy
+from dagpost.reference.truth import Truth
 from dagpost.reference.variations import class_distance, family_distance
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from dagpost.reference.case import Case
-    from dagpost.reference.truth import Truth
 
 
 def score(answer: Any, case: Case | Truth | str, *, seconds: Any = None, cyclic: str = REFUSE) -> Distances:
@@ -73,7 +73,8 @@ def distances(answer: Answer, truth: Truth, case: str = "") -> Distances:
         graphs, weights = answer.parents[distinct.rows], distinct.weights
         paths = np.clip(weighted_matrix("~>", graphs, weights), 0.0, 1.0) if paths is None else paths
         families = family_distance(truth.families, graphs, weights, names)
-        classes = class_distance(truth.classes, graphs, weights, names)
+        # Where no class has any probability worth mention, none is listed, and nothing can be said.
+        classes = class_distance(truth.classes, graphs, weights, names) if len(truth.classes) else None
         if answer.seconds is not None:
             timed = time_to_accuracy(exact, answer.parents, answer.weights, answer.seconds)
     return Distances(
@@ -94,12 +95,7 @@ def distances(answer: Answer, truth: Truth, case: str = "") -> Distances:
 
 
 def _truth_of(case: Any) -> tuple[Truth, str]:
-    from dagpost.reference.case import Case
-    from dagpost.reference.truth import Truth
-
     if isinstance(case, str):
-        from dagpost.reference import load
-
         case = load(case)
     if isinstance(case, Case):
         return case.truth, case.name

@@ -1,7 +1,7 @@
 """The exact posterior of a reference case, as it is kept with the package.
 
-It was computed by sums over all graphs (exact_truth.py) and written by `tools/reference_truth.py`; truth_files.py says in
-which form. Reading a case takes some hundredths of a second.
+It was computed by sums over all graphs (exact_truth.py) and written by `tools/reference_truth.py`; truth_files.py says
+in which form. Reading a case takes some hundredths of a second.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Truth:
     edges: pd.DataFrame
     #: The probability of a directed path for every pair.
     paths: pd.DataFrame
-    #: Columns `node`, `parents` (names joined by ";", "" for none) and `probability`, the most probable of a node first.
+    #: Columns `node`, `parents` (names joined by ";", "" for none) and `probability`; of a node, the most probable
+    #: first.
     families: pd.DataFrame
     #: Columns `class` (its essential graph, such as "A->B;B--C"), `graphs` (how many graphs with any weight it has) and
     #: `probability`, the most probable first.

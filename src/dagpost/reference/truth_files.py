@@ -1,9 +1,9 @@
 """In which form exact posteriors are kept: text files that any program reads, four a set of cases.
 
-    cases.csv                  one row a case: fingerprint of its table, log evidence, bounds
+    cases.csv                  one row a case: the table and the model it belongs to, log evidence, bounds
     NAME.csv                   from, to, edge, path: two probabilities a pair, 12 decimals
     NAME.families.csv.gz       node, parents, probability: 9 decimals
-    NAME.classes.csv.gz        class, graphs, probability: 8 significant digits
+    NAME.classes.csv.gz        class, graphs, probability: 12 decimals, or 3 digits where it is below 1e-9
 
 Compressed files hold no time, so that the same numbers give the same bytes.
 """
@@ -19,7 +19,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dagpost._tools.text import shown
+from dagpost._tools.text import shortened, shown
 from dagpost._tools.whole_files import replacing
 from dagpost.errors import InputError
 from dagpost.reference.truth import Truth
@@ -27,8 +27,10 @@ from dagpost.reference.truth import Truth
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dagpost.reference.case import Case
+
 #: What cases.csv says of a case, beside its name.
-ABOUT = ("fingerprint", "columns", "log_evidence", "error_bound", "classes_bound")
+ABOUT = ("fingerprint", "score", "max_parents", "log_evidence", "error_bound", "classes_bound")
 
 
 def kept_truths() -> Traversable:
@@ -45,26 +47,28 @@ def kept_cases(folder: Traversable | None = None) -> dict[str, dict[str, str]]:
     return {row["case"]: {key: row[key] for key in ABOUT} for row in rows}
 
 
-def read_truth(name: str, names: Sequence[str], fingerprint: str, folder: Traversable | None = None) -> Truth:
-    """The exact posterior of a case of these columns, whose table has this fingerprint."""
+def read_truth(case: Case, folder: Traversable | None = None) -> Truth:
+    """The exact posterior of a case; one of another table, score or number of parents is refused."""
     source = kept_truths() if folder is None else folder
+    name, names = case.name, case.names
     about = kept_cases(source).get(name)
     if about is None:
         raise InputError(
-            f"The exact posterior of the case {shown(name)} is not kept with dagpost. Write it with "
-            f"tools/reference_truth.py, or compute it: dagpost.reference.exact_truth(case)."
+            f"The exact posterior of the case {shown(name)} is not kept with dagpost. Cases that have one: "
+            f"{shortened(list(kept_cases(source))) or 'none'}. tools/reference_truth.py computes and writes it."
         )
-    if about["fingerprint"] != fingerprint:
+    case.check_fingerprint(about["fingerprint"])
+    if (about["score"], about["max_parents"]) != (repr(case.score), str(case.max_parents)):
         raise InputError(
-            f"The exact posterior of the case {shown(name)} belongs to another table than the one that was made here "
-            f"(fingerprint {about['fingerprint'][:12]}..., here {fingerprint[:12]}...). Install another version of "
-            "dagpost or NumPy, or compute it: dagpost.reference.exact_truth(case)."
+            f"The exact posterior of the case {shown(name)} was computed with {about['score']} and at most "
+            f"{about['max_parents']} parents, and the case now has {case.score!r} and {case.max_parents}. Write it "
+            "anew with tools/reference_truth.py."
         )
     pairs = _frame(source.joinpath(f"{name}.csv"), {"from": str, "to": str, "edge": float, "path": float})
     families = _frame(_compressed(source, name, "families"), {"node": str, "parents": str, "probability": float})
     classes = _frame(_compressed(source, name, "classes"), {"class": str, "graphs": int, "probability": float})
     return Truth(
-        names=tuple(names),
+        names=names,
         log_evidence=float(about["log_evidence"]),
         error_bound=float(about["error_bound"]),
         edges=_square(pairs, "edge", names),
@@ -84,8 +88,12 @@ def _frame(source: Traversable, types: Mapping[str, type]) -> pd.DataFrame:
 
     content = source.read_bytes()
     text = gzip.decompress(content) if source.name.endswith(".gz") else content
-    # The text of no parents, or of no edge, is empty, not missing.
-    return pd.read_csv(io.BytesIO(text), dtype=dict(types), keep_default_na=False, float_precision="round_trip")
+    header, *rows = csv.reader(io.StringIO(text.decode("utf-8")))
+    columns = zip(*rows, strict=True) if rows else ((),) * len(header)
+    read = {
+        name: pd.Series(map(types[name], own), dtype=types[name]) for name, own in zip(header, columns, strict=True)
+    }
+    return pd.DataFrame(read)
 
 
 def _square(pairs: pd.DataFrame, what: str, names: Sequence[str]) -> pd.DataFrame:
@@ -96,30 +104,37 @@ def _square(pairs: pd.DataFrame, what: str, names: Sequence[str]) -> pd.DataFram
 # Writing
 
 
-def write_truth(name: str, fingerprint: str, truth: Truth, folder: Path) -> None:
+def write_truth(case: Case, truth: Truth, folder: Path) -> None:
     """Write the posterior of a case, and its row in cases.csv; that row comes last, so that it stands for all files."""
     folder.mkdir(parents=True, exist_ok=True)
     known = kept_cases(folder)
-    known.pop(name, None)
+    known.pop(case.name, None)
     _write_cases(known, folder)
-    for file, content in contents(name, truth).items():
+    for file, content in contents(case.name, truth).items():
         with replacing(folder / file) as out:
             out.write(content)
-    values = (fingerprint, len(truth.names), repr(truth.log_evidence), f"{truth.error_bound:.1e}", truth.classes_bound)
-    known[name] = {key: str(value) for key, value in zip(ABOUT, values, strict=True)}
+    values = (
+        case.fingerprint,
+        repr(case.score),
+        case.max_parents,
+        repr(truth.log_evidence),
+        f"{truth.error_bound:.1e}",
+        truth.classes_bound,
+    )
+    known[case.name] = {key: str(value) for key, value in zip(ABOUT, values, strict=True)}
     _write_cases(known, folder)
 
 
 def contents(name: str, truth: Truth) -> dict[str, bytes]:
     """The files of one case by their names."""
     pairs = (
-        (parent, child, _fixed(truth.edges.loc[parent, child], 12), _fixed(truth.paths.loc[parent, child], 12))
+        (parent, child, fixed(truth.edges.loc[parent, child], 12), fixed(truth.paths.loc[parent, child], 12))
         for parent in truth.names
         for child in truth.names
         if parent != child
     )
-    families = ((node, parents, _fixed(p, 9)) for node, parents, p in truth.families.itertuples(index=False))
-    classes = ((text, graphs, f"{p:.8g}") for text, graphs, p in truth.classes.itertuples(index=False))
+    families = ((node, parents, fixed(p, 9)) for node, parents, p in truth.families.itertuples(index=False))
+    classes = ((text, graphs, _short(p)) for text, graphs, p in truth.classes.itertuples(index=False))
     return {
         f"{name}.csv": _text(("from", "to", "edge", "path"), pairs),
         f"{name}.families.csv.gz": _packed(_text(("node", "parents", "probability"), families)),
@@ -133,9 +148,14 @@ def _write_cases(known: Mapping[str, Mapping[str, str]], folder: Path) -> None:
         out.write(_text(("case", *ABOUT), rows))
 
 
-def _fixed(value: Any, decimals: int) -> str:
+def fixed(value: Any, decimals: int) -> str:
     """A number with so many decimals, as short as it can be written."""
     return f"{round(float(value), decimals):.{decimals}g}"
+
+
+def _short(value: Any) -> str:
+    """A probability with 12 decimals; what these do not show, with three digits."""
+    return fixed(value, 12) if value >= 1e-9 else f"{value:.3g}"
 
 
 def _text(header: Iterable[str], rows: Iterable[Iterable[object]]) -> bytes:

@@ -33,7 +33,7 @@ def family_distance(
     families: pd.DataFrame, parents: UnsignedMasks, weights: Floats, names: Sequence[str]
 ) -> FamilyDistance:
     """How far the parent sets of distinct graphs are from those of the truth (columns node, parents, probability)."""
-    sets = _masks_of_sets(families["parents"], names)
+    sets = _masks_of_sets(list(families["parents"]), names)
     nodes = np.array(families["node"], dtype=object)
     exact = np.array(families["probability"], dtype=np.float64)
     found = []
@@ -49,7 +49,7 @@ def class_distance(
     classes: pd.DataFrame, parents: UnsignedMasks, weights: Floats, names: Sequence[str]
 ) -> ClassDistance:
     """How far the classes of distinct graphs are from those of the truth (columns class, probability)."""
-    patterns = _masks_of_classes(classes["class"], names)
+    patterns = _masks_of_classes(list(classes["class"]), names)
     exact = np.array(classes["probability"], dtype=np.float64)
     stated = _weight_of_rows(patterns, essential_graphs(parents), weights)
     value, left_out = total_variation(exact, stated)

@@ -34,6 +34,7 @@ COMMANDS = (
     "demo",
 )
 GROUP = (("data", "list"), ("data", "export"))
+REFERENCE = (("reference", "list"), ("reference", "show"), ("reference", "export"), ("reference", "score"))
 
 
 def example_of(help_text: str) -> str:
@@ -44,9 +45,9 @@ def example_of(help_text: str) -> str:
 
 def test_help_lists_every_command_with_a_whole_sentence(run: Run) -> None:
     text = run("--help").stdout
-    for command in (*COMMANDS, "data"):
+    for command in (*COMMANDS, "data", "reference"):
         assert re.search(rf"^  {command} +\S.*[.?]$", text, re.MULTILINE), command
-    assert re.findall(r"^(\w+):$", text, re.MULTILINE) == ["Options", "Begin", "Ask", "Show", "Draw"]
+    assert re.findall(r"^(\w+):$", text, re.MULTILINE) == ["Options", "Begin", "Ask", "Show", "Draw", "Check"]
     assert "..." not in text.partition("Begin:")[2]
     assert "--install-completion" in text
 
@@ -57,13 +58,20 @@ def test_the_examples_of_all_helps_run_one_after_the_other(
     """A user who types them in this order needs nothing else."""
     monkeypatch.setattr(Explorer, "wait", Explorer.stop)
     monkeypatch.setattr(Explorer, "open", lambda _: False)
-    order = [("data", "list"), ("data", "export"), ("fit",), *((name,) for name in COMMANDS if name != "fit")]
+    order = [
+        ("data", "list"),
+        ("data", "export"),
+        ("fit",),
+        *((name,) for name in COMMANDS if name != "fit"),
+        *REFERENCE,
+    ]
     examples = [example_of(run(*command, "--help").stdout) for command in order]
     # That of `complete` is about a table of their own, with gaps.
     fitted_to(answers_to()).save(tmp_path / "votes.dagpost")
     for example in examples:
         assert run(*shlex.split(example)[1:]).exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {
+        "cases",
         "coronary.csv",
         "coronary.dagpost",
         "coronary.html",
@@ -127,6 +135,7 @@ def test_shells_get_a_script_and_completions(tmp_path: Path) -> None:
     assert completions("dagpost", "fit", "t.csv", "--method", "hyb") == ["hybrid-mcmc"]
     assert completions("dagpost", "fit", "t.csv", "--score", "bg") == ["bge"]
     assert completions("dagpost", "data", "export", "cor") == ["coronary"]
+    assert completions("dagpost", "reference", "score", "e.csv", "--case", "tic") == ["tic-tac-toe"]
     DagPosterior(score="bdeu", samples=10).fit(datasets.load("coronary")).save(tmp_path / "m")
     assert completions("dagpost", "query", "m", "Smo") == ["Smoking"]
     assert completions("dagpost", "effect", "m", "Smoking", "Pre") == ["Pressure"]

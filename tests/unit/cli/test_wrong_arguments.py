@@ -18,7 +18,7 @@ import pytest
 import typer
 from tests.tools.cli_checks import ESCAPE_CODE, write_table
 
-from dagpost import DagPosterior, StructureMCMC
+from dagpost import DagPosterior, StructureMCMC, reference
 from dagpost.cli import app
 from dagpost.explorer.serving import Explorer
 from dagpost.methods.augmentation import Augmentation
@@ -40,6 +40,10 @@ LINES: dict[str, dict[str, list[str]]] = {
     "demo": {"--output": ["demo"], "--threads": ["1"]},
     "data list": {},
     "data export": {"name": ["coronary"], "--output": ["exported.csv"]},
+    "reference list": {},
+    "reference show": {"name": ["coronary"]},
+    "reference export": {"folder": ["cases"], "--case": ["iris"], "--quiet": []},
+    "reference score": {"file": ["iris.csv"], "--case": ["iris"]},
 }
 
 WRONG = {
@@ -115,6 +119,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         warnings.simplefilter("ignore")  # so short a run is not to be trusted
         completing.fit(table).save(place / "gaps.dagpost")
         chains.fit(place / "table.csv").sample(20, seed=1).save(place / "chains.dagpost")
+    reference.load("iris").truth.edges.to_csv(place / "iris.csv")
     (place / "directory").mkdir()
     (place / "empty.csv").touch()
     (place / "damaged.bin").write_bytes(bytes(range(256)))
@@ -188,6 +193,8 @@ def test_wrong_words_are_refused_in_words(name: str) -> None:
         ["no-such-command"],
         ["data", "no-such-command"],
         ["data", "export", "coronary", "--seed", "1", "-o", "directory"],
+        ["reference", "list", "--kind", "mixed", "--tag", "paper"],
+        ["reference", "score", "iris.csv"],
         ["--no-such-option"],
         ["fit", "table.csv", "table.csv"],
         ["fit"],

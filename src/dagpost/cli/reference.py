@@ -1,0 +1,217 @@
+"""`dagpost reference`: tables whose posterior is known exactly, and how far an answer is from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dagpost._tools.text import printable, shown
+from dagpost.cli.application import add_command
+from dagpost.cli.choices import Cyclic, complete_case, complete_case_kind
+from dagpost.cli.files import shell_command
+from dagpost.cli.options import JsonOption, QuietOption, argument, option, setting
+from dagpost.cli.output import edge_list, print_columns, print_json
+from dagpost.errors import InputError
+
+if TYPE_CHECKING:
+    from dagpost.reference.case import Case
+
+_NAME = "As `dagpost reference list` says."
+_HEADER = ("case", "columns", "rows", "kind", "parents", "tags")
+
+
+def list_cases(
+    kind: Annotated[
+        str | None, option("KIND", "Only these: discrete, gaussian or mixed.", autocompletion=complete_case_kind)
+    ] = None,
+    tag: Annotated[str | None, option("TAG", "Only cases with this tag, as the last column has them.")] = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which cases there are.
+
+    \b
+    Example: dagpost reference list --kind gaussian
+    """
+    from dagpost import reference
+
+    cases = [reference.load(name) for name in reference.names(kind=kind, tag=tag)]
+    if not cases:
+        raise InputError(f"No case is {kind} and has the tag {shown(tag)}. Leave --kind or --tag out.")
+    if as_json:
+        print_json([_about(case) for case in cases])
+        return
+    rows = [
+        (
+            case.name,
+            str(case.columns),
+            f"{case.rows:,}",
+            case.kind,
+            str(case.max_parents),
+            ", ".join(case.tags),
+        )
+        for case in cases
+    ]
+    print_columns([_HEADER, *rows], right=(1, 2, 4))
+    if not quiet:
+        typer.echo(f"Next: {shell_command('reference', 'show', cases[0].name)}", err=True)
+
+
+def show_case(
+    name: Annotated[str, argument("NAME", _NAME, autocompletion=complete_case)],
+    number: Annotated[
+        int, setting("NUMBER", "How many edges and classes, the most probable first.", "-k", "--number", min=1)
+    ] = 10,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one case and its exact posterior.
+
+    What the table is, the score and the prior, the log evidence, the most probable edges and the most probable
+    equivalence classes. With --json all edges are there.
+
+    \b
+    Example: dagpost reference show coronary
+    """
+    from dagpost import reference
+
+    case = reference.load(name)
+    edges = edge_list(case.truth.edges)
+    if as_json:
+        all_edges = [{"parent": a, "child": b, "probability": p} for a, b, p in edges]
+        about = {**_about(case), "names": list(case.names), "log_evidence": case.truth.log_evidence}
+        print_json({**about, "edges": all_edges, "classes": case.truth.classes.head(number).to_dict("records")})
+        return
+    print_columns([(label, printable(words)) for label, words in _lines_of(case)])
+    typer.echo("\nMost probable edges")
+    print_columns([(f"{p:.4f}", f"{a} -> {b}") for a, b, p in edges[:number]], indent="  ")
+    _print_classes(case, number)
+    if not quiet:
+        typer.echo(f"Next: {shell_command('reference', 'export', name, '--case', name)}", err=True)
+
+
+def export(
+    folder: Annotated[
+        Path, argument("FOLDER", "A new folder, or that of an earlier export; every case gets one in it.")
+    ],
+    cases: Annotated[
+        list[str] | None,
+        option(
+            "NAME", "Only this case; may be repeated. All of them unless given.", "--case", autocompletion=complete_case
+        ),
+    ] = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write tables, scores and exact posteriors as plain files.
+
+    Of each case: its table as CSV (and Parquet, where pyarrow is installed), the log score of every family in the jkl
+    format of other programs, and the exact posterior as CSV. A README.txt says what each file holds.
+
+    \b
+    Example: dagpost reference export cases --case coronary
+    """
+    from dagpost import reference
+
+    reference.export(folder, cases)
+    chosen = reference.names() if cases is None else tuple(dict.fromkeys(cases))
+    typer.echo(f"{len(chosen)} case{'s' * (len(chosen) != 1)}: {folder}")
+    if not quiet:
+        answer = folder / chosen[0] / "edges.csv"
+        typer.echo(f"Next: {shell_command('reference', 'score', answer, '--case', chosen[0])}", err=True)
+
+
+def score(
+    file: Annotated[Path, argument("FILE", "Edge probabilities or graphs: CSV, Parquet, or a sample of dagpost.")],
+    case: Annotated[str, option("NAME", _NAME, autocompletion=complete_case)],
+    cyclic: Annotated[
+        Cyclic, typer.Option(help="Graphs with a directed cycle: refuse the file, or leave these out.")
+    ] = Cyclic.REFUSE,
+    burn_in: Annotated[float, setting("SHARE", "Of a trajectory: leave out this share at its beginning.")] = 0.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how far an answer is from the exact posterior.
+
+    \b
+    FILE is one of
+    - a CSV matrix of edge probabilities: the first row and the first column are names, rows are parents;
+    - a CSV or Parquet table with the columns from, to, probability;
+    - a CSV or Parquet table of graphs: edges as "A->B;C->D" and, if you have them, weight and seconds;
+    - a trajectory of Benchpress, CSV: index, score, added, removed;
+    - a sample that `dagpost sample` has written.
+
+    \b
+    Example: dagpost reference score cases/coronary/edges.csv --case coronary
+    """
+    from dagpost import reference
+
+    known = reference.load(case)
+    answer = reference.read_answer(file, known, cyclic=cyclic.value, burn_in=burn_in)
+    found = reference.score(answer, known)
+    if as_json:
+        print_json(found.to_json())
+        return
+    typer.echo(found.summary())
+
+
+def _about(case: Case) -> dict[str, Any]:
+    """What a case is, as JSON can hold it."""
+    return {
+        "name": case.name,
+        "description": case.description,
+        "kind": case.kind,
+        "columns": case.columns,
+        "rows": case.rows,
+        "score": case.score.in_words(),
+        "max_parents": case.max_parents,
+        "tags": list(case.tags),
+    }
+
+
+def _lines_of(case: Case) -> list[tuple[str, str]]:
+    """What a case is, in words: one label and one line for each fact."""
+    return [
+        ("case", case.name),
+        ("what", case.description),
+        ("columns", f"{case.columns} ({case.kind}): {', '.join(case.names)}"),
+        ("rows", f"{case.rows:,}"),
+        ("model", case.settings),
+        *([("tags", ", ".join(case.tags))] if case.tags else []),
+        ("log evidence", f"{case.truth.log_evidence:.4f}"),
+    ]
+
+
+def _print_classes(case: Case, number: int) -> None:
+    classes = case.truth.classes[["probability", "graphs", "class"]].head(number)
+    if classes.empty:
+        typer.echo(f"\nNo equivalence class has a probability of {case.truth.classes_bound:g} or more.")
+        return
+    typer.echo("\nMost probable equivalence classes (-- stands for an edge that may point either way)")
+    rows = [
+        (f"{probability:.4f}", f"{graphs:,} graph{'s' * (graphs != 1)}", text or "no edges")
+        for probability, graphs, text in classes.itertuples(index=False, name=None)
+    ]
+    print_columns(rows, right=(1,), indent="  ")
+
+
+reference = typer.Typer(
+    help="How far off is a sampler? Exact posteriors to check it against.",
+    invoke_without_command=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@reference.callback()
+def _list_unless_told(context: typer.Context) -> None:
+    """How far off is a sampler? Exact posteriors to check it against."""
+    if context.invoked_subcommand is None:
+        list_cases()
+
+
+add_command(reference, list_cases, name="list")
+add_command(reference, show_case, name="show", no_args_is_help=True)
+add_command(reference, export, no_args_is_help=True)
+add_command(reference, score, no_args_is_help=True)

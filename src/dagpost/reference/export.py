@@ -1,0 +1,245 @@
+"""Writes reference cases as plain files, so that a program in any language can be checked against them.
+
+A folder a case: the table, the score of every family, the exact posterior, and what all of it depends on. A folder is
+written under a hidden name and takes its own name when all of its files are there, so that a run that was killed leaves
+no folder that looks whole; the next one removes what it left.
+
+Time and size: `scores.jkl` has a line a family, 2 microseconds and some 40 bytes each; the largest cases have 20,000 to
+40,000 families and take a second.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+import shutil
+import textwrap
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dagpost._tools.checks import file_path, texts
+from dagpost._tools.json_settings import to_json
+from dagpost._tools.progress import reporter_of_terminal
+from dagpost._tools.text import shown
+from dagpost._version import __version__
+from dagpost.errors import InputError
+from dagpost.files.jkl import write_jkl
+from dagpost.reference.case import Case
+from dagpost.reference.cases import CASES
+from dagpost.reference.lookup import load
+from dagpost.reference.truth_files import fixed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: By this word in case.json a folder is known as one that was exported.
+FORMAT = "dagpost reference case 1"
+_INDEX = "cases.csv"
+_PART = ".part"
+
+#: What README.txt says of each file; data.csv and those whose content differs from case to case come beside.
+_EXPLAINED = {
+    "scores.jkl": "The log marginal likelihood (natural log) of every family, in the format that GOBNILP and other "
+    "learners read. The first line is the number of columns; then, for each column, its name and how many parent sets "
+    "it has, and a line for each of them: score, number of parents, parents. Parent sets that are not listed are not "
+    "allowed. A space in a name is written as %20. The posterior probability of a graph is proportional to the "
+    "exponential of the sum of the scores of its families.",
+    "edges.csv": "The exact posterior probability of every edge, from the row to the column.",
+    "paths.csv": "The same of every directed path, of one edge or more.",
+    "families.csv": 'node, parents (names joined by ";", empty for none), probability; of a node, the most probable '
+    "first.",
+    "classes.csv": 'class, graphs, probability. A class is written as its essential graph: "A->B" where all graphs of '
+    'the class have that edge, "A--B" where they differ in its direction, whether the score allows them or not; edges '
+    'stand in the order of their text. "graphs" counts the graphs of the class that have any probability.',
+    "case.json": "All that the numbers depend on; the log evidence, which is the natural log of the sum over all "
+    "graphs of the probability of the table, every graph with weight 1; and the SHA-256 of data.csv.",
+}
+_WIDTH = 110
+
+
+def export(folder: str | os.PathLike[str], cases: str | Iterable[str] | None = None) -> Path:
+    """Write reference cases as plain files, a folder each; the folder that they are in comes back.
+
+    Parameters
+    ----------
+    folder
+        Where to: a new or an empty folder, or one of an earlier export, whose cases are replaced if they are written
+        again. Nothing else is touched: a folder in which anything else lies is refused.
+    cases
+        Names of cases, as `reference.names` lists them; all by default.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     sorted(file.name for file in (export(place, "coronary") / "coronary").glob("*.csv"))
+    ['classes.csv', 'data.csv', 'edges.csv', 'families.csv', 'paths.csv']
+    """
+    target = file_path(folder, "folder")
+    wanted = [cases] if isinstance(cases, str) else CASES if cases is None else texts(cases, "cases", "export")
+    chosen = [load(name) for name in dict.fromkeys(wanted)]
+    _check_folder(target)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with reporter_of_terminal().stage("cases", len(chosen)) as stage:
+            for case in chosen:
+                stage.note(case.name)
+                with _whole_folder(target / case.name) as part:
+                    _write_case(case, part)
+                stage.advance(1)
+        _write_index(target)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"Cannot write to {str(target)!r}: {reason}. Name a folder that you may write to.") from error
+    return target
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder in which there is anything that no export has written."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{str(folder)!r} is a file. Name a folder.")
+    others = [entry.name for entry in folder.iterdir() if not _is_exported(entry)] if folder.is_dir() else []
+    if others:
+        raise InputError(
+            f"The folder {str(folder)!r} is not empty, and {shown(min(others))} in it is not from an earlier export "
+            f"(a folder with a case.json whose format is {FORMAT!r}). Name a new or an empty folder."
+        )
+
+
+def _is_exported(entry: Path) -> bool:
+    if entry.name == _INDEX or (entry.name.startswith(".") and entry.name.endswith(_PART)):
+        return True
+    try:
+        about = json.loads((entry / "case.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(about, dict) and about.get("format") == FORMAT
+
+
+@contextmanager
+def _whole_folder(target: Path) -> Iterator[Path]:
+    """A folder to write to, which replaces `target` once the block ends without an error."""
+    part = target.with_name(f".{target.name}{_PART}")
+    if part.exists():
+        shutil.rmtree(part)
+    part.mkdir()
+    try:
+        yield part
+        if target.exists():
+            shutil.rmtree(target)
+        part.replace(target)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
+def _write_case(case: Case, folder: Path) -> None:
+    truth = case.truth
+    data = case.csv_text().encode("utf-8")
+    (folder / "data.csv").write_bytes(data)
+    if find_spec("pyarrow") is not None:
+        # To an open file: pyarrow does not take every name that a folder may have.
+        with (folder / "data.parquet").open("wb") as out:
+            case.table.to_pandas().to_parquet(out, engine="pyarrow", index=False)
+    write_jkl(case.local_scores(), folder / "scores.jkl")
+    for name, square in (("edges", truth.edges), ("paths", truth.paths)):
+        rows = (
+            [own, *(fixed(value, 12) for value in row)] for own, row in zip(truth.names, square.to_numpy(), strict=True)
+        )
+        _write_rows(folder / f"{name}.csv", ["", *truth.names], rows)
+    _write_frame(folder / "families.csv", truth.families)
+    _write_frame(folder / "classes.csv", truth.classes)
+    (folder / "README.txt").write_text(_readme(case), encoding="utf-8")
+    about = {**_about(case), "sha256": hashlib.sha256(data).hexdigest()}
+    (folder / "case.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _write_rows(file: Path, header: Iterable[object], rows: Iterable[Iterable[object]]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    file.write_text(text.getvalue(), encoding="utf-8", newline="")
+
+
+def _write_frame(file: Path, frame: pd.DataFrame) -> None:
+    _write_rows(file, frame.columns, frame.itertuples(index=False))
+
+
+def _about(case: Case) -> dict[str, Any]:
+    truth = case.truth
+    return {
+        "format": FORMAT,
+        "dagpost": __version__,
+        "case": case.name,
+        "description": case.description,
+        "kind": case.kind,
+        "tags": list(case.tags),
+        "columns": list(case.names),
+        "rows": case.rows,
+        "score": to_json(case.score),
+        "prior": "uniform: every graph within max_parents that the score allows has weight 1",
+        "max_parents": case.max_parents,
+        "settings": case.settings,
+        "origin": case.origin,
+        "log_evidence": truth.log_evidence,
+        "error_bound": truth.error_bound,
+        "families_left_out": {name: float(value) for name, value in truth.families_left_out.items()},
+        "classes_bound": truth.classes_bound,
+        "classes_listed": truth.classes_listed,
+    }
+
+
+def _readme(case: Case) -> str:
+    truth = case.truth
+    parquet = find_spec("pyarrow") is not None
+    levels = "Levels are words." if case.table.discrete else "Levels are words, numbers have four decimals."
+    bound, listed = truth.classes_bound, truth.classes_listed
+    paragraphs = {
+        "data.csv": f"The table, with a header; each row is one observation. {levels}",
+        "data.parquet": "The same table." if parquet else "Not here: pyarrow was not installed.",
+        **_EXPLAINED,
+    }
+    paragraphs["families.csv"] += f" What is left out of a node has a probability of at most {_left_out(case):.2g}."
+    paragraphs["classes.csv"] += (
+        f" All classes of a probability of at least {bound:.2g} are listed; together they have {listed:.4g}."
+        if bound
+        else " All classes are listed."
+    )
+    text = [
+        f'Reference case "{case.name}" of dagpost {__version__}',
+        _wrapped(case.description),
+        _wrapped(case.origin),
+        _wrapped(case.settings),
+        _wrapped(
+            "All files but data.parquet are text in UTF-8. Rows and columns of all matrices stand in the order of the "
+            f"columns of data.csv. No probability is further from the exact one than {truth.error_bound:.1e}, by "
+            "rounding."
+        ),
+        "\n".join(_wrapped(f"{name:15}{words}", 15) for name, words in paragraphs.items()),
+        f"How far is an answer from this one? dagpost reference score FILE --case {case.name}",
+    ]
+    return "\n\n".join(text) + "\n"
+
+
+def _wrapped(text: str, indent: int = 0) -> str:
+    return textwrap.fill(text, _WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
+
+
+def _left_out(case: Case) -> float:
+    return float(case.truth.families_left_out.max())
+
+
+def _write_index(folder: Path) -> None:
+    """A list of all cases that lie in the folder."""
+    found = []
+    for file in sorted(folder.glob("*/case.json")):
+        about = json.loads(file.read_text(encoding="utf-8"))
+        found.append([about[key] for key in ("case", "kind", "rows", "max_parents", "log_evidence", "description")])
+        found[-1].insert(2, len(about["columns"]))
+    header = ("case", "kind", "columns", "rows", "max_parents", "log_evidence", "description")
+    _write_rows(folder / _INDEX, header, found)
