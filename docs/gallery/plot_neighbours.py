@@ -10,6 +10,7 @@ Both packages take the networkx graphs as they are, with spaces and dots in the 
 ``pip install dowhy pgmpy``; what is not installed is left out.
 """
 
+import logging
 import warnings
 from importlib.util import find_spec
 
@@ -87,10 +88,12 @@ for package, estimate in {"dowhy": in_dowhy, "pgmpy": in_pgmpy}.items():
     if find_spec(package) is None:
         print(f"{package} is not installed, so its estimates are left out: pip install {package}")
         continue
+    # Both tell each step, and what their later versions will change.
+    logging.disable(logging.WARNING)
     with warnings.catch_warnings():
-        # Both announce what their later versions will change.
         warnings.simplefilter("ignore")
         by_graph[package] = np.array([estimate(graph) for graph in graphs])
+    logging.disable(logging.NOTSET)
 
 ours = [model.effect(cause, outcome, draws=2_000, seed=1) for cause, outcome in effects]
 labels = [f"{cause} on {outcome}" for cause, outcome in effects]
