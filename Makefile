@@ -93,6 +93,10 @@ $(DOCS_READY): requirements-docs.lock $(READY)
 	@$(PIP) -r requirements-docs.lock
 	@touch $@
 
+# DoWhy 0.14 does not install on Python 3.14, and below 3.13 it asks for a SciPy older than ours, though it runs with the
+# newer one: so it is pinned without asking it what it needs, which is this.
+DOWHY_NEEDS := causal-learn cvxpy 'cython>=3' sympy
+
 # The newest versions that pyproject.toml allows, in an environment of its own. Use the oldest Python we support, so
 # that the pins hold for all of them.
 lock:
@@ -100,7 +104,10 @@ lock:
 	build/lock/bin/python -m pip --quiet install --editable '.[dev]'
 	build/lock/bin/python -m pip freeze --exclude-editable > build/requirements.lock
 	build/lock/bin/python -m pip --quiet install --editable '.[docs]' --constraint build/requirements.lock
-	build/lock/bin/python -m pip freeze --exclude-editable | grep -vxFf build/requirements.lock > build/requirements-docs.lock
+	build/lock/bin/python -m pip --quiet install $(DOWHY_NEEDS) --constraint build/requirements.lock
+	build/lock/bin/python -m pip --quiet install --no-deps 'dowhy>=0.14'
+	build/lock/bin/python -m pip freeze --exclude-editable | grep -vxFf build/requirements.lock \
+	  | sed '/^dowhy==/s/$$/; python_version < "3.14"/' > build/requirements-docs.lock
 	{ echo "# Made by 'make lock': what dagpost, its tests and its checks run with."; cat build/requirements.lock; } > requirements.lock
 	{ echo "# Made by 'make lock': what 'make docs' needs beside requirements.lock."; cat build/requirements-docs.lock; } > requirements-docs.lock
 

@@ -1,6 +1,6 @@
 """How far off are our own methods? Each of them on the reference cases, scored against the exact posterior.
 
-    python -m benchmarks.reference_methods [--cases coronary,wine] [--methods dds,kbest] [--runs 5] [--quick] [--fresh]
+    python -m benchmarks.reference_methods [--cases coronary,wine] [--methods dds,kbest] [--runs 3] [--quick] [--fresh]
     python -m benchmarks.reference_methods --paper
 
 Every method draws the same number of graphs, 10,000, with its usual settings, from one seed a run; K-best lists 1,000
@@ -25,7 +25,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from math import nan, sqrt
+from math import floor, isinf, log10, nan, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -41,6 +41,7 @@ from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sample import DagSample
 from dagpost.reference import Case
+from dagpost.reference.pair_distances import draws_worth
 
 #: For tables with gaps, which no case has.
 LEFT_OUT = ("augmentation",)
@@ -100,11 +101,11 @@ def run_method(case: Case, method: Method, graphs: int, seed: int) -> dict[str, 
         sample = drawn(case, method, graphs, seed)
         seconds = time.process_time() - started
     found = reference.score(sample, case)
+    assert found.families is not None
     return {
         "sad": found.edges.sad,
         "maximum": found.edges.maximum,
-        "families": None if found.families is None else found.families.mean,
-        "worth": found.worth,
+        "families": found.families.mean,
         "seconds": seconds,
         "warned": any(issubclass(one.category, DagpostWarning) for one in heard),
     }
@@ -126,13 +127,40 @@ def run_all(cases: Sequence[Case], methods: dict[str, Method], effort: Effort, r
                 print(f"{case.name}: {name}, run {number + 1}", file=sys.stderr, flush=True)
 
 
-#: Title of a table, the figure of a run, how it is written.
-TABLES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
-    ("SAD: the sum of the errors of all edges", "sad", lambda value: f"{value:.3g}"),
-    ("Maximum: the largest error of an edge", "maximum", lambda value: f"{value:.2g}"),
-    ("Families: total variation, mean over the columns", "families", lambda value: f"{value:.2g}"),
-    ("Worth: as many independent graphs would be as far off", "worth", lambda value: f"{value:,.3g}"),
-    ("Processor seconds", "seconds", lambda value: f"{value:.2g}"),
+Runs = Sequence[dict[str, Any]]
+
+
+def mean(figure: str) -> Callable[[Case, Runs], str]:
+    """The mean of a figure over the runs of a method on a case, in two digits."""
+    return lambda _, runs: two_digits(fmean(run[figure] for run in runs))
+
+
+def sad_and_worth(case: Case, runs: Runs) -> str:
+    """The mean SAD, and what that is worth: a chain that is stuck in one run is not made good by the others."""
+    sad = fmean(run["sad"] for run in runs)
+    return f"{two_digits(sad)} ({two_digits(draws_worth(case.truth.edges.to_numpy(), sad))})"
+
+
+def two_digits(value: float) -> str:
+    """A number in two digits, never in powers of ten; what rounding leaves is 0.
+
+    >>> two_digits(116_230.0), two_digits(0.01883), two_digits(6e-12), two_digits(float("inf"))
+    ('120,000', '0.019', '0', '∞')
+    """
+    if isinf(value):
+        return "∞"
+    if value < 1e-9:
+        return "0"
+    decimals = 1 - floor(log10(value))
+    return f"{round(value, decimals):,.{max(decimals, 0)}f}"
+
+
+#: Title of a table, and its figure in the runs of a method on a case.
+TABLES: tuple[tuple[str, Callable[[Case, Runs], str]], ...] = (
+    ("SAD, in brackets what it is worth", sad_and_worth),
+    ("The largest error of an edge", mean("maximum")),
+    ("Total variation of families, mean over the columns", mean("families")),
+    ("Processor seconds", mean("seconds")),
 )
 
 
@@ -145,28 +173,26 @@ def drawn_from(method: Method) -> str:
     return method.target.words
 
 
-def report(cases: Sequence[Case], methods: dict[str, Method], effort: Effort, journal: Journal) -> str:
+def report(cases: Sequence[Case], methods: dict[str, Method], effort: Effort, runs: int, journal: Journal) -> str:
     """All figures as Markdown: a table a figure, a row a method, a column a case, means over the runs."""
     about = machine()
     lines = [
         f"{about['processor']}, {CORES} cores, dagpost {__version__}. {effort.graphs:,} graphs a run "
-        f"(kbest {effort.listed:,}, bootstrap {effort.replicates:,}); means over the runs. "
+        f"(kbest {effort.listed:,}, bootstrap {effort.replicates:,}); means over {runs} runs. "
         "! marks methods that warned in at least one run.",
     ]
-    for title, figure, written in TABLES:
+    for title, figure in TABLES:
         lines += ["", f"## {title}", "", _line(["method", "draws from", *(case.name for case in cases)])]
         lines += [_line(["---", "---", *("--:" for _ in cases)])]
         for name, method in methods.items():
-            cells = [_cell(journal.runs(row_of(case), name), figure, written) for case in cases]
+            found = [(case, journal.runs(row_of(case), name)[:runs]) for case in cases]
+            cells = [figure(case, done) + _mark(done) for case, done in found]
             lines.append(_line([f"`{name}`", drawn_from(method), *cells]))
     return "\n".join([*lines, ""])
 
 
-def _cell(runs: Sequence[dict[str, Any]], figure: str, written: Callable[[float], str]) -> str:
-    values = [run[figure] for run in runs if run[figure] is not None]
-    if not values:
-        return ""
-    return written(fmean(values)) + (" !" if any(run["warned"] for run in runs) else "")
+def _mark(runs: Runs) -> str:
+    return " !" if any(run["warned"] for run in runs) else ""
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -179,26 +205,26 @@ def sad_of_iw_dds(case: Case, run: int, graphs: int = PRINTED_GRAPHS) -> float:
     return reference.score(drawn(case, method, graphs, run), case).edges.sad
 
 
-def deviation(values: Sequence[float], mean: float, sd: float) -> float:
+def deviation(values: Sequence[float], printed: float, sd: float) -> float:
     """Ours less the printed mean, in standard errors of the difference."""
     own = stdev(values) if len(values) > 1 else nan
-    return (fmean(values) - mean) / sqrt(own**2 / len(values) + sd**2 / PRINTED_RUNS)
+    return (fmean(values) - printed) / sqrt(own**2 / len(values) + sd**2 / PRINTED_RUNS)
 
 
 def paper(runs: int, journal: Journal) -> tuple[str, bool]:
     """The rows of the paper again, as Markdown, and whether all agree."""
     lines = [_line(["case", "ours", "printed", "difference in standard errors"]), _line(["---", "--:", "--:", "--:"])]
     agree = True
-    for name, (mean, sd) in PRINTED.items():
+    for name, (printed, sd) in PRINTED.items():
         case = reference.load(name)
         for run in range(runs):
             if journal.find(row_of(case), "iw-dds", run) is None:
                 journal.add(row_of(case), "iw-dds", run, {"sad": sad_of_iw_dds(case, run)})
         values = [entry["sad"] for entry in journal.runs(row_of(case), "iw-dds")][:runs]
-        z = deviation(values, mean, sd)
+        z = deviation(values, printed, sd)
         agree = agree and abs(z) <= STANDARD_ERRORS
         ours = f"{fmean(values):.4f} ({stdev(values):.4f})"
-        lines.append(_line([name, ours, f"{mean:.4f} ({sd:.4f})", f"{z:+.1f}"]))
+        lines.append(_line([name, ours, f"{printed:.4f} ({sd:.4f})", f"{z:+.1f}"]))
     verdict = "Both agree." if agree else "APART."
     return "\n".join([*lines, "", verdict, ""]), agree
 
@@ -209,7 +235,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog=name, description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--cases", help=f"names, by commas; unless given {','.join(DEFAULT_CASES)}")
     parser.add_argument("--methods", help="names, by commas; all of them unless given")
-    parser.add_argument("--runs", type=int, help="runs of every method, 5 unless given; of --paper 20")
+    parser.add_argument("--runs", type=int, help="runs of every method, 3 unless given; of --paper 20")
     parser.add_argument("--quick", action="store_true", help="some seconds: few graphs, two runs")
     parser.add_argument("--paper", action="store_true", help="IW-DDS beside the figures of He, Tian & Wu (2016)")
     parser.add_argument("--fresh", action="store_true", help="do not go on from an earlier run")
@@ -234,8 +260,9 @@ def main() -> None:
         methods = {one: methods[one] for one in options.methods.split(",")}
     cases = [reference.load(one) for one in (options.cases.split(",") if options.cases else DEFAULT_CASES)]
     journal = Journal(options.output / "runs.jsonl", asdict(effort_made), fresh=options.fresh)
-    run_all(cases, methods, effort_made, options.runs or (2 if options.quick else 5), journal)
-    text = report(cases, methods, effort_made, journal)
+    runs = options.runs or (2 if options.quick else 3)
+    run_all(cases, methods, effort_made, runs, journal)
+    text = report(cases, methods, effort_made, runs, journal)
     (options.output / "methods.md").write_text(text)
     print(text)
 

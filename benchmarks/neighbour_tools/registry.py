@@ -111,8 +111,9 @@ TOOLS = (
         (
             Way("as it comes", POSTERIOR, "the case's score", (_D, _G)),
             Way("mended", POSTERIOR, "the case's score", (_D, _G)),
+            Way("aps, exact", POSTERIOR, "the case's score"),
         ),
-        "levels and numbers not in one table; neither this prior nor a limit of time by its own front door",
+        "no score for levels and numbers in one table; neither this prior nor a limit of time by its front door",
     ),
     Tool(
         "gobnilp",

@@ -19,6 +19,7 @@ import resource
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -61,6 +62,19 @@ class Task:
     def left(self) -> float:
         """The CPU seconds that are left."""
         return self.seconds - self.used()
+
+    def scores(self) -> list[dict[tuple[int, ...], float]]:
+        """For each node, the log score of every set of parents that it may have."""
+        lines = iter((self.folder / "scores.jkl").read_text(encoding="utf-8").splitlines()[1:])
+        places = {name: place for place, name in enumerate(self.names)}
+        found: list[dict[tuple[int, ...], float]] = [{} for _ in places]
+        for line in lines:
+            name, count = line.split()
+            own = found[places[unquote(name)]]
+            for _ in range(int(count)):
+                score, _, *parents = next(lines).split()
+                own[tuple(sorted(places[unquote(parent)] for parent in parents))] = float(score)
+        return found
 
     def keep_graph(self, graph: NDArray[Any], weight: float = 1.0) -> None:
         """Add a graph to the answer, with the time at which it was found."""

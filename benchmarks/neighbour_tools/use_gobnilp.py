@@ -6,7 +6,6 @@ It needs Gurobi, whose free version takes 2,000 variables and constraints; beyon
 from __future__ import annotations
 
 import math
-from urllib.parse import unquote
 
 import numpy as np
 from gurobipy import GRB
@@ -29,7 +28,11 @@ class Search(Gobnilp):
 
 def best_graphs(task: Task) -> None:
     """More and more of the best graphs, as if there were no others."""
-    scores = scores_of(task)
+    # By its place and not by its name, since the solver dislikes some names.
+    scores = {
+        f"X{node}": {frozenset(f"X{parent}" for parent in parents): score for parents, score in own.items()}
+        for node, own in enumerate(task.scores())
+    }
     count, took = FIRST_COUNT, 0.0
     while count <= MOST_GRAPHS and task.left() > 4 * took:
         began = task.used()
@@ -49,20 +52,6 @@ def best_graphs(task: Task) -> None:
         logs = np.array([log_score(graph, scores) for graph in graphs])
         task.keep_graphs(graphs, np.exp(logs - logs.max()))
         took, count = task.used() - began, 4 * count
-
-
-def scores_of(task: Task) -> dict[str, dict[frozenset[str], float]]:
-    """The scores in the file of the task, by the places of the columns as text: its solver dislikes some names."""
-    lines = iter((task.folder / "scores.jkl").read_text(encoding="utf-8").splitlines()[1:])
-    places = {name: f"X{place}" for place, name in enumerate(task.names)}
-    scores: dict[str, dict[frozenset[str], float]] = {}
-    for line in lines:
-        name, count = line.split()
-        own = scores[places[unquote(name)]] = {}
-        for _ in range(int(count)):
-            score, _, *parents = next(lines).split()
-            own[frozenset(places[unquote(parent)] for parent in parents)] = float(score)
-    return scores
 
 
 def adjacency(graph, names: list[str]) -> np.ndarray:

@@ -3,6 +3,8 @@
 Its front door has no limit of time and does not hand the prior on to its scores, so its parts are called one by one.
 "As it comes" is what they give; "mended" has right sums and a right split in the places of two that are wrong. Graphs
 are drawn from its partitions by our code either way, since its own way to do so may take hours.
+
+It also holds aps (Pensar, Talvitie, Hyttinen & Koivisto 2020), which sums over all graphs, from the scores of the case.
 """
 
 from __future__ import annotations
@@ -36,6 +38,26 @@ def gadget(task: Task, mended: bool) -> None:
         task.keep_graph(masks[None, :] >> places[:, None] & np.uint64(1))
 
 
+def exact(task: Task) -> None:
+    """The probability of every set of parents, by aps, added up to edges."""
+    from sumu.aps import aps
+
+    nodes = len(task.names)
+    # Bit k of a set's number stands for the k-th of the other nodes.
+    places = [[other - (other > node) for other in range(nodes)] for node in range(nodes)]
+    log_scores = np.full((nodes, 1 << (nodes - 1)), -np.inf)
+    for node, own in enumerate(task.scores()):
+        numbers = [sum(1 << places[node][parent] for parent in parents) for parents in own]
+        log_scores[node, numbers] = list(own.values())
+    chances = np.exp(aps(log_scores, as_dict=False, normalize=True))
+    sets = np.arange(chances.shape[1])
+    edges = np.zeros((nodes, nodes))
+    for node in range(nodes):
+        for other in set(range(nodes)) - {node}:
+            edges[other, node] = chances[node, sets >> places[node][other] & 1 == 1].sum()
+    task.keep_edges(edges)
+
+
 def partitions(task: Task, sampler) -> np.ndarray:
     """The partitions that a cold chain visits, as the number of the part of each node, without its burn-in."""
     from sumu import MC3
@@ -57,5 +79,6 @@ if __name__ == "__main__":
         {
             "as it comes": lambda task: gadget(task, mended=False),
             "mended": lambda task: gadget(task, mended=True),
+            "aps, exact": exact,
         }
     )

@@ -47,13 +47,10 @@ pairs_of <- function(nodes) {
 #'   strength, direction.
 #' @export
 arc_strength <- function(model, threshold = 0.5) {
-  edges <- edge_probabilities(model, as = "matrix")
-  result <- pairs_of(rownames(edges))
-  there <- edges[cbind(result$from, result$to)]
-  result$strength <- pmin(there + edges[cbind(result$to, result$from)], 1)
-  result$direction <- ifelse(result$strength > 0, there / result$strength, 0)
+  python <- python_of(model)
+  result <- in_python(frame_to_r(dagpost_python()$strength_table(python)))
   # As bnlearn's custom.strength() marks networks that come from elsewhere.
-  structure(result, method = "bootstrap", threshold = threshold, nodes = rownames(edges),
+  structure(result, method = "bootstrap", threshold = threshold, nodes = nodes_of(model),
             class = c("bn.strength", "data.frame"))
 }
 

@@ -45,7 +45,16 @@ use_dagpost <- function(python) {
       stop_plainly("R already uses the Python at '", running, "'. Restart R, and call use_dagpost() first.")
     }
   }
-  reticulate::use_python(path, required = TRUE)
+  leave_out_system_folders()
+  tryCatch(
+    reticulate::use_python(path, required = TRUE),
+    error = function(problem) {
+      stop_plainly(
+        "reticulate ", utils::packageVersion("reticulate"), " cannot use the Python at '", python, "'. It may be too ",
+        "new for this reticulate, which then needs an update. ", conditionMessage(problem)
+      )
+    }
+  )
   invisible()
 }
 
@@ -54,6 +63,7 @@ use_dagpost <- function(python) {
 install_dagpost <- function(source = "dagpost[plot] @ git+https://github.com/dagpost/dagpost",
                             envname = "r-reticulate", ...) {
   if (dir.exists(source)) source <- paste0(normalizePath(source), "[plot]")
+  leave_out_system_folders()
   reticulate::py_install(source, envname = envname, pip = TRUE, ...)
   message("Installed. Restart R; where reticulate does not find it by itself, call use_dagpost(\"", envname, "\").")
   invisible()
@@ -63,6 +73,7 @@ install_dagpost <- function(source = "dagpost[plot] @ git+https://github.com/dag
 #' @export
 dagpost_python <- function() {
   if (!is.null(state$module)) return(state$module)
+  leave_out_system_folders()
   started <- tryCatch(reticulate::py_available(initialize = TRUE), error = function(problem) conditionMessage(problem))
   if (!isTRUE(started)) {
     stop_plainly(
@@ -74,20 +85,21 @@ dagpost_python <- function() {
     reticulate::import("dagpost", convert = FALSE),
     error = function(problem) stop_plainly(why_not_imported())
   )
-  forget_other_libraries()
   state$module
 }
 
-# R puts folders of the system into LD_LIBRARY_PATH. A process that Python starts, to read a Parquet file for example,
-# would load the system's library of the same release from there, and fail. The system's folders are searched anyway.
-forget_other_libraries <- function() {
-  own <- normalizePath(reticulate::py_config()$libpython, mustWork = FALSE)
+# R puts folders of the system into LD_LIBRARY_PATH, where another Python of the same release may have its library. A
+# process that Python starts, to install or to read a Parquet file for example, would load that one instead of its own,
+# and fail. The system searches these folders anyway, so nothing is lost without them.
+leave_out_system_folders <- function() {
   folders <- strsplit(Sys.getenv("LD_LIBRARY_PATH"), ":", fixed = TRUE)[[1]]
-  candidates <- file.path(folders, basename(own))
-  other <- file.exists(candidates) & normalizePath(candidates, mustWork = FALSE) != own
-  if (any(other)) {
-    environment <- reticulate::import("os", convert = FALSE)$environ
-    reticulate::py_set_item(environment, "LD_LIBRARY_PATH", paste(folders[!other], collapse = ":"))
+  searched_anyway <- grepl("^(/usr)?/lib(64)?(/[a-z0-9_]+-linux-gnu[a-z0-9]*)?/?$", folders)
+  if (!any(searched_anyway)) return(invisible())
+  left <- paste(folders[!searched_anyway], collapse = ":")
+  Sys.setenv(LD_LIBRARY_PATH = left)
+  if (reticulate::py_available()) {
+    # It has read the environment when it started.
+    reticulate::py_set_item(reticulate::import("os", convert = FALSE)$environ, "LD_LIBRARY_PATH", left)
   }
 }
 
@@ -116,7 +128,8 @@ in_python <- function(code) {
   dagpost_python()
   collector <- reticulate::import("warnings", convert = FALSE)$catch_warnings(record = TRUE)
   collected <- collector$`__enter__`()
-  reticulate::py_clear_last_error()
+  # Some releases of reticulate fail here where there is no error yet.
+  try(reticulate::py_clear_last_error(), silent = TRUE)
   tryCatch(
     value <- force(code),
     error = function(problem) stop_plainly(readable_error(problem)),

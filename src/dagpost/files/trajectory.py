@@ -176,7 +176,7 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
     kept = count - 1 if ends else count
     weights = steps if ends else np.append(steps, 1.0 if time is None or not len(steps) else steps.mean())
     if weights.sum() <= 0.0:
-        reader.fail(-1, "no graph has any weight: the steps of 'time' are all zero")
+        reader.fail(len(reader.rows) - 1, "no graph has any weight: 'index', or 'time', never goes on")
     nodes = len(names)
     masks = parents[:kept, :, 0].astype(mask_type(nodes)) if nodes <= MAX_NODES else parents[:kept]
     return Trajectory(names, masks, index[:kept], scores[:kept], weights / weights.sum())
@@ -300,7 +300,7 @@ class _Reader:
             self.fail(graph + 2, f"the edge {names[parent]}{_ARROW}{names[child]} {what}")
 
     def indices(self) -> Integers:
-        """The index of every graph, which ascends from 0."""
+        """The index of every graph, from 0 on; one that is replaced at once weighs nothing."""
         found = np.empty(len(self.rows) - 2, dtype=np.int64)
         for row in range(2, len(self.rows)):
             text = self.text(row, "index")
@@ -309,9 +309,10 @@ class _Reader:
             found[row - 2] = int(text)
         if found[0] != 0:
             self.fail(2, f"the third row must have index 0, where the first graph begins, not {found[0]}")
-        if (np.diff(found) <= 0).any():
-            row = int(np.flatnonzero(np.diff(found) <= 0)[0])
-            self.fail(row + 3, f"index {found[row + 1]} comes after {found[row]}; it must ascend")
+        falls = np.flatnonzero(np.diff(found) < 0)
+        if len(falls):
+            row = int(falls[0])
+            self.fail(row + 3, f"index {found[row + 1]} comes after {found[row]}; it must not fall")
         return found
 
     def numbers(self, column: str) -> Floats:

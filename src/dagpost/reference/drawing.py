@@ -128,8 +128,8 @@ def _numbers(
     for coefficient, other in zip(table[2:], others, strict=True):
         found = found + coefficient * other
     # Adding zero makes -0.0 a plain 0.0, which is written without a sign.
-    found = np.round(found, DECIMALS) + 0.0
-    return found
+    rounded: NDArray[np.float64] = np.round(found, DECIMALS) + 0.0
+    return rounded
 
 
 def random_network(

@@ -35,10 +35,12 @@ def hamming(noise: int) -> Network:
 def ring(columns: int, arity: int, same: int) -> Network:
     """A ring X1 - X2 - ... - X1: neighbours are `same` times as likely to have the same level as any two others.
 
-    Given its two neighbours, a column is independent of the rest; no directed graph says just that. One that leaves out
-    nothing adds chords which cut the ring in triangles, and every choice of chords is a mode of the posterior. The rows
-    are drawn with the chords from X1: of X1, `X(k)` and the `m` steps left to X1, the probabilities of `X(k+1)` are the
-    likes of `X(k)` times the entries of the m-th power of the matrix of likes.
+    Given its two neighbours, a column is independent of the rest; no directed graph says just that. Those that come
+    near have arrows that meet somewhere in the ring, and a chord there; every place is a mode of the posterior.
+
+    The rows are drawn one column after the other. With `L` the matrix that has `same` on its diagonal and 1 elsewhere,
+    the probabilities of the levels `x` of X(k), given the levels `a` of X1 and `b` of X(k-1), are in proportion to
+    `L[b, x]` times entry `[x, a]` of the power `columns - k + 1` of `L`, in `thousandths` of which each has at least 1.
     """
     likes = np.ones((arity, arity), dtype=np.int64) + (same - 1) * np.eye(arity, dtype=np.int64)
     found = [Levels("X1", (), (_even(arity),))]

@@ -73,6 +73,10 @@ def test_the_examples_of_a_page_print_what_it_shows(session: Session, page: Path
     assert page.read_text(encoding="utf-8").splitlines() == printed.read_text(encoding="utf-8").splitlines()
 
 
+def test_the_package_has_the_version_of_the_library() -> None:
+    assert f"\nVersion: {dagpost.__version__}\n" in (PACKAGE / "DESCRIPTION").read_text(encoding="utf-8")
+
+
 def test_numbers_from_r_are_those_of_python(session: Session) -> None:
     found = defaultdict(list)
     with (session.folder / "numbers.csv").open(encoding="utf-8") as file:

@@ -33,7 +33,7 @@ def test_finished_runs_are_not_done_again(tmp_path: Path, capsys: pytest.Capture
     journal = Journal(file, asdict(EFFORT))
     reference_methods.run_all([case], methods, EFFORT, 2, journal)
     assert capsys.readouterr().err == "iris: kbest, run 1\n"
-    text = reference_methods.report([case], methods, EFFORT, journal)
+    text = reference_methods.report([case], methods, EFFORT, 2, journal)
     assert "| `dds` | another prior: each graph counted once for every order it fits |" in text
     assert "| `exact-layers` | the posterior |" in text
     assert text.count("`kbest`") == len(reference_methods.TABLES)

@@ -134,7 +134,7 @@ class TopGraphs:
     @property
     def weights(self) -> Floats:
         """The weight of each graph in an average over these: the probabilities, scaled to sum to 1."""
-        return self.probabilities / self.probabilities.sum()
+        return np.asarray(self.probabilities / self.probabilities.sum())
 
     def graph(self, place: int) -> nx.DiGraph[str]:
         """One of them as a networkx graph; 0 is the best."""
@@ -169,11 +169,14 @@ class TopGraphs:
         import pandas as pd
 
         weights = self.weights.tolist()
-        rows = []
+        rows: list[tuple[int, float, str | None, str | None]] = []
         for place, row in enumerate(self.parents):
             edges = [(parent, child) for child, mask in enumerate(integers_of(row)) for parent in members_of(mask)]
-            ends = [(self.names[parent], self.names[child]) for parent, child in sorted(edges)] or [(None, None)]
-            rows += [(place + 1, weights[place], *pair) for pair in ends]
+            rows += [
+                (place + 1, weights[place], self.names[parent], self.names[child]) for parent, child in sorted(edges)
+            ]
+            if not edges:
+                rows.append((place + 1, weights[place], None, None))
         return pd.DataFrame(rows, columns=["graph", "weight", "from", "to"])
 
     def _repr_html_(self) -> str:
