@@ -6,7 +6,9 @@ Nothing is fetched while building or reading: formulas are plain text, and no pa
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from dagpost import __version__
 
@@ -70,3 +72,22 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
     "within_subsection_order": "gallery_order.ReadingOrder",
 }
+
+
+def setup(app: Any) -> None:
+    """Docstrings are made ready before napoleon, which has priority 500, reads them."""
+    app.connect("autodoc-process-docstring", close_parameters, priority=400)
+
+
+def close_parameters(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:  # noqa: ARG001
+    """Give what follows the parameters a heading: napoleon takes every line up to the next one for a parameter."""
+    if "Parameters" not in lines:
+        return
+    start = lines.index("Parameters") + 2
+    for place, (line, following) in enumerate(pairwise([*lines[start:], ""]), start):
+        a_name = following.startswith(" ")
+        if line.startswith(">>>") or (line and not line.startswith(" ") and not a_name):
+            heading = "Examples" if line.startswith(">>>") else "Notes"
+            if not following.startswith("---"):
+                lines[place:place] = [heading, "-" * len(heading)]
+            return

@@ -41,6 +41,8 @@ class EdgePrior(SizePrior):
         With single edges: the probability, each way, of an edge in every pair that was not mentioned. The default, 1/3,
         makes both ways and no edge alike, as the uniform prior does.
 
+    Notes
+    -----
     With single edges, the two columns of a pair are in one of three states, and their weights are `p_ij`, `p_ji` and
     `1 - p_ij - p_ji`: an edge multiplies the weight of a graph by the odds `p_ij / (1 - p_ij - p_ji)`. A pair that is
     joined with `p` counts `p / 2` each way, or `p` if rules leave one way only; what one edge leaves of its pair is

@@ -74,6 +74,8 @@ def export(folder: str | os.PathLike[str], cases: str | Iterable[str] | None = N
     cases
         Names of cases, as `reference.names` lists them; all by default.
 
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     sorted(file.name for file in (export(place, "coronary") / "coronary").glob("*.csv"))

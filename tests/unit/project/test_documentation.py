@@ -78,13 +78,14 @@ def documented_names() -> set[str]:
 
 
 def test_reference_has_every_public_name() -> None:
-    from dagpost import datasets, plots
+    from dagpost import datasets, plots, reference
 
     functions = {
         **{"data.datasets." + name: getattr(datasets, name) for name in ("load", "names", "describe", "true_edges")},
         **{"plots." + name: getattr(plots, name) for name in plots.__all__},
+        **{"reference." + name: thing for name, thing in vars(reference).items() if callable(thing) and name[0] != "_"},
     }
-    modules = {"__version__", "datasets", "plots"}
+    modules = {"__version__", "datasets", "plots", "reference"}
     public = (set(vars(dagpost)["__all__"]) - modules) | set(functions)
     assert sorted(public - documented_names()) == []
 
