@@ -27,9 +27,8 @@ from benchmarks.neighbour_tools.registry import TOOLS, Tool
 SEED = 1
 #: Small and large, few and many rows, peaked and flat.
 CASES = (
-    "iris", "coronary", "asia", "tic-tac-toe", "wine", "discrete-18-sparse",
-    "gaussian-5-few", "gaussian-10-few", "gaussian-12-dense", "gaussian-20-sparse",
-    "mixed-8-many",
+    "coronary", "gaussian-10-few", "asia", "gaussian-5-few", "mixed-8-many", "ring-6",
+    "discrete-18-sparse", "gaussian-20-sparse", "iris", "wine",
 )  # fmt: skip
 
 

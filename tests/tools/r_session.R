@@ -18,7 +18,10 @@ not_here <- function(...) {
 for (needed in c("reticulate", "testthat", "pkgload")) {
   if (!requireNamespace(needed, quietly = TRUE)) not_here("R does not have the package ", needed)
 }
-if (is.null(reticulate::py_discover_config()$libpython)) not_here("this Python has no shared library for R to load")
+found <- tryCatch(reticulate::py_discover_config(), error = function(problem) {
+  not_here("reticulate ", as.character(utils::packageVersion("reticulate")), " does not know this Python")
+})
+if (is.null(found$libpython)) not_here("this Python has no shared library for R to load")
 pkgload::load_all(package, quiet = TRUE, attach_testthat = FALSE)
 
 # The code of an R block with what it prints in lines that begin with "#>", one expression after the other.

@@ -156,7 +156,7 @@ def row_numbers(path: str, names: list[str], row: list[str], line: int) -> list[
     return found
 
 
-def categories(path: str, name: str, size: str, codes: Any, first: int) -> pd.Categorical:
+def categories(path: str, name: str, size: str, codes: Any, first: int) -> Any:
     """Levels from 0 on; those that no row has count too, since the second line says how many there are."""
     if not (size.isdecimal() and int(size) >= 1):
         raise InputError(
@@ -170,7 +170,7 @@ def categories(path: str, name: str, size: str, codes: Any, first: int) -> pd.Ca
             f"{path!r}, line {line}, column {name!r}: {code:g} is not one of the levels 0 to {int(size) - 1}."
         )
     whole = np.where(np.isnan(codes), -1, codes).astype(int)
-    return pd.Categorical.from_codes(whole, categories=range(int(size)))
+    return pd.Categorical.from_codes(whole, categories=pd.Index(range(int(size))))
 
 
 def targets_of(path: str, names: list[str], flags: Any) -> list[str] | None:
@@ -233,7 +233,7 @@ def known_edges(edges: list[tuple[str, str]], names: list[str]) -> list[tuple[st
 
 def warm_up(model: dagpost.DagPosterior, frame: pd.DataFrame, targets: list[str] | None) -> None:
     """Have the code compiled that will be used: no other method is timed with its compiler."""
-    method = model.plan(frame, interventions=targets).method
+    method: Any = model.plan(frame, interventions=targets).method
     method = model.method if method == "augmentation" else method  # that of gaps, of which there are none here
     numbers = np.random.default_rng(1).normal(size=(20, 4))
     small = pd.DataFrame(numbers, columns=list("abcd"))
@@ -280,7 +280,7 @@ def run(job: Any) -> None:
     frame, targets = read_data(job.input["data"], levels=isinstance(model.score, dagpost.BDeu))
     constraints = job.input.get("edge_constraints")
     if constraints:
-        model.set_params(**read_constraints(str(constraints), list(frame)))
+        model.set_params(**read_constraints(str(constraints), frame.columns.tolist()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warm_up(model, frame, targets)

@@ -9,7 +9,7 @@
 
 The first two rows name the columns in their order. From then on `index` counts graphs from 0, and a graph stays until
 the index of the next row: above, the first one 34 times and the second one 56 times. Benchpress (Rios, Moffa and
-Kuipers, 2021) takes the last index for the number of graphs, so what is written here ends with a row that changes
+Kuipers, 2025) takes the last index for the number of graphs, so what is written here ends with a row that changes
 nothing; without it the last graph would not count there. Graphs of unequal weight get a column `time`, whose steps are
 their weights, as Benchpress has it for chains in continuous time.
 

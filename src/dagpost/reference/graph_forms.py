@@ -103,7 +103,7 @@ class EdgeTexts:
             return np.fromiter(map(self._known.__getitem__, chain.from_iterable(graphs)), dtype=np.int64)
         except (KeyError, TypeError):
             # Some edge is wrong, or written another way: one by one.
-            found = []
+            found: list[int] = []
         for at, edges in enumerate(graphs, start):
             try:
                 found.extend(self._place(edge) for edge in edges)

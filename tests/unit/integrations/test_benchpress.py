@@ -222,7 +222,7 @@ def test_wrong_data_is_refused_with_its_line(tmp_path: Path, old: str, new: str,
 
 def test_time_that_is_up_leaves_what_benchpress_expects(tmp_path: Path) -> None:
     script = runpy.run_path(str(MODULE / "script.py"))
-    ended = []
+    ended: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "_exit", ended.append)
         clock = script["Clock"](None, {"seqgraph": tmp_path / "graphs.csv", "time": tmp_path / "time.txt"})
