@@ -107,7 +107,8 @@ print(averages.round(3).to_string())
 # Right, the first effect graph by graph; the area of a circle is the weight of the graphs in it. pgmpy fits the whole
 # network, as dagpost does, and agrees. DoWhy asks the graph what to adjust for, and nothing else. So they part where
 # smoking acts on pressure only through other columns: the network says that little arrives on that way, while the
-# regression finds all that goes with smoking in the table, though the graph has no edge for it.
+# regression finds all that goes with smoking in the table, though the graph has no edge for it. Where more than one set
+# of columns would do, which one DoWhy adjusts for can differ from run to run, and its averages by a few thousandths.
 
 figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
 heights = np.arange(len(effects))
