@@ -13,7 +13,6 @@ KINDS = {"discrete": "Columns of levels", "gaussian": "Columns of numbers", "mix
 HEADER = (
     "program",
     "way",
-    "answers with",
     "judged by",
     "cases",
     "mean error",
@@ -33,7 +32,7 @@ def markdown(rows: list[Row], versions: dict[str, str | None], cases: list[str],
         if any(row["kind"] == kind for row in rows)
     ]
     parts.append(f"### Case by case: the mean error of an edge\n\n{by_case(rows, cases, tools)}")
-    limits = [[tool.name, versions.get(tool.name) or "not run", tool.cannot] for tool in tools]
+    limits = [[tool.package, versions.get(tool.name) or "not run", tool.cannot] for tool in tools]
     parts.append(f"### What each cannot do\n\n{table(('program', 'version', 'cannot'), limits)}")
     troubles = [
         [f"{row['tool']}: {row['way']}", row["case"], row["status"]]
@@ -52,7 +51,7 @@ def of_kind(rows: list[Row], kind: str, tools: Any) -> list[list[str]]:
         for way in tool.ways:
             tried = [row for row in rows if (row["tool"], row["way"], row["kind"]) == (tool.name, way.name, kind)]
             if tried:
-                lines.append([tool.name, way.name, way.answers, way.score, *averages(tried)])
+                lines.append([tool.package, way.name, way.score, *averages(tried)])
     return lines
 
 
@@ -80,7 +79,7 @@ def by_case(rows: list[Row], cases: list[str], tools: Any) -> str:
     found = {(row["tool"], row["way"], row["case"]): row for row in rows}
     cases = [case for case in cases if any(row["case"] == case for row in rows)]
     lines = [
-        [f"{tool.name}: {way.name}", *(cell(found.get((tool.name, way.name, case))) for case in cases)]
+        [f"{tool.package}: {way.name}", *(cell(found.get((tool.name, way.name, case))) for case in cases)]
         for tool in tools
         for way in tool.ways
         if any((tool.name, way.name, case) in found for case in cases)

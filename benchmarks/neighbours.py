@@ -101,13 +101,16 @@ def measured(cases: list[str], output: Path, journal: Journal, tools: Any = TOOL
 
 
 def errors(folder: Path, case: Any) -> dict[str, Any]:
-    """The distances of an answer from the truth of its case; nothing where there is no answer."""
-    from dagpost import reference
+    """The distances of an answer from the truth of its case; nothing where there is no answer, or none to be used."""
+    from dagpost import InputError, reference
 
     file = answer_in(folder)
     if file is None:
         return {}
-    found = reference.score(reference.read_answer(file, case, cyclic="drop"), case)
+    try:
+        found = reference.score(reference.read_answer(file, case, cyclic="drop"), case)
+    except InputError as error:
+        return {"status": f"failed: {error}"}
     return {
         "mean_error": found.edges.mean,
         "largest_error": found.edges.maximum,

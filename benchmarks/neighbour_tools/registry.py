@@ -84,7 +84,7 @@ TOOLS = (
         "causallearn",
         "causal-learn",
         (
-            *searched("GES", "BDeu 1; BIC for numbers", _D, _G),
+            *searched("GES", "its BDeu; BIC for numbers", _D, _G),
             *searched("PC", "tests at 5%", _D, _G),
             *searched("exact search", "BIC", _G),
         ),

@@ -16,7 +16,7 @@ def matrix_of(graph: np.ndarray) -> np.ndarray:
 
 
 def equivalence_search(task: Task):
-    """GES with BDeu of the case's size, or with BIC for numbers: there is no BGe."""
+    """GES with BDeu of size 1 and a prior over the number of parents, or with BIC for numbers: there is no BGe."""
     settings = {"score_func": "local_score_BIC", "maxP": task.max_parents}
     if task.kind == DISCRETE:
         prior = {"sample_prior": 1, "structure_prior": 1, "r_i_map": dict(enumerate(task.levels))}

@@ -7,23 +7,45 @@ from __future__ import annotations
 
 import math
 
+import gurobipy
 import numpy as np
 from gurobipy import GRB
-from pygobnilp.gobnilp import Gobnilp
+from pygobnilp import gobnilp
 from task import Task, run
 
 #: The number of graphs is multiplied by four as long as there is time.
 FIRST_COUNT, MOST_GRAPHS = 4, 4096
 
 
-class Search(Gobnilp):
-    """The search, as it runs with today's gurobipy, which no longer takes the two sides of a constraint apart."""
+class OneConstraint:
+    """Today's gurobipy takes a constraint as one expression; pygobnilp 1.0 gives it the two sides apart."""
 
     def addConstr(self, left, sense=None, right=None, name=""):  # noqa: N802
-        """A constraint as pygobnilp 1.0 states it."""
-        if sense is not None:
-            left = {GRB.EQUAL: left.__eq__, GRB.LESS_EQUAL: left.__le__, GRB.GREATER_EQUAL: left.__ge__}[sense](right)
-        return super().addConstr(left, name=name)
+        """Add a constraint."""
+        return super().addConstr(joined(left, sense, right), name=name)
+
+    def cbLazy(self, left, sense=None, right=None):  # noqa: N802
+        """Add a constraint while the search is on."""
+        return super().cbLazy(joined(left, sense, right))
+
+
+class Search(OneConstraint, gobnilp.Gobnilp):
+    """The search."""
+
+
+class Model(OneConstraint, gurobipy.Model):
+    """What the search itself solves to find cycles."""
+
+
+gobnilp.Model = Model
+
+
+def joined(left, sense, right):
+    """The two sides of a constraint in one expression."""
+    if sense is None:
+        return left
+    left = gurobipy.LinExpr(left)
+    return left == right if sense == GRB.EQUAL else left <= right if sense == GRB.LESS_EQUAL else left >= right
 
 
 def best_graphs(task: Task) -> None:

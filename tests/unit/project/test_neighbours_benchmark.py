@@ -45,7 +45,7 @@ def a_tool(folder: Path) -> SimpleNamespace:
     script.write_text(ANSWERS_TRUTH.replace("TRUTH", repr(str(folder / "truth.csv"))))
     ways = tuple(Way(name, POSTERIOR, "the case's score") for name in ("tells the truth", "crashes"))
     ways += (Way("numbers only", POSTERIOR, "BGe", ("gaussian",)),)
-    return SimpleNamespace(name="fake", package="numpy", script=script, ways=ways, cannot="think for itself")
+    return SimpleNamespace(name="fake", package="fake", script=script, ways=ways, cannot="think for itself")
 
 
 def test_a_program_that_tells_the_truth_gets_no_error_and_one_that_crashes_is_named(tmp_path):
@@ -63,7 +63,7 @@ def test_a_program_that_tells_the_truth_gets_no_error_and_one_that_crashes_is_na
     assert crashed["status"] == "failed: ValueError: out of luck"
     assert "mean_error" not in crashed
     text = markdown(rows, {"fake": "1.0"}, [CASE], (tool,))
-    assert "| fake | tells the truth | posterior | the case's score | 1 of 1 | 0 | 0 |  | all |" in text
+    assert "| fake | tells the truth | the case's score | 1 of 1 | 0 | 0 |  | all |" in text
     assert "| fake: crashes | failed |" in text
     assert "| fake | 1.0 | think for itself |" in text
 
