@@ -25,7 +25,6 @@ PAGES, blocks, refreshed, write_example_files = (
     _PAGES[name] for name in ("PAGES", "blocks", "refreshed", "write_example_files")
 )
 
-GALLERY = sorted(script.name for script in (PROJECT / "docs" / "gallery").glob("plot_*.py"))
 
 #: Pages whose examples take too long for every run.
 _LONG = ("docs/many_columns.md", "docs/mixed.md")
@@ -57,18 +56,6 @@ def test_every_block_of_a_page_is_run_or_says_that_it_is_not(page: str) -> None:
     # The output of the demo follows a bash block.
     before = {"python", "bash"} if page == "README.md" else {"python"}
     assert {earlier for earlier, kind in itertools.pairwise(["", *found]) if kind == "text"} <= before
-
-
-@pytest.mark.parametrize("script", GALLERY)
-def test_a_script_of_the_gallery_runs_and_draws_something(script: str, example_files: Path) -> None:
-    from matplotlib import pyplot
-
-    pyplot.switch_backend("agg")
-    try:
-        runpy.run_path(str(PROJECT / "docs" / "gallery" / script), run_name="__main__")
-        assert pyplot.get_fignums()
-    finally:
-        pyplot.close("all")
 
 
 def documented_names() -> set[str]:
