@@ -77,13 +77,16 @@ weights.dagpost_sample <- function(object, ...) {
 
 #' @export
 `[.dagpost_sample` <- function(x, i) {
+  if (missing(i)) return(x)
   sample <- python_of(x)
-  as_sample(in_python(reticulate::py_get_item(sample, array_to_python(check_places(i, length(x)) - 1L, "int64"))))
+  as_sample(in_python(reticulate::py_get_item(sample, array_to_python(places_of(i, length(x)) - 1L, "int64"))))
 }
 
 #' @export
 `[[.dagpost_sample` <- function(x, i, ...) {
-  if (length(i) != 1) stop_plainly("x[[i]] is one graph. Got ", shown(i), "; x[i] is a sample of several.")
+  if (length(places_of(i, length(x))) != 1) {
+    stop_plainly("x[[i]] is one graph. Got ", shown(i), "; x[i] is a sample of several.")
+  }
   as_graph(as_adjacency(x, i), nodes_of(x))
 }
 
@@ -108,9 +111,12 @@ as_adjacency <- function(x, i = NULL) {
   array(as.integer(found), dim(found), list(from = nodes, to = nodes, graph = NULL))
 }
 
-check_places <- function(i, count) {
-  if (!is.numeric(i) || length(i) == 0 || anyNA(i) || any(i != round(i)) || any(i < 1 | i > count)) {
+# As R counts: numbers from 1 on, those to leave out with a minus, or a logical for each.
+places_of <- function(i, count) {
+  whole <- is.logical(i) || is.numeric(i) && !anyNA(i) && all(i == round(i))
+  places <- if (whole) seq_len(count)[i]
+  if (length(places) == 0 || anyNA(places)) {
     stop_plainly("Graphs are numbered from 1 to ", count, ". Got ", shown(i), " instead.")
   }
-  as.integer(i)
+  places
 }

@@ -18,6 +18,8 @@ test_that("a part of a sample is a sample, and graphs come one after the other",
   best <- best_graphs(model, 4)
   expect_equal(probabilities(best[2:3]), probabilities(best)[2:3])
   expect_length(head(best, 2), 2)
+  expect_equal(as_adjacency(best[-1]), as_adjacency(best)[, , 2:4])
+  expect_equal(as_adjacency(best[c(TRUE, FALSE)]), as_adjacency(best, c(1, 3)))
   expect_equal(lapply(best, model_string)[[4]], model_string(best[[4]]))
   expect_error(best[5], "numbered from 1 to 4. Got 5", class = "dagpost_error")
 })
