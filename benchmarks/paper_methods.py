@@ -147,7 +147,7 @@ def dos(row: Row, run: int, effort: Effort) -> Figures:
     with clock.phase("orders"):
         # Another seed than for DDS, so that the two columns are independent, as they are in the paper.
         seed = np.random.SeedSequence((run, 1))
-        orders = sample_orders(tables.forward(), effort.order_graphs, seed=seed, engine=row.engine)
+        orders = sample_orders(tables.host_forward(), effort.order_graphs, seed=seed, engine=row.engine)
     with clock.phase("edges of orders"):
         estimate = edges_of_orders(tables.ranked, orders, engine=row.engine)
     return {"sad": sad(exact, estimate), "phases": clock.phases}
@@ -252,7 +252,7 @@ def best_count(name: str) -> int:
 def _draw_dds(tables: ExactWorkspace, count: int, run: int, clock: Clock) -> tuple[Any, Any]:
     seed = np.random.SeedSequence(run)
     with clock.phase("orders"):
-        orders = sample_orders(tables.forward(), count, seed=seed, engine=tables.engine)
+        orders = sample_orders(tables.host_forward(), count, seed=seed, engine=tables.engine)
     with clock.phase("graphs"):
         uniforms = np.concatenate(list(uniform_blocks(np.random.SeedSequence((run, 2)), count, tables.nodes, count)))
         return draw_dags(tables.ranked, orders.orders, orders.log_alpha, uniforms, engine=tables.engine)

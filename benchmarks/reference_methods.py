@@ -7,8 +7,8 @@ Every method draws the same number of graphs, 10,000, with its usual settings, f
 graphs and the bootstrap searches 200 resampled tables. `reference.score` scores what these graphs say, not the exact
 numbers that a model has beside them. Time is that of the processor, all threads together, for scoring the table,
 fitting and drawing, after a short first run that loads compiled code; it includes what our models check besides, such
-as chains against exact sums. Methods that draw from something else than the posterior of the cases cannot
-reach it, and the table says what they draw from.
+as chains against exact sums. Methods that aim at something else than the posterior of the cases cannot reach
+it, and the table says at what.
 
 `--paper`: IW-DDS as in He, Tian & Wu (2016), 20 runs of 30,000 graphs on the two rows of their Table 3 that come with
 dagpost; the mean SAD must be within four standard errors of the printed one.
@@ -136,9 +136,14 @@ def mean(figure: str) -> Callable[[Case, Runs], str]:
 
 
 def sad_and_worth(case: Case, runs: Runs) -> str:
-    """The mean SAD, and what that is worth: a chain that is stuck in one run is not made good by the others."""
+    """The mean SAD, and what that is worth: a chain that is stuck in one run is not made good by the others.
+
+    A mark says that the model warned in one of the runs.
+    """
     sad = fmean(run["sad"] for run in runs)
-    return f"{two_digits(sad)} ({two_digits(draws_worth(case.truth.edges.to_numpy(), sad))})"
+    worth = draws_worth(case.truth.edges.to_numpy(), sad)
+    warned = " !" if any(run["warned"] for run in runs) else ""
+    return f"{two_digits(sad)} ({f'{worth:.0f}' if worth < 100 else two_digits(worth)}){warned}"
 
 
 def two_digits(value: float) -> str:
@@ -164,13 +169,14 @@ TABLES: tuple[tuple[str, Callable[[Case, Runs], str]], ...] = (
 )
 
 
-def drawn_from(method: Method) -> str:
-    """What a method draws from, where that is not the posterior of the cases."""
-    if method.target == STRUCTURE:
+def aim_of(method: Method) -> str:
+    """What a method comes near with many graphs."""
+    target = method.target
+    if target == STRUCTURE:
         return "the posterior"
     if method.modularity is not None:
-        return "another prior: " + method.target.words
-    return method.target.words
+        return f"another prior ({target}-modular)"
+    return f"only {target.summed_over.removeprefix('all ')}" if target.posterior else "not a posterior"
 
 
 def report(cases: Sequence[Case], methods: dict[str, Method], effort: Effort, runs: int, journal: Journal) -> str:
@@ -182,17 +188,12 @@ def report(cases: Sequence[Case], methods: dict[str, Method], effort: Effort, ru
         "! marks methods that warned in at least one run.",
     ]
     for title, figure in TABLES:
-        lines += ["", f"## {title}", "", _line(["method", "draws from", *(case.name for case in cases)])]
+        lines += ["", f"## {title}", "", _line(["method", "aims at", *(case.name for case in cases)])]
         lines += [_line(["---", "---", *("--:" for _ in cases)])]
         for name, method in methods.items():
             found = [(case, journal.runs(row_of(case), name)[:runs]) for case in cases]
-            cells = [figure(case, done) + _mark(done) for case, done in found]
-            lines.append(_line([f"`{name}`", drawn_from(method), *cells]))
+            lines.append(_line([f"`{name}`", aim_of(method), *(figure(case, done) for case, done in found)]))
     return "\n".join([*lines, ""])
-
-
-def _mark(runs: Runs) -> str:
-    return " !" if any(run["warned"] for run in runs) else ""
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -46,13 +46,23 @@ as_tiers <- function(value) {
   as_argument(value)
 }
 
-# Arguments that were given, by name; `...` of a function must have names.
-named <- function(...) {
+# Further arguments of a function in Python: each must have a name that it knows.
+named <- function(callable, ...) {
   given <- list(...)
   if (length(given) > 0 && (is.null(names(given)) || any(names(given) == ""))) {
     stop_plainly("Further arguments must have names.")
   }
+  refuse_unknown(names(given), callable)
   lapply(given, as_argument)
+}
+
+refuse_unknown <- function(given, callable) {
+  parameters <- reticulate::import("inspect", convert = FALSE)$signature(callable)$parameters
+  known <- unlist(reticulate::iterate(parameters, reticulate::py_to_r))
+  unknown <- setdiff(given, c(known, ""))
+  if (length(unknown) > 0) {
+    stop_plainly("There is no argument '", unknown[1], "'. Python knows: ", paste(known, collapse = ", "), ".")
+  }
 }
 
 #' A score, a prior or a method with settings
@@ -75,7 +85,10 @@ setting <- function(name, ...) {
   if (!is.character(name) || length(name) != 1 || !reticulate::py_has_attr(module, name)) {
     stop_plainly("There is no setting ", shown(name), ". Examples: \"BDeu\", \"BGe\", \"EdgePrior\", \"BlockGibbs\".")
   }
-  in_python(do.call(module[[name]], lapply(list(...), as_argument)))
+  class <- module[[name]]
+  given <- list(...)
+  refuse_unknown(names(given), class)
+  in_python(do.call(class, lapply(given, as_argument)))
 }
 
 shown <- function(value) paste(utils::capture.output(dput(value)), collapse = " ")

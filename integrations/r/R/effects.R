@@ -30,7 +30,7 @@ effect <- function(model, cause, outcome, do = NULL, outcome_level = NULL, given
     as_argument(cause), outcome, do = compared, outcome_level = as_argument(outcome_level), given = as_argument(given),
     confidence = confidence, seed = as_argument(seed)
   )
-  others <- named(...)
+  others <- named(python$effect, ...)
   found <- in_python(do.call(python$effect, c(arguments, others)))
   in_python(structure(
     list(

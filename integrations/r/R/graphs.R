@@ -47,6 +47,9 @@ arcs_of <- function(graph) {
 as_igraph <- function(graph, threshold = 0.5) {
   need("igraph", "as_igraph()")
   if (inherits(graph, c("dagpost_model", "dagpost_sample"))) {
+    if (!is.numeric(threshold) || length(threshold) != 1 || is.na(threshold)) {
+      stop_plainly("'threshold' must be one number from 0 to 1. Got ", shown(threshold), " instead.")
+    }
     edges <- edge_probabilities(graph)
     edges <- edges[edges$probability >= threshold, ]
     return(igraph::graph_from_data_frame(edges, vertices = data.frame(name = nodes_of(graph))))

@@ -47,8 +47,7 @@ dagpost <- function(data, score = "auto", prior = "uniform", max_parents = 5, me
                     forbidden = NULL, tiers = NULL, exogenous = NULL, missing = NULL, counts = NULL,
                     interventions = NULL, seed = NULL, ...) {
   module <- dagpost_python()
-  others <- named(...)
-  refuse_unknown(names(others), module$DagPosterior)
+  others <- named(module$DagPosterior, ...)
   if (inherits(data, "table")) {
     if (!is.null(counts)) stop_plainly("A table of counts has its own: leave out 'counts'.")
     labels <- names(dimnames(data))
@@ -82,15 +81,6 @@ column_or_values <- function(value) {
 }
 
 whole_type <- function(value) if (all(is.finite(value)) && all(value == round(value))) "int64" else "float64"
-
-refuse_unknown <- function(given, class) {
-  known <- unlist(reticulate::py_to_r(class$`_get_param_names`()))
-  unknown <- setdiff(given, known)
-  if (length(unknown) > 0) {
-    stop_plainly("dagpost() has no argument '", unknown[1], "'. It has data, counts, interventions and ",
-                 paste(known, collapse = ", "), ".")
-  }
-}
 
 as_model <- function(python) structure(list(python = python), class = "dagpost_model")
 

@@ -27,7 +27,7 @@ plot.dagpost_model <- function(x, engine = c("auto", "matplotlib", "igraph"), th
   if (engine == "igraph") {
     plot_igraph(x, if (is.null(threshold)) 0.1 else threshold, ...)
   } else {
-    options <- named(...)
+    options <- named(dagpost_python()$plots$graph, ...)
     if (!is.null(threshold)) options$threshold <- threshold
     draw_picture(function(axes) do.call(python$plot, c(list(ax = axes), options)), resolution)
   }

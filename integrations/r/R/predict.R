@@ -17,16 +17,14 @@ predict.dagpost_model <- function(object, newdata, target = NULL, type = c("resp
   if (missing(newdata)) stop_plainly("predict() needs 'newdata': a model does not hand out the rows it was fitted to.")
   model <- model_of(object)
   rows <- input(newdata)
-  others <- named(...)
-  if (is.null(target)) {
-    return(in_python(array_to_r(do.call(model$score_samples, c(list(rows), others)))))
-  }
-  with_target <- c(list(rows, target = target), others)
+  further <- function(method) named(method, ...)
+  predicted <- function(method, ...) do.call(method, c(list(rows, ...), further(method)))
+  if (is.null(target)) return(in_python(array_to_r(predicted(model$score_samples))))
   if (is_number(model, target)) {
-    found <- in_python(frame_to_r(do.call(model$predict_number, with_target)))
+    found <- in_python(frame_to_r(predicted(model$predict_number, target = target)))
     return(if (type == "response") found$mean else found)
   }
-  found <- in_python(matrix_to_r(do.call(model$predict_proba, with_target)))
+  found <- in_python(matrix_to_r(predicted(model$predict_proba, target = target)))
   rownames(found) <- NULL
   if (type == "distribution") return(found)
   factor(colnames(found)[max.col(found, ties.method = "first")], levels = colnames(found))
@@ -34,9 +32,9 @@ predict.dagpost_model <- function(object, newdata, target = NULL, type = c("resp
 
 # Whether a column is one of numbers to the model, whatever it looks like.
 is_number <- function(model, target) {
+  if (!reticulate::py_has_attr(model, "predict_proba")) return(TRUE)
   place <- match(target, unlist(reticulate::py_to_r(model$names_)))
   # What is not there is refused by Python, with the names that are.
   if (is.na(place)) return(FALSE)
-  if (!reticulate::py_has_attr(model, "predict_proba")) return(TRUE)
   is.null(reticulate::py_to_r(reticulate::py_get_item(model$fitted_$data$levels, place - 1L)))
 }

@@ -7,7 +7,8 @@
 #' @param ... Further arguments of `DagPosterior.sample` in Python, by name, such
 #'   as `precision = 0.01` in place of `n`.
 #' @return An object of class `dagpost_sample`. `x[[1]]` is its first graph (see
-#'   [as_igraph()]), `weights(x)` has what each graph counts, `length(x)` how many
+#'   [as_igraph()]), `x[1:10]` a smaller sample, `lapply(x, ...)` takes one graph
+#'   after the other; `weights(x)` has what each graph counts, `length(x)` how many
 #'   there are, `probabilities(x)` the posterior probability of each graph. All
 #'   that asks a model, such as [ask()] and [edge_probabilities()], asks a sample
 #'   too.
@@ -21,7 +22,7 @@
 #' @export
 sample_graphs <- function(model, n = NULL, seed = NULL, ...) {
   python <- model_of(model)
-  others <- named(...)
+  others <- named(python$sample, ...)
   as_sample(in_python(do.call(python$sample, c(list(as_argument(n), seed = as_argument(seed)), others))))
 }
 
@@ -75,9 +76,21 @@ weights.dagpost_sample <- function(object, ...) {
 }
 
 #' @export
+`[.dagpost_sample` <- function(x, i) {
+  sample <- python_of(x)
+  as_sample(in_python(reticulate::py_get_item(sample, array_to_python(check_places(i, length(x)) - 1L, "int64"))))
+}
+
+#' @export
 `[[.dagpost_sample` <- function(x, i, ...) {
-  graphs <- as_adjacency(x, i)
-  as_graph(graphs[, , 1, drop = TRUE], nodes_of(x))
+  if (length(i) != 1) stop_plainly("x[[i]] is one graph. Got ", shown(i), "; x[i] is a sample of several.")
+  as_graph(as_adjacency(x, i), nodes_of(x))
+}
+
+#' @export
+as.list.dagpost_sample <- function(x, ...) {
+  nodes <- nodes_of(x)
+  lapply(asplit(as_adjacency(x), 3), as_graph, nodes)
 }
 
 #' Adjacency matrices of graphs
@@ -89,14 +102,9 @@ weights.dagpost_sample <- function(object, ...) {
 #' @export
 as_adjacency <- function(x, i = NULL) {
   if (inherits(x, "dagpost_graph")) return(unclass(x))
-  sample <- sample_of(x)
-  count <- length(x)
-  i <- if (is.null(i)) seq_len(count) else check_places(i, count)
+  sample <- sample_of(if (is.null(i)) x else x[i])
   nodes <- nodes_of(x)
-  found <- in_python({
-    part <- reticulate::py_get_item(sample, array_to_python(i - 1L, "int64"))
-    array_to_r(part$adjacency()$transpose(1L, 2L, 0L))
-  })
+  found <- in_python(array_to_r(sample$adjacency()$transpose(1L, 2L, 0L)))
   array(as.integer(found), dim(found), list(from = nodes, to = nodes, graph = NULL))
 }
 

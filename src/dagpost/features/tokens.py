@@ -34,8 +34,8 @@ class Token:
 def tokens_of(text: str, symbols: tuple[str, ...]) -> list[Token]:
     """The parts of a text, the last of which is its end; an error shows the place that cannot be read.
 
-    >>> [token.value for token in tokens_of("A -> 'M. Work'", ("->",))]
-    ['A', '->', 'M. Work', '']
+    >>> [token.value for token in tokens_of("Petal.Width -> 'M. Work'", ("->",))]
+    ['Petal.Width', '->', 'M. Work', '']
     >>> [token.value for token in tokens_of("A[t - 1] -> 'M. Work'[t]", ("->",))]
     ['A[t-1]', '->', 'M. Work', '']
     """
@@ -65,11 +65,12 @@ def _part_of(symbols: tuple[str, ...]) -> re.Pattern[str]:
     symbol = "|".join(map(re.escape, longest_first))
     # A symbol such as _||_ begins like a name.
     inside = "|".join([re.escape(one) for one in longest_first if re.match(r"\w", one)]) or r"\Z"
+    word = rf"(?: (?! {inside} ) \w )+"
     return re.compile(
         rf"""\s*(?:
           (?P<number> {_NUMBER} (?! \w ) )
         | (?P<symbol> {symbol} )
-        | (?P<name> (?: (?! {inside} ) \w )+ )
+        | (?P<name> {word} (?: \. {word} )* )
         | (?P<quoted> "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' )
         | (?P<end> \Z )
         )""",

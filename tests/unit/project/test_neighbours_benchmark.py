@@ -14,7 +14,7 @@ from benchmarks.neighbour_tables import markdown, small, whole
 from benchmarks.neighbour_tools.registry import POSTERIOR, TOOLS, Way
 from benchmarks.neighbours import measured, run_all
 
-from dagpost import reference
+from dagpost import long_table, reference
 
 CASE = "discrete-5-few"
 
@@ -39,8 +39,7 @@ while True:
 
 def a_tool(folder: Path) -> SimpleNamespace:
     case = reference.load(CASE)
-    table = case.truth.edges.stack().rename_axis(["from", "to"]).rename("probability").reset_index()
-    table.to_csv(folder / "truth.csv", index=False)
+    long_table(case.truth.edges).to_csv(folder / "truth.csv", index=False)
     script = folder / "use_fake.py"
     script.write_text(ANSWERS_TRUTH.replace("TRUTH", repr(str(folder / "truth.csv"))))
     ways = tuple(Way(name, POSTERIOR, "the case's score") for name in ("tells the truth", "crashes"))
@@ -48,7 +47,7 @@ def a_tool(folder: Path) -> SimpleNamespace:
     return SimpleNamespace(name="fake", package="fake", script=script, ways=ways, cannot="think for itself")
 
 
-def test_a_program_that_tells_the_truth_gets_no_error_and_one_that_crashes_is_named(tmp_path):
+def test_a_program_that_tells_the_truth_gets_no_error_and_one_that_crashes_is_named(tmp_path: Path) -> None:
     tool = a_tool(tmp_path)
     journal = Journal(tmp_path / "runs.jsonl", {"seconds": 5.0})
     for _ in range(2):  # the second time, everything is in the journal
@@ -68,7 +67,7 @@ def test_a_program_that_tells_the_truth_gets_no_error_and_one_that_crashes_is_na
     assert "| fake | 1.0 | think for itself |" in text
 
 
-def test_the_task_has_the_table_and_the_scores_of_the_case(tmp_path):
+def test_the_task_has_the_table_and_the_scores_of_the_case(tmp_path: Path) -> None:
     tool = a_tool(tmp_path)
     run_all({"fake": sys.executable}, [CASE], 5.0, tmp_path, Journal(tmp_path / "runs.jsonl", {}), (tool,))
     folder = tmp_path / CASE / "fake--tells-the-truth"
@@ -79,7 +78,7 @@ def test_the_task_has_the_table_and_the_scores_of_the_case(tmp_path):
 
 
 @pytest.mark.parametrize(("way", "status"), [("writes", "stopped"), ("is silent", "no answer in time")])
-def test_who_does_not_end_is_stopped_and_what_was_written_counts(tmp_path, way, status):
+def test_who_does_not_end_is_stopped_and_what_was_written_counts(tmp_path: Path, way: str, status: str) -> None:
     script = tmp_path / "never.py"
     script.write_text(NEVER_ENDS)
     found = run_adapter(sys.executable, script, way, tmp_path, 0.1, grace=0.1)
@@ -88,12 +87,12 @@ def test_who_does_not_end_is_stopped_and_what_was_written_counts(tmp_path, way, 
     assert (answer_in(tmp_path) is not None) == (status == "stopped")
 
 
-def test_every_program_has_its_adapter_with_all_its_ways():
+def test_every_program_has_its_adapter_with_all_its_ways() -> None:
     for tool in TOOLS:
         text = tool.script.read_text(encoding="utf-8")
         assert all(part in text for way in tool.ways for part in way.name.split(", ") if part not in way.answers)
 
 
-def test_figures_are_short():
+def test_figures_are_short() -> None:
     assert [small(value) for value in (0.0, 1e-9, 2e-5, 0.01234)] == ["0", "0", "2e-05", "0.0123"]
     assert [whole(value) for value in (float("inf"), 12_345.6, 3.21)] == ["all", "12,346", "3.2"]

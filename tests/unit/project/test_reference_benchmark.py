@@ -34,6 +34,6 @@ def test_finished_runs_are_not_done_again(tmp_path: Path, capsys: pytest.Capture
     reference_methods.run_all([case], methods, EFFORT, 2, journal)
     assert capsys.readouterr().err == "iris: kbest, run 1\n"
     text = reference_methods.report([case], methods, EFFORT, 2, journal)
-    assert "| `dds` | another prior: each graph counted once for every order it fits |" in text
+    assert "| `dds` | another prior (order-modular) |" in text
     assert "| `exact-layers` | the posterior |" in text
     assert text.count("`kbest`") == len(reference_methods.TABLES)

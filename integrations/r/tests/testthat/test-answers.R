@@ -74,3 +74,11 @@ test_that("levels and numbers are predicted", {
   expect_error(predict(model, rows, "Presure"), "Did you mean 'Pressure'", class = "dagpost_error")
   expect_error(predict(model), "needs 'newdata'", class = "dagpost_error")
 })
+
+test_that("names of R, with dots, need no quotes", {
+  skip_without_python()
+  flowers <- suppressWarnings(dagpost(iris[1:4], seed = 1))
+  expect_equal(as.double(ask(flowers, "Petal.Length -- Petal.Width")), 1, tolerance = 1e-6)
+  expect_equal(predict(flowers, iris[1:2, 1:4], "Petal.Width"), c(0.2, 0.2), tolerance = 0.2)
+  expect_error(predict(flowers, iris[1:4], "Petal.Widht"), "Did you mean 'Petal.Width'", class = "dagpost_error")
+})

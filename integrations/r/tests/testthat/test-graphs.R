@@ -10,6 +10,16 @@ test_that("a sample has graphs, weights and answers", {
   expect_equal(unname(mean_edges), unname(edge_probabilities(drawn, as = "matrix")))
   expect_identical(as_adjacency(drawn[[7]]), adjacency[, , 7])
   expect_error(drawn[[301]], "numbered from 1 to 300", class = "dagpost_error")
+  expect_error(drawn[[1:2]], "is one graph. Got 1:2", class = "dagpost_error")
+})
+
+test_that("a part of a sample is a sample, and graphs come one after the other", {
+  skip_without_python()
+  best <- best_graphs(model, 4)
+  expect_equal(probabilities(best[2:3]), probabilities(best)[2:3])
+  expect_length(head(best, 2), 2)
+  expect_equal(lapply(best, model_string)[[4]], model_string(best[[4]]))
+  expect_error(best[5], "numbered from 1 to 4. Got 5", class = "dagpost_error")
 })
 
 test_that("the best graphs have probabilities, best first", {
@@ -30,6 +40,7 @@ test_that("a graph becomes an igraph, a model string and a network of bnlearn", 
     expect_equal(as.matrix(igraph::as_adjacency_matrix(as_igraph(graph))), as_adjacency(graph), ignore_attr = TRUE)
     probable <- as_igraph(model, threshold = 0.4)
     expect_true(all(igraph::E(probable)$probability >= 0.4))
+    expect_error(as_igraph(model, "a"), "must be one number from 0 to 1. Got \"a\"", class = "dagpost_error")
   }
   if (!requireNamespace("bnlearn", quietly = TRUE)) {
     expect_error(as_bn(graph), "needs the package bnlearn", class = "dagpost_error")

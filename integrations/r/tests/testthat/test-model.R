@@ -20,7 +20,10 @@ test_that("whole numbers of R are ints of Python", {
 
 test_that("arguments that are not there are refused", {
   skip_without_python()
-  expect_error(dagpost(coronary, scroe = "bdeu"), "has no argument 'scroe'", class = "dagpost_error")
+  expect_error(dagpost(coronary, scroe = "bdeu"), "There is no argument 'scroe'. Python knows: score", class = "dagpost_error")
+  expect_error(sample_graphs(model, 10, sed = 1), "There is no argument 'sed'", class = "dagpost_error")
+  expect_error(setting("BDeu", ess = 10), "no argument 'ess'. Python knows: equivalent_sample_size", class = "dagpost_error")
+  expect_error(plot(model, engine = "matplotlib", lay = 1), "There is no argument 'lay'", class = "dagpost_error")
   expect_error(setting("Bdue"), "There is no setting \"Bdue\"", class = "dagpost_error")
 })
 
