@@ -23,6 +23,7 @@ from dagpost._tools.arrays import labelled
 from dagpost.errors import InputError
 from dagpost.families.essential import essential_graphs
 from dagpost.families.masks import distinct_rows, members_of
+from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.all_graphs import all_graphs
 from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
 from dagpost.reference.classes import LogWeight, class_weight, pattern_text
@@ -47,7 +48,7 @@ MANY_DRAWS, FEW_DRAWS, MANY_COLUMNS = 1_000_000, 100_000, 18
 
 def exact_truth(case: Case) -> Truth:
     """The exact posterior of a case, computed anew."""
-    model = case.model(method="exact-layers").fit(case.table)
+    model = case.model(method=ExactLayers()).fit(case.table)
     fitted = model.fitted_
     found, paths = exact_sums(fitted), exact_matrix("~>", fitted)
     if found is None or paths is None:
