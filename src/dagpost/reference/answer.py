@@ -22,6 +22,7 @@ from dagpost.files.graph_rows import check_columns, weights_in
 from dagpost.posterior.all_graphs import all_graphs
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sources import is_model
+from dagpost.posterior.summaries.graphs import TopGraphs
 from dagpost.reference.edge_forms import (
     Place,
     check_names,
@@ -77,7 +78,7 @@ def answer_of(given: Any, names: Sequence[str], *, seconds: Any = None, cyclic: 
         if given.names != names:
             raise InputError("This answer was read for a case with another order of columns. Read it again for this.")
         return given if seconds is None else replace(given, seconds=_seconds(seconds, given))
-    if isinstance(given, DagSample):
+    if isinstance(given, DagSample | TopGraphs):
         check_names(given.names, names)
         return answer_of_masks(reordered(given.parents, given.names, names), given.weights, names, seconds, cyclic)
     if is_model(given):

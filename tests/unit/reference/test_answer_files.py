@@ -13,7 +13,10 @@ from tests.naive import reference as naive
 from tests.naive.summaries import sample_of
 
 from dagpost.errors import InputError
+from dagpost.files.weighted_graphs import write_graphs
+from dagpost.posterior.summaries import top_graphs
 from dagpost.reference import read_answer, score
+from dagpost.reference.answer import answer_of
 from dagpost.reference.truth import Truth
 
 NAMES = ("A", "B", "C")
@@ -87,6 +90,14 @@ def test_a_sample_and_a_parquet_file_are_read(tmp_path: Path, truth: Truth) -> N
     found = read_answer(tmp_path / "graphs.parquet", truth)
     np.testing.assert_allclose(found.edges, EDGES)
     assert score(found, truth).time_to_accuracy is not None
+
+
+def test_graphs_that_dagpost_wrote_are_read(tmp_path: Path, truth: Truth) -> None:
+    graphs = top_graphs(sample_of(DAGS, np.array(WEIGHTS) / 8, names=NAMES), None)
+    np.testing.assert_allclose(answer_of(graphs, NAMES).edges, EDGES)
+    for name in ("graphs.jsonl", "graphs.csv"):
+        write_graphs(graphs, tmp_path / name)
+        np.testing.assert_allclose(read_answer(tmp_path / name, truth).edges, EDGES)
 
 
 def test_the_last_graph_of_a_trajectory_counts_once_unless_its_end_is_said(written: Written, truth: Truth) -> None:
