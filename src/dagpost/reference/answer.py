@@ -83,7 +83,7 @@ def answer_of(given: Any, names: Sequence[str], *, seconds: Any = None, cyclic: 
         return answer_of_masks(reordered(given.parents, given.names, names), given.weights, names, seconds, cyclic)
     if is_model(given):
         return _answer_of_model(given, names, seconds)
-    if hasattr(given, "to_pandas"):
+    if hasattr(given, "to_pandas") and getattr(given, "ndim", 2) == 2:
         given = given.to_pandas()
     if hasattr(given, "columns") and hasattr(given, "index"):
         if "edges" in given.columns:
@@ -232,4 +232,6 @@ def _one_a_graph(values: Any, count: int, what: str) -> Floats:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and np.isnan(value))
+    import pandas as pd
+
+    return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))

@@ -167,9 +167,9 @@ def place_of_name(name: Any, places: dict[str, int], place: Place, at: int) -> i
 def numbers(values: Sequence[Any], what: str, place: Place) -> Floats:
     """Cells as numbers; an error names the first that is not one, and where it stands."""
     try:
-        found = np.array(values, dtype=np.float64)
+        found = np.fromiter(values, dtype=np.float64, count=len(values))
     except (TypeError, ValueError):
-        at = next(at for at, value in enumerate(values) if not is_number(value))
+        at = next((at for at, value in enumerate(values) if not is_number(value)), 0)
         raise InputError(f"{place(at)}: the {what} must be a number. Got {shown(values[at])} instead.") from None
     if np.isnan(found).any():
         at = int(np.flatnonzero(np.isnan(found))[0])

@@ -35,7 +35,8 @@ _FORMS = (
 
 def masks_of_graphs(graphs: Any, names: Sequence[str]) -> UnsignedMasks:
     """Graphs in any form as rows of parent masks, cyclic ones included."""
-    if hasattr(graphs, "__array__") and not hasattr(graphs, "columns"):
+    # What has names besides numbers (pandas, xarray) is taken matrix by matrix, by its names.
+    if hasattr(graphs, "__array__") and not hasattr(graphs, "columns") and not hasattr(graphs, "to_pandas"):
         return masks_of_stack(np.asarray(graphs), names)
     if not isinstance(graphs, Iterable) or isinstance(graphs, str | bytes | Mapping) or hasattr(graphs, "columns"):
         raise InputError(f"{_FORMS} Got {shown(graphs)} instead.")
@@ -48,7 +49,8 @@ def masks_of_graphs(graphs: Any, names: Sequence[str]) -> UnsignedMasks:
 
 def _stacked(graphs: Sequence[Any], names: Sequence[str]) -> NDArray[Any]:
     """Matrices as one array; tables are matched by their names, as those of probabilities are."""
-    matrices = [_in_order(graph, names) if hasattr(graph, "columns") else np.asarray(graph) for graph in graphs]
+    tables = (graph.to_pandas() if hasattr(graph, "to_pandas") else graph for graph in graphs)
+    matrices = [_in_order(table, names) if hasattr(table, "columns") else np.asarray(table) for table in tables]
     nodes = len(names)
     wrong = next((at for at, matrix in enumerate(matrices) if matrix.shape != (nodes, nodes)), None)
     if wrong is not None:

@@ -90,12 +90,25 @@ def test_every_form_gives_the_same_edges(given: Any) -> None:
         assert found.weights.sum() == pytest.approx(1.0)
 
 
+def test_a_labelled_stack_is_matched_by_name() -> None:
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+    tables = [matrix_in_order(dag, "CAB") for dag in DAGS]
+    stack = xarray.DataArray(np.stack(tables), coords={"graph": [0, 1, 2], "parent": [*"CAB"], "child": [*"CAB"]})
+    np.testing.assert_allclose(answer_of((stack, WEIGHTS), NAMES).edges, EDGES)
+
+
 def test_a_sample_over_columns_in_another_order_is_matched_by_name() -> None:
     # Over C, B, A: A -> B -> C has parents B of C (bit 1 in entry 0) and A of B (bit 2 in entry 1).
     turned = sample_of([(2, 4, 0), (2, 0, 0), (0, 5, 0)], np.array(WEIGHTS) / 8, names=("C", "B", "A"))
     found = answer_of(turned, NAMES)
     assert found.parents is not None
     assert list(map(tuple, found.parents.tolist())) == DAGS
+
+
+@pytest.mark.parametrize("missing", ["", None, float("nan"), pd.NA])
+def test_a_cell_without_edges_is_the_graph_without_edges(missing: Any) -> None:
+    table = pd.DataFrame({"edges": ["A->B", missing], "weight": [1, 3]})
+    assert answer_of(table, NAMES).edges.sum() == 0.25
 
 
 def test_long_tables_leave_out_what_is_impossible() -> None:
@@ -120,6 +133,7 @@ CYCLE = [("A", "B"), ("B", "C"), ("C", "A")]
 @pytest.mark.parametrize(
     ("given", "said"),
     [
+        (pd.DataFrame({"from": ["A"], "to": ["B"], "probability": [[0.5]]}), "Row 0: the probability must be a number"),
         ([np.zeros((3, 3)), np.zeros((2, 2))], r"Graph 1 is a matrix of shape \(2, 2\), and the case has 3 columns"),
         ([pd.DataFrame(np.zeros((3, 3)), columns=list("ABQ"))], "no column 'Q'"),
         (
