@@ -20,8 +20,7 @@ rule:
         ntests=touch(alg_output_ntests_path(module_name)),
     threads: lambda wildcards: int(wildcards.threads)
     container:
-        # None: the Python that runs Snakemake, or the environment below with --use-conda. With an image of your own
-        # (see the Dockerfile): "docker://you/dagpost:0.1.0", or the path of a .sif file.
+        # The Python that runs Snakemake, or the environment below with --use-conda. README.md says how to use an image.
         None
     conda:
         "environment.yaml"

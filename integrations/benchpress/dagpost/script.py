@@ -108,6 +108,8 @@ def model_of(fields: Fields, threads: int) -> dagpost.DagPosterior:
         modularity=fields.word("modularity", ("structure", "order")),  # type: ignore[arg-type]
         max_parents=fields.needed("max_parents", "", kind=int, least=0),
         method=fields.text("method"),
+        samples=fields.needed("samples", "", kind=int, least=1),
+        seed=fields.needed("mcmc_seed", "", kind=int, least=0),
         threads=threads,
         engine="threads",
         progress=False,
@@ -274,8 +276,6 @@ def run(job: Any) -> None:
     """Do what Snakemake asks for."""
     fields = Fields(job.wildcards)
     model = model_of(fields, job.threads)
-    samples = fields.needed("samples", "", kind=int, least=1)
-    seed = fields.needed("mcmc_seed", "", kind=int, least=0)
     limit = fields.number("timeout", above=0.0)
     frame, targets = read_data(job.input["data"], levels=isinstance(model.score, dagpost.BDeu))
     constraints = job.input.get("edge_constraints")
@@ -285,7 +285,8 @@ def run(job: Any) -> None:
         warnings.simplefilter("ignore")
         warm_up(model, frame, targets)
     clock = Clock(limit, job.output)
-    sample = model.fit(frame, interventions=targets).sample(samples, seed=seed)
+    # Its own one: where edges are estimated, fitting has drawn it already.
+    sample = model.fit(frame, interventions=targets).own_sample()
     seconds = clock.seconds()
     # Never given back: from here on the run has made it in time.
     clock.writing.acquire()

@@ -253,9 +253,26 @@ def test_every_field_is_required_described_and_in_the_examples() -> None:
     fields = set(schema["items"]["properties"])
     assert set(schema["items"]["required"]) == fields
     assert all(set(example) == fields for example in examples() + schema["items"]["examples"])
-    documented = (MODULE / "docs.rst").read_text()
-    assert [name for name in fields if f'"{name}"' not in documented] == []
-    assert json.loads((MODULE / "info.json").read_text())["outputs"] == ["graphtraj"]
+    assert [name for name, field in schema["items"]["properties"].items() if not field.get("description")] == []
+
+
+def test_the_page_that_benchpress_makes_has_all_it_needs() -> None:
+    info = json.loads((MODULE / "info.json").read_text())
+    assert info["outputs"] == ["graphtraj"]
+    needed = {"title_full", "meta_description", "data_types", "data_missingness", "intervention_types"}
+    assert needed <= set(info)
+    # Fields, example and bibliography come from the other files; an image is looked for in every line of the rule.
+    assert ".. " not in (MODULE / "docs.rst").read_text()
+    assert "docker" not in (MODULE / "rule.smk").read_text()
+
+
+def test_trajectories_are_plotted_of_objects_without_lists() -> None:
+    """Benchpress looks up the value of any list but that of seeds in the path of the run, which has no threshold."""
+    known = {example["id"]: example for example in examples()}
+    for setup in json.loads(CONFIG.read_text())["benchmark_setup"]:
+        for plots in ("mcmc_traj_plots", "mcmc_autocorr_plots"):
+            for plot in setup["evaluation"][plots]:
+                assert not any(isinstance(value, list) for value in known[plot["id"]].values())
 
 
 @pytest.mark.long
