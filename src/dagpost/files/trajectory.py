@@ -34,12 +34,13 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.checks import file_path
 from dagpost._tools.text import shown
-from dagpost._tools.whole_files import read_text, replacing
+from dagpost._tools.whole_files import replacing
 from dagpost._tools.wide_graphs import blocks_of_graphs, edges_in_words, graphs_with_cycles, words_of_edges
 from dagpost.errors import InputError
 from dagpost.families.masks import UnsignedMasks, mask_type
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import MOST_COLUMNS, words_of
+from dagpost.files.delimited import text_of
 from dagpost.posterior.sources import sample_of
 
 if TYPE_CHECKING:
@@ -183,17 +184,10 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
 
 
 def _lines(source: Path) -> list[str]:
-    if not source.is_file():
-        raise InputError(f"There is no file {str(source)!r}.")
-    size = source.stat().st_size
-    if size == 0:
-        raise InputError(
-            f"{str(source)!r} is empty. Benchpress leaves such a file where an algorithm ran out of time: give it a "
-            "longer 'timeout', or null for none."
-        )
-    memory.require(_BYTES_A_BYTE * size, f"Reading {str(source)!r}", "Use a file with fewer rows.")
-    lines = read_text(source).replace("\r\n", "\n").split("\n")
-    return lines[:-1] if not lines[-1] else lines
+    if source.is_file():
+        size = source.stat().st_size
+        memory.require(_BYTES_A_BYTE * size, f"Reading {str(source)!r}", "Use a file with fewer rows.")
+    return text_of(source).rstrip("\n").split("\n")
 
 
 class _Reader:

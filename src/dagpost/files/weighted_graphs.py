@@ -5,8 +5,8 @@
 - JSON lines hold everything: the first line `{"dagpost": "graphs", "format": 1, "names": [...], "exact": ...}`, then a
   line `{"weight": ..., "probability": ..., "log_joint": ..., "edges": [["A", "B"], ...]}` for each graph.
 
-Reading takes CSV from elsewhere, too: only the column `edges` is needed, and graphs that come more than once are put
-together. Some 30 microseconds a graph of ten edges to write, 100 to read.
+Reading takes CSV from elsewhere, too (graph_rows.py): only the column `edges` is needed, and graphs that come more than
+once are put together. Some 30 microseconds a graph of ten edges to write, 100 to read.
 """
 
 from __future__ import annotations
@@ -29,14 +29,25 @@ from dagpost._tools.whole_files import read_text, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.families.masks import graph_of_masks
+from dagpost.files.delimited import table_of, text_of
+from dagpost.files.graph_rows import (
+    ARROW,
+    BETWEEN_EDGES,
+    EDGES,
+    PROBABILITY,
+    check_columns,
+    edges_in,
+    ends_of,
+    weights_in,
+)
 from dagpost.posterior.distinct import distinct_graphs_in
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.posterior.summaries.graphs import TopGraphs
 
 FORMAT_VERSION = 1
 _CSV, _JSON_LINES = ".csv", ".jsonl"
-#: What keeps edges, and the ends of an edge, apart in one cell of a CSV file.
-_BETWEEN_EDGES, _ARROW = ";", "->"
+#: What a sum of probabilities may be above 1.
+_ROUNDING = 1e-6
 Pairs = list[tuple[str, str]]
 
 
@@ -56,7 +67,7 @@ def write_graphs(graphs: TopGraphs, path: str | os.PathLike[str]) -> None:
 
 def _as_csv(graphs: TopGraphs) -> str:
     for name in graphs.names:
-        if not name or _BETWEEN_EDGES in name or _ARROW in name or name != name.strip():
+        if not name or BETWEEN_EDGES in name or ARROW in name or name != name.strip():
             raise InputError(
                 f"The name {shown(name)} cannot stand in a list of edges such as 'A->B;C->B': it has '->' or ';' in "
                 "it, a space at an end, or nothing. Rename the column, or write a .jsonl file."
@@ -66,7 +77,7 @@ def _as_csv(graphs: TopGraphs) -> str:
     writer.writerow(["graph", "weight", "probability", "edges"])
     rows = zip(graphs.weights.tolist(), graphs.probabilities.tolist(), _pairs_of(graphs), strict=True)
     for rank, (weight, probability, pairs) in enumerate(rows, start=1):
-        edges = _BETWEEN_EDGES.join(f"{parent}{_ARROW}{child}" for parent, child in pairs)
+        edges = BETWEEN_EDGES.join(f"{parent}{ARROW}{child}" for parent, child in pairs)
         writer.writerow([rank, repr(weight), repr(probability), edges])
     return content.getvalue()
 
@@ -134,9 +145,11 @@ def _put_together(source: Path, graphs: Sequence[_Read], names: tuple[str, ...],
     weights, probabilities, log_joint = (
         np.array([getattr(graph, name) for graph in graphs]) for name in ("weight", "probability", "log_joint")
     )
-    if not (weights.sum() > 0.0 and probabilities.sum() != 0.0):
+    if not (weights.any() and probabilities.any()):
         raise InputError(f"All weights in {str(source)!r} are 0. At least one must be more.")
     if np.isnan(probabilities).any():
+        # The sum of huge weights would not be finite.
+        weights /= weights.max()
         probabilities = weights / weights.sum()
     found = distinct_graphs_in(parents, probabilities)
     return TopGraphs(
@@ -158,46 +171,34 @@ def _masks(source: Path, graph: _Read, names: tuple[str, ...]) -> Any:
 
 def _from_csv(source: Path) -> list[_Read]:
     """One graph a row."""
-    reader = csv.reader(io.StringIO(read_text(source), newline=""), strict=True)
-    try:
-        header = next(reader, [])
-        if "edges" not in header:
-            raise _wrong(source, 1, f"there is no column 'edges'. Got {shown(header)}.")
-        graphs = []
-        for cells in reader:
-            if len(cells) != len(header):
-                raise _wrong(source, reader.line_num, f"{len(header)} cells are needed. Got {len(cells)}.")
-            graphs.append(_from_cells(source, reader.line_num, dict(zip(header, cells, strict=True))))
-    except csv.Error as error:
-        raise _wrong(source, reader.line_num, f"this is not CSV ({error}).") from error
-    if not graphs:
+    table = table_of(text_of(source), source)
+    if EDGES not in table.header:
+        raise _wrong(source, 1, f"there is no column 'edges'. Got {shown(table.header)}.")
+    if not table.rows:
         raise InputError(f"{str(source)!r} holds no graph: one row a graph is needed below the names of the columns.")
-    return graphs
+    columns = table.columns()
+    try:
+        check_columns(columns)
+    except InputError as error:
+        raise _wrong(source, 1, str(error)) from error
+    return [
+        _from_cells(source, line, {name: cells[at] for name, cells in columns.items()})
+        for at, line in enumerate(table.lines)
+    ]
 
 
 def _from_cells(source: Path, line: int, cells: dict[str, str]) -> _Read:
-    weight, probability = cells.get("weight", "1"), cells.get("probability")
+    counted, probability = weights_in(cells), cells.get(PROBABILITY)
+    try:
+        pairs = [ends_of(edge) for edge in edges_in(cells[EDGES])]
+    except InputError as error:
+        raise _wrong(source, line, str(error)) from error
     return _Read(
         line,
-        edges_of_text(cells["edges"], f"{str(source)!r}, line {line}"),
-        _number(source, line, "weight", weight),
-        math.nan if probability is None else _number(source, line, "probability", probability),
+        pairs,
+        1.0 if counted is None else _number(source, line, *counted),
+        math.nan if probability is None else _number(source, line, PROBABILITY, probability),
     )
-
-
-def edges_of_text(text: str, where: str) -> Pairs:
-    """The edges in a text such as `A->B;C->B`; spaces around names do not count. `where` begins an error.
-
-    >>> edges_of_text("A->B; C -> B", "graphs.csv, line 2"), edges_of_text("", "graphs.csv, line 3")
-    ([('A', 'B'), ('C', 'B')], [])
-    """
-    pairs = []
-    for part in text.split(_BETWEEN_EDGES) if text.strip() else ():
-        ends = [end.strip() for end in part.split(_ARROW)]
-        if len(ends) != 2 or not all(ends):
-            raise InputError(f"{where}: edges are written as 'A->B;C->B'. Got {shown(part)}.")
-        pairs.append((ends[0], ends[1]))
-    return pairs
 
 
 def _from_json_lines(source: Path) -> tuple[list[_Read], tuple[str, ...], bool]:
@@ -244,11 +245,13 @@ def _from_object(source: Path, line: int, content: dict[str, Any]) -> _Read:
 
 
 def _number(source: Path, line: int, name: str, value: object) -> float:
-    """A weight or a probability: at least 0."""
+    """A weight, which is at least 0, or a probability, which is at most 1, too."""
     try:
         found = float(value) if isinstance(value, str) or is_finite(value) else math.nan  # type: ignore[arg-type]
     except ValueError:
         found = math.nan
+    if name == PROBABILITY and not found <= 1.0 + _ROUNDING:
+        raise _wrong(source, line, f"'probability' must be a number from 0 to 1. Got {shown(value)}.")
     if found >= 0.0 and math.isfinite(found):
         return found
     raise _wrong(source, line, f"{name!r} must be a number of at least 0. Got {shown(value)}.")

@@ -14,17 +14,21 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import one_of
+from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.features import weighted_matrix
+from dagpost.files.graph_rows import check_columns, weights_in
 from dagpost.posterior.all_graphs import all_graphs
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sources import is_model
+from dagpost.posterior.summaries.graphs import TopGraphs
 from dagpost.reference.edge_forms import (
     Place,
     check_names,
     edges_of_array,
     edges_of_frame,
+    graph_number,
     numbers,
     row_number,
 )
@@ -74,12 +78,12 @@ def answer_of(given: Any, names: Sequence[str], *, seconds: Any = None, cyclic: 
         if given.names != names:
             raise InputError("This answer was read for a case with another order of columns. Read it again for this.")
         return given if seconds is None else replace(given, seconds=_seconds(seconds, given))
-    if isinstance(given, DagSample):
+    if isinstance(given, DagSample | TopGraphs):
         check_names(given.names, names)
         return answer_of_masks(reordered(given.parents, given.names, names), given.weights, names, seconds, cyclic)
     if is_model(given):
         return _answer_of_model(given, names, seconds)
-    if hasattr(given, "to_pandas"):
+    if hasattr(given, "to_pandas") and getattr(given, "ndim", 2) == 2:
         given = given.to_pandas()
     if hasattr(given, "columns") and hasattr(given, "index"):
         if "edges" in given.columns:
@@ -102,26 +106,30 @@ def answer_of(given: Any, names: Sequence[str], *, seconds: Any = None, cyclic: 
 
 
 def answer_of_masks(
-    parents: UnsignedMasks, weights: Any, names: tuple[str, ...], seconds: Any = None, cyclic: str = REFUSE
+    parents: UnsignedMasks,
+    weights: Any,
+    names: tuple[str, ...],
+    seconds: Any = None,
+    cyclic: str = REFUSE,
+    place: Place = graph_number,
 ) -> Answer:
     """Graphs with their weights (None: all alike) as an answer; those with cycles are refused or left out."""
     count = len(parents)
     if count == 0:
         raise InputError("There is no graph. Give at least one.")
-    shares = _weights(np.ones(count) if weights is None else weights, count)
-    times = None if seconds is None else _checked_seconds(seconds, count)
+    shares = _weights(np.ones(count) if weights is None else weights, count, place)
+    times = None if seconds is None else _checked_seconds(seconds, count, place)
     fine = acyclic(parents)
     dropped, dropped_weight = 0, 0.0
     if not fine.all():
         dropped, dropped_weight = int((~fine).sum()), float(shares[~fine].sum())
         first = int(np.argmin(fine))
-        which = f"{dropped:,} of the {count:,} graphs {'has a' if dropped == 1 else 'have'} directed cycle"
-        which += f"{'' if dropped == 1 else 's'} ({dropped_weight:.2%} of the weight); the first is graph {first}: "
-        which += f"{cycle_in(parents[first], names)}."
+        which = f"{place(first)}: the graph has a directed cycle, {cycle_in(parents[first], names)}. Of the {count:,} "
+        which += f"graphs, {dropped:,} {'has' if dropped == 1 else 'have'} cycles ({dropped_weight:.2%} of the weight)."
         if cyclic == REFUSE:
             raise InputError(
-                f"{which} A posterior over DAGs has none of them. Leave them out yourself, or with cyclic='drop', "
-                "which counts them in the result."
+                f"{which} A posterior over DAGs has none of them. Leave them out yourself, or with "
+                f"{setting('cyclic', DROP)}, which counts them in the result."
             )
         if not shares[fine].sum() > 0.0:
             raise InputError(f"{which} No graph with any weight is left.")
@@ -142,23 +150,18 @@ def answer_of_masks(
 def answer_of_texts(
     table: dict[str, list[Any]], names: Sequence[str], place: Place, *, seconds: Any = None, cyclic: str = REFUSE
 ) -> Answer:
-    """A table of graphs: `edges` ("A->B;C->D"), and perhaps `weight` and `seconds`; some columns more are known."""
-    known = ("edges", "weight", "seconds", "graph", "index", "score", "probability")
-    for column in table:
-        if column not in known:
-            raise InputError(
-                f"A table of graphs has no column {shown(column)}. Its columns are 'edges', and if you like 'weight', "
-                "'seconds', 'graph', 'index' and 'score'. Rename or remove it."
-            )
+    """A table of graphs: `edges` ("A->B;C->D"), and perhaps `weight` (or `probability`) and `seconds`."""
+    check_columns(table)
     texts = [text if isinstance(text, str) else "" if _is_missing(text) else text for text in table["edges"]]
     wrong = next((at for at, text in enumerate(texts) if not isinstance(text, str)), None)
     if wrong is not None:
         raise InputError(f"{place(wrong)}: edges are text such as 'A->B;C->D'. Got {shown(texts[wrong])} instead.")
     parents = EdgeTexts(names).masks(texts, place)
-    weights = numbers(table["weight"], "weight", place) if "weight" in table else None
+    counted = weights_in(table)
+    weights = None if counted is None else numbers(counted[1], counted[0], place)
     if seconds is None and "seconds" in table:
         seconds = numbers(table["seconds"], "time in seconds", place)
-    return answer_of_masks(parents, weights, tuple(names), seconds, cyclic)
+    return answer_of_masks(parents, weights, tuple(names), seconds, cyclic, place)
 
 
 def _answer_of_model(model: Any, names: tuple[str, ...], seconds: Any) -> Answer:
@@ -191,13 +194,13 @@ def _seconds(seconds: Any, answer: Answer) -> Floats:
     return _checked_seconds(seconds, len(answer.parents))
 
 
-def _weights(weights: Any, count: int) -> Floats:
+def _weights(weights: Any, count: int, place: Place) -> Floats:
     found = _one_a_graph(weights, count, "weights")
     if not np.isfinite(found).all() or (found < 0.0).any():
         at = int(np.flatnonzero(~np.isfinite(found) | (found < 0.0))[0])
         raise InputError(
-            f"A weight must be a finite number of at least 0. Graph {at} has {found[at]}. Logarithms of weights: give "
-            "numpy.exp(logs - logs.max())."
+            f"{place(at)}: a weight must be a finite number of at least 0. Got {found[at]} instead. Of logarithms, "
+            f"give {either('numpy.exp(logs - logs.max())', 'the exponential of each less the largest')}."
         )
     largest = found.max()
     if largest == 0.0:
@@ -208,11 +211,11 @@ def _weights(weights: Any, count: int) -> Floats:
     return shares
 
 
-def _checked_seconds(seconds: Any, count: int) -> Floats:
+def _checked_seconds(seconds: Any, count: int, place: Place = graph_number) -> Floats:
     found = _one_a_graph(seconds, count, "seconds")
     if not np.isfinite(found).all() or (found < 0.0).any():
         at = int(np.flatnonzero(~np.isfinite(found) | (found < 0.0))[0])
-        raise InputError(f"Seconds must be finite numbers of at least 0. Graph {at} has {found[at]}.")
+        raise InputError(f"{place(at)}: seconds must be finite and at least 0. Got {found[at]} instead.")
     return found
 
 
@@ -229,4 +232,6 @@ def _one_a_graph(values: Any, count: int, what: str) -> Floats:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and np.isnan(value))
+    import pandas as pd
+
+    return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))

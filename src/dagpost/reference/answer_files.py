@@ -8,33 +8,33 @@
 - *A trajectory of Benchpress* as CSV: `index`, `score`, `added`, `removed`, perhaps `time`. A graph weighs as many
   steps as it stays. How long the last one stayed is known only if one more row, which changes nothing, says where the
   chain ends; without it the last graph counts once (files/trajectory.py).
-- *A sample* that `DagSample.save` or `dagpost sample` wrote.
+- *A sample* that `DagSample.save` or `dagpost sample` wrote, or *JSON lines* of `write_graphs`.
 
-Cells are separated by commas, tabs or semicolons, whichever comes first in that order in the first line. Nothing that
-stands in a file is ever evaluated. Time: 1.5 s for 100,000 graphs with 40 edges each; memory: a few times the file.
+Cells are separated by commas, tabs or semicolons (files/delimited.py). Nothing that stands in a file is ever
+evaluated. Time: 1.5 s for 100,000 graphs with 40 edges each; memory: a few times the file.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import file_path, number, one_of
+from dagpost._tools.spelling import bare
 from dagpost._tools.text import shortened, shown
 from dagpost.data.parquet import read_parquet
-from dagpost.data.text_encoding import decoded
 from dagpost.errors import InputError
 from dagpost.files.archive import is_archive
+from dagpost.files.delimited import CellTable, header_of, table_of, text_of
 from dagpost.files.sample_file import load_sample
 from dagpost.files.trajectory import read_trajectory
+from dagpost.files.weighted_graphs import read_graphs
 from dagpost.reference.answer import DROP, REFUSE, Answer, answer_of, answer_of_masks, answer_of_texts
-from dagpost.reference.edge_forms import Place, check_names, edges_of_long, edges_of_square, is_long, is_number
+from dagpost.reference.edge_forms import check_names, edges_of_long, edges_of_square, is_long, is_number
 from dagpost.reference.graph_forms import reordered
 from dagpost.reference.scorer import columns_of
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from dagpost.reference.case import Case
     from dagpost.reference.truth import Truth
 
-_PARQUET = (".parquet", ".pq")
+_PARQUET, _JSON_LINES = (".parquet", ".pq"), ".jsonl"
 _FORMS = (
     "a square matrix of edge probabilities whose first line names the columns of the case; one row a pair with 'from', "
     "'to' and 'probability'; one row a graph with 'edges' (\"A->B;C->D\") and perhaps 'weight' and 'seconds'; or a "
@@ -60,11 +60,13 @@ def read_answer(
     path
         A CSV file with a square matrix of edge probabilities, with one row a pair (`from`, `to`, `probability`), with
         one row a graph (`edges`, and perhaps `weight` and `seconds`) or with a trajectory of Benchpress (`index`,
-        `score`, `added`, `removed`); a Parquet file with one row a pair or a graph; or a file of a `DagSample`.
+        `score`, `added`, `removed`); a Parquet file with one row a pair or a graph; a file of a `DagSample`; or JSON
+        lines of `write_graphs`.
     case
         The case that the answer is about, its name, or its `Truth`.
     cyclic
-        "refuse" makes graphs with directed cycles an error; "drop" leaves them out and counts them.
+        "refuse" makes graphs with directed cycles an error; "drop" leaves them out and counts them. A trajectory with
+        such graphs is always refused: no chain over DAGs can pass through one.
     burn_in
         The share of a trajectory that is left out at its beginning.
     """
@@ -72,28 +74,29 @@ def read_answer(
     share = number(burn_in, "burn_in", "read_answer", least=0.0, below=1.0, allowed="a number from 0 to below 1")
     one_of(cyclic, "cyclic", (REFUSE, DROP), "read_answer")
     source = file_path(path)
-    if not source.is_file():
-        raise InputError(f"{source}: {'is a folder' if source.is_dir() else 'there is no such file'}.")
     try:
         return _answer_in(source, names, cyclic, share)
     except InputError as error:
         if str(source) in str(error):
             raise
-        raise InputError(f"{source}: {error}") from None
+        raise InputError(f"{source}: {error.marked}") from None
 
 
 def _answer_in(source: Path, names: tuple[str, ...], cyclic: str, burn_in: float) -> Answer:
-    if source.suffix.lower() not in _PARQUET and not is_archive(source):
-        text = _text(source)
-        if {"added", "removed"} & set(_first_line(text)):
-            return _of_trajectory(source, names, burn_in)
+    ending = source.suffix.lower()
+    tabled = ending != _JSON_LINES and ending not in _PARQUET and not is_archive(source)
+    text = text_of(source) if tabled else ""
+    if tabled and {"added", "removed"} & set(header_of(text)):
+        return _of_trajectory(source, names, burn_in)
     if burn_in > 0.0:
-        raise InputError("This is not a trajectory, so it has no beginning to leave out. Leave out burn_in.")
-    if source.suffix.lower() in _PARQUET:
+        raise InputError(
+            f"This is not a trajectory, so it has no beginning to leave out. Do without {bare('burn_in')}."
+        )
+    if tabled:
+        return _of_csv(table_of(text, source), names, cyclic)
+    if ending in _PARQUET:
         return _of_parquet(source, names, cyclic)
-    if is_archive(source):
-        return answer_of(load_sample(source), names, cyclic=cyclic)
-    return _of_csv(text, source, names, cyclic)
+    return answer_of(read_graphs(source) if ending == _JSON_LINES else load_sample(source), names, cyclic=cyclic)
 
 
 def _of_parquet(source: Path, names: tuple[str, ...], cyclic: str) -> Answer:
@@ -113,18 +116,14 @@ def _of_parquet(source: Path, names: tuple[str, ...], cyclic: str) -> Answer:
     )
 
 
-def _of_csv(text: str, source: Path, names: tuple[str, ...], cyclic: str) -> Answer:
-    header = _first_line(text)
-    rows, lines = _cells(text, source)
-
-    def place(at: int) -> str:
-        return f"{source}, line {lines[at]}"
-
-    if "edges" in header:
-        return answer_of_texts(_columns(header, rows, place, source), names, place, cyclic=cyclic)
-    if is_long(header):
-        return Answer(names, edges_of_long(_columns(header, rows, place, source), names, place))
-    return Answer(names, _square(header, rows, names, place))
+def _of_csv(table: CellTable, names: tuple[str, ...], cyclic: str) -> Answer:
+    if not table.rows:
+        raise InputError(f"{table.source}: has a first line and nothing below it. An answer is {_FORMS}.")
+    if "edges" in table.header:
+        return answer_of_texts(table.columns(), names, table.place, cyclic=cyclic)
+    if is_long(table.header):
+        return Answer(names, edges_of_long(table.columns(), names, table.place))
+    return Answer(names, _square(table, names))
 
 
 def _of_trajectory(source: Path, names: tuple[str, ...], burn_in: float) -> Answer:
@@ -137,8 +136,9 @@ def _of_trajectory(source: Path, names: tuple[str, ...], burn_in: float) -> Answ
     return answer_of_masks(reordered(found.parents[left], found.names, names), weights[left], names)
 
 
-def _square(header: list[str], rows: list[list[str]], names: tuple[str, ...], place: Place) -> Floats:
+def _square(table: CellTable, names: tuple[str, ...]) -> Floats:
     """A matrix whose rows may be named in their first cell; R leaves out what these names are called."""
+    header, rows, place = table.header, table.rows, table.place
     named = not is_number(rows[0][0])
     columns = header[len(header) - len(rows[0]) + 1 :] if named and len(header) >= len(rows[0]) else header
     if not set(columns) & set(names):
@@ -154,53 +154,3 @@ def _square(header: list[str], rows: list[list[str]], names: tuple[str, ...], pl
         raise InputError(f"There are {len(cells)} rows of probabilities, and {len(columns)} columns. Give one each.")
     found = [row[0].strip() for row in rows] if named else columns
     return edges_of_square(found, columns, cells, names, place)
-
-
-def _columns(header: list[str], rows: list[list[str]], place: Place, source: Path) -> dict[str, list[Any]]:
-    """The columns of a table; a line with more or fewer cells than the first is refused."""
-    twice = next((name for name in header if header.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"{source}: the first line names the column {shown(twice)} more than once.")
-    for at, row in enumerate(rows):
-        if len(row) != len(header):
-            raise InputError(
-                f"{place(at)}: has {len(row)} cell{'s' * (len(row) != 1)}, and the first line {len(header)}. Was a "
-                "comma lost, or the file cut short?"
-            )
-    return {name: [row[at].strip() for row in rows] for at, name in enumerate(header)}
-
-
-def _text(source: Path) -> str:
-    try:
-        text = decoded(source.read_bytes(), str(source))
-    except OSError as error:
-        raise InputError(f"{source}: cannot be read ({error.strerror or error}).") from error
-    if not text.strip():
-        raise InputError(f"{source}: the file is empty. Benchpress writes such files for runs that took too long.")
-    return text
-
-
-def _first_line(text: str) -> list[str]:
-    line = text.lstrip("\n").split("\n", 1)[0]
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=_separator(line)))]
-
-
-def _separator(line: str) -> str:
-    return next((letter for letter in ",\t;" if letter in line), ",")
-
-
-def _cells(text: str, source: Path) -> tuple[list[list[str]], list[int]]:
-    """All lines but the first, and where each stands; empty lines are left out."""
-    first = text.lstrip("\n").split("\n", 1)[0]
-    reader = csv.reader(io.StringIO(text), delimiter=_separator(first), skipinitialspace=True, strict=True)
-    rows, lines = [], []
-    try:
-        for row in reader:
-            if row:
-                rows.append(row)
-                lines.append(reader.line_num)
-    except csv.Error as error:
-        raise InputError(f"{source}, line {reader.line_num}: is not readable as CSV ({error}).") from error
-    if len(rows) < 2:
-        raise InputError(f"{source}: has a first line and nothing below it. An answer is {_FORMS}.")
-    return rows[1:], lines[1:]

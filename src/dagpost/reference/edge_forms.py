@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest, shortened, shown
 from dagpost.errors import InputError
 
@@ -44,11 +45,30 @@ def edges_of_frame(frame: pd.DataFrame, names: Sequence[str]) -> Floats:
     """A table with parents in the rows and children in the columns, or one with one row a pair."""
     if is_long(list(frame.columns)):
         return edges_of_long({name: list(frame[name]) for name in map(str, frame.columns)}, names, row_number)
-    columns = [str(column) for column in frame.columns]
+    labels = labels_of(frame)
+    if labels is None:
+        return edges_of_array(frame.to_numpy(), names)
+    return edges_of_square(*labels, [list(row) for row in frame.to_numpy(dtype=object)], names, row_number)
+
+
+def labels_of(frame: pd.DataFrame) -> tuple[list[str], list[str]] | None:
+    """The names of the rows and columns of a square table; None if both are only counted, as in an array."""
+    columns, rows = [str(column) for column in frame.columns], [str(row) for row in frame.index]
+    counted = [str(at) for at in range(len(columns))]
+    if rows != counted:
+        return rows, columns
     # Rows that are only counted are in the order of the columns.
-    counted = list(frame.index) == list(range(len(frame)))
-    rows = columns if counted and len(frame) == len(columns) else [str(row) for row in frame.index]
-    return edges_of_square(rows, columns, [list(row) for row in frame.to_numpy(dtype=object)], names, row_number)
+    return None if columns == counted else (columns, columns)
+
+
+def put_in_order(
+    matrix: NDArray[Any], rows: Sequence[str], columns: Sequence[str], names: Sequence[str]
+) -> NDArray[Any]:
+    """A matrix whose rows and columns have these names, in the order of the case."""
+    check_names(columns, names, "columns")
+    check_names(rows, names, "rows")
+    row_of, column_of = ({name: at for at, name in enumerate(some)} for some in (rows, columns))
+    return matrix[np.ix_([row_of[name] for name in names], [column_of[name] for name in names])]
 
 
 def is_long(columns: Sequence[Any]) -> bool:
@@ -60,12 +80,8 @@ def edges_of_square(
     rows: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[Any]], names: Sequence[str], place: Place
 ) -> Floats:
     """A matrix whose rows and columns have names, put into the order of the case."""
-    check_names(columns, names, "columns")
-    check_names(rows, names, "rows")
     matrix = np.array([numbers(row, "probability", lambda _, at=at: place(at)) for at, row in enumerate(cells)])  # type: ignore[misc]
-    row_of, column_of = ({name: at for at, name in enumerate(some)} for some in (rows, columns))
-    order = np.ix_([row_of[name] for name in names], [column_of[name] for name in names])
-    return checked_edges(matrix[order], names)
+    return checked_edges(put_in_order(matrix, rows, columns, names), names)
 
 
 def edges_of_long(table: dict[str, list[Any]], names: Sequence[str], place: Place) -> Floats:
@@ -79,7 +95,7 @@ def edges_of_long(table: dict[str, list[Any]], names: Sequence[str], place: Plac
             f"There are: {shortened([shown(name) for name in table])}."
         )
     if strength:
-        found = numbers(table["strength"], "strength", place) * numbers(table["direction"], "direction", place)
+        found = _shares(table["strength"], "strength", place) * _shares(table["direction"], "direction", place)
     else:
         found = numbers(table["probability"], "probability", place)
     places = {name: at for at, name in enumerate(names)}
@@ -116,7 +132,8 @@ def checked_edges(matrix: Floats, names: Sequence[str]) -> Floats:
         raise InputError(
             f"A graph has at most one of {names[one]} -> {names[other]} and {names[other]} -> {names[one]}, so their "
             f"probabilities sum to at most 1. Got {matrix[one, other]} and {matrix[other, one]}. Graphs with cycles "
-            "among those averaged would do this: leave them out first, or give the graphs and cyclic='drop'."
+            "among those averaged would do this: leave them out first, or give the graphs, with "
+            f"{setting('cyclic', 'drop')}."
         )
     result = np.clip(matrix, 0.0, 1.0)
     np.fill_diagonal(result, 0.0)
@@ -150,9 +167,9 @@ def place_of_name(name: Any, places: dict[str, int], place: Place, at: int) -> i
 def numbers(values: Sequence[Any], what: str, place: Place) -> Floats:
     """Cells as numbers; an error names the first that is not one, and where it stands."""
     try:
-        found = np.array(values, dtype=np.float64)
+        found = np.fromiter(values, dtype=np.float64, count=len(values))
     except (TypeError, ValueError):
-        at = next(at for at, value in enumerate(values) if not is_number(value))
+        at = next((at for at, value in enumerate(values) if not is_number(value)), 0)
         raise InputError(f"{place(at)}: the {what} must be a number. Got {shown(values[at])} instead.") from None
     if np.isnan(found).any():
         at = int(np.flatnonzero(np.isnan(found))[0])
@@ -160,9 +177,23 @@ def numbers(values: Sequence[Any], what: str, place: Place) -> Floats:
     return found
 
 
+def _shares(values: Sequence[Any], what: str, place: Place) -> Floats:
+    """Cells as numbers from 0 to 1: of two that are multiplied, one alone may be wrong."""
+    found = numbers(values, what, place)
+    wrong = np.flatnonzero((found < -ROUNDING) | (found > 1.0 + ROUNDING))
+    if len(wrong):
+        raise InputError(f"{place(int(wrong[0]))}: the {what} must be between 0 and 1. Got {found[wrong[0]]} instead.")
+    return found
+
+
 def row_number(at: int) -> str:
     """How a message speaks of a row of a table in memory."""
     return f"Row {at}"
+
+
+def graph_number(at: int) -> str:
+    """How a message speaks of a graph in memory."""
+    return f"Graph {at}"
 
 
 def is_number(value: Any) -> bool:

@@ -17,9 +17,11 @@ from dagpost._tools.arrays import Flags
 from dagpost._tools.text import nearest, printable, shown
 from dagpost.errors import InputError
 from dagpost.families.masks import graph_of_masks, mask_type, matrices_of_masks
+from dagpost.files.graph_rows import edges_in, ends_of
+from dagpost.reference.edge_forms import Place, graph_number, labels_of, put_in_order
 
 if TYPE_CHECKING:
-    from dagpost.reference.edge_forms import Place
+    import pandas as pd
 
 UnsignedMasks = NDArray[np.unsignedinteger[Any]]
 
@@ -33,15 +35,35 @@ _FORMS = (
 
 def masks_of_graphs(graphs: Any, names: Sequence[str]) -> UnsignedMasks:
     """Graphs in any form as rows of parent masks, cyclic ones included."""
-    if hasattr(graphs, "__array__") and not hasattr(graphs, "columns"):
+    # What has names besides numbers (pandas, xarray) is taken matrix by matrix, by its names.
+    if hasattr(graphs, "__array__") and not hasattr(graphs, "columns") and not hasattr(graphs, "to_pandas"):
         return masks_of_stack(np.asarray(graphs), names)
     if not isinstance(graphs, Iterable) or isinstance(graphs, str | bytes | Mapping) or hasattr(graphs, "columns"):
         raise InputError(f"{_FORMS} Got {shown(graphs)} instead.")
     listed = list(graphs)
     if listed and all(getattr(graph, "ndim", 0) == 2 for graph in listed):
-        return masks_of_stack(np.stack([np.asarray(graph) for graph in listed]), names)
+        return masks_of_stack(_stacked(listed, names), names)
     known = frozenset(names)
     return EdgeTexts(names).masks([_pairs(graph, at, known) for at, graph in enumerate(listed)])
+
+
+def _stacked(graphs: Sequence[Any], names: Sequence[str]) -> NDArray[Any]:
+    """Matrices as one array; tables are matched by their names, as those of probabilities are."""
+    tables = (graph.to_pandas() if hasattr(graph, "to_pandas") else graph for graph in graphs)
+    matrices = [_in_order(table, names) if hasattr(table, "columns") else np.asarray(table) for table in tables]
+    nodes = len(names)
+    wrong = next((at for at, matrix in enumerate(matrices) if matrix.shape != (nodes, nodes)), None)
+    if wrong is not None:
+        raise InputError(
+            f"Graph {wrong} is a matrix of shape {matrices[wrong].shape}, and the case has {nodes} columns: give "
+            f"({nodes}, {nodes}), parents in the rows."
+        )
+    return np.stack(matrices)
+
+
+def _in_order(graph: pd.DataFrame, names: Sequence[str]) -> NDArray[Any]:
+    labels, matrix = labels_of(graph), graph.to_numpy()
+    return matrix if labels is None else put_in_order(matrix, *labels, names)
 
 
 def masks_of_stack(stack: NDArray[Any], names: Sequence[str]) -> UnsignedMasks:
@@ -84,7 +106,7 @@ class EdgeTexts:
                 if parent != child:
                     self._known[source, to] = self._known[f"{source}->{to}"] = parent * len(names) + child
 
-    def masks(self, graphs: Sequence[Collection[Any]], place: Place | None = None) -> UnsignedMasks:
+    def masks(self, graphs: Sequence[Collection[Any]], place: Place = graph_number) -> UnsignedMasks:
         """Graphs, each given by its edges or a text of them, as rows of parent masks; an edge may come twice."""
         nodes = len(self.names)
         rows = np.zeros((len(graphs), nodes), dtype=mask_type(nodes))
@@ -98,7 +120,7 @@ class EdgeTexts:
             rows[start : start + len(part)] = masks_of_stack(flags.reshape(len(part), nodes, nodes), self.names)
         return rows
 
-    def _places(self, graphs: Sequence[Collection[Any]], start: int, place: Place | None) -> NDArray[np.int64]:
+    def _places(self, graphs: Sequence[Collection[Any]], start: int, place: Place) -> NDArray[np.int64]:
         try:
             return np.fromiter(map(self._known.__getitem__, chain.from_iterable(graphs)), dtype=np.int64)
         except (KeyError, TypeError):
@@ -108,7 +130,7 @@ class EdgeTexts:
             try:
                 found.extend(self._place(edge) for edge in edges)
             except InputError as error:
-                raise InputError(f"{place(at) if place else f'Graph {at}'}: {error}") from None
+                raise InputError(f"{place(at)}: {error.marked}") from None
         return np.array(found, dtype=np.int64)
 
     def _place(self, edge: Any) -> int:
@@ -121,31 +143,15 @@ class EdgeTexts:
         return found
 
     def _read(self, edge: Any) -> tuple[str, str]:
-        ends = tuple(end.strip() for end in edge.split("->")) if isinstance(edge, str) else edge
+        ends = ends_of(edge) if isinstance(edge, str) else edge
         if not isinstance(ends, tuple | list) or len(ends) != 2:
-            raise InputError(
-                f"an edge is a pair (parent, child), written 'A->B'. Got {shown(edge)} instead."
-                + (" An edge without a direction belongs to no DAG." if isinstance(edge, str) and "-" in edge else "")
-            )
+            raise InputError(f"an edge is a pair (parent, child), written 'A->B'. Got {shown(edge)} instead.")
         for end in ends:
             if end not in self.names:
                 raise InputError(f"the case has no column {shown(end)}.{nearest(str(end), self.names)}")
         if ends[0] == ends[1]:
             raise InputError(f"{ends[0]} -> {ends[1]} leads from a column to itself. Leave it out.")
         return ends[0], ends[1]
-
-
-def edges_in(text: str) -> list[str]:
-    """The edges of a text, in which they may stand in square brackets.
-
-    >>> edges_in("[A->B;C->D]")
-    ['A->B', 'C->D']
-    """
-    bare = text.strip()
-    if bare[:1] == "[" and bare[-1:] == "]":
-        bare = bare[1:-1]
-    edges = bare.split(";")
-    return edges if all(edges) else [edge for edge in edges if edge]
 
 
 def _pairs(graph: Any, at: int, names: frozenset[str]) -> list[Any]:

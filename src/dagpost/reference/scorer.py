@@ -39,10 +39,10 @@ def score(answer: Any, case: Case | Truth | str, *, seconds: Any = None, cyclic:
     answer
         One of: a DataFrame of edge probabilities with parents in the rows and children in the columns, matched by name;
         such a matrix as an array, in the order of `case.names`; a DataFrame with the columns `from`, `to` and
-        `probability` (or `strength` and `direction`), where pairs without a row have probability 0; a `DagSample`; a
-        fitted `DagPosterior`; `(graphs, weights)`, with graphs as an array of 0 and 1 of shape (graphs, columns,
-        columns), parents in the rows, or as a list of networkx DiGraphs or of lists of pairs (parent, child), and
-        weights of any scale (None: all alike); what `read_answer` returns.
+        `probability` (or `strength` and `direction`), where pairs without a row have probability 0; a `DagSample`; what
+        `top_graphs` gives; a fitted `DagPosterior`; `(graphs, weights)`, with graphs as an array of 0 and 1 of shape
+        (graphs, columns, columns), parents in the rows, or as a list of such matrices, of networkx DiGraphs or of lists
+        of pairs (parent, child), and weights of any scale (None: all alike); what `read_answer` returns.
     case
         A case, the name of one, or a `Truth`.
     seconds

@@ -33,6 +33,7 @@ def test_a_case_is_shown_with_its_most_probable_edges_and_classes(run: Run) -> N
     truth = reference.load("iris").truth
     text = run("reference", "show", "iris", "-k", "2").stdout
     assert f"{truth.log_evidence:.4f}" in text
+    assert "dagpost.datasets.load('iris')" in text
     assert f"{truth.edges.to_numpy().max():.4f}" in text
     assert f"{truth.classes['probability'].max():.4f}" in text
     assert text.count(" -> ") == 2
@@ -68,7 +69,9 @@ def test_the_truth_that_was_exported_scores_zero(run: Run, tmp_path: Path) -> No
 def test_graphs_with_a_cycle_are_refused_or_dropped_as_told(run: Run, tmp_path: Path) -> None:
     a, b, *_ = reference.load("iris").names
     (tmp_path / "mine.csv").write_text(f"edges\n{a}->{b}\n{a}->{b};{b}->{a}\n")
-    one_message(run("reference", "score", "mine.csv", "--case", "iris", status=2))
+    message = one_message(run("reference", "score", "mine.csv", "--case", "iris", status=2))
+    assert f"mine.csv, line 3: the graph has a directed cycle, {a} -> {b} -> {a}." in message
+    assert "or with --cyclic drop" in message
     found = json.loads(run("reference", "score", "mine.csv", "--case", "iris", "--cyclic", "drop", "--json").stdout)
     assert found["dropped"] == 1
 

@@ -160,7 +160,7 @@ def test_a_run_out_of_time_and_a_missing_file_are_told_apart(tmp_path: Path) -> 
     (tmp_path / "empty.csv").touch()
     with pytest.raises(InputError, match="ran out of time"):
         read_trajectory(tmp_path / "empty.csv")
-    with pytest.raises(InputError, match="There is no file"):
+    with pytest.raises(InputError, match="there is no such file"):
         read_trajectory(tmp_path / "none.csv")
     (tmp_path / "cut.csv").write_text(GOOD[:60])
     with pytest.raises(InputError, match="line"):

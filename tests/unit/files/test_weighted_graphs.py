@@ -78,6 +78,22 @@ def test_graphs_from_elsewhere_need_only_their_edges_and_repeats_are_put_togethe
     assert found.covered == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffedges,weight\r\nA->B,1e308\r\n\r\n,1e308\r\n",
+        'edges;weight\n"[A->B]";1e-310\n;1e-310\n',
+        ',edges,probability\n0,A->B,0.25\n1,"",0.25\n',
+    ],
+)
+def test_what_spreadsheets_and_data_frames_write_and_weights_of_any_size_are_read(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "graphs.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    found = read_graphs(path)
+    assert found.names == ("A", "B")
+    np.testing.assert_allclose(found.weights, [0.5, 0.5])
+
+
 @pytest.mark.parametrize("name", ["A;B", "A->B", " A", ""])
 def test_a_name_that_a_list_of_edges_cannot_hold_is_refused_before_anything_is_written(
     tmp_path: Path, name: str
@@ -92,14 +108,20 @@ def test_a_name_that_a_list_of_edges_cannot_hold_is_refused_before_anything_is_w
     ("text", "message"),
     [
         ("weight\n1\n", r"line 1: there is no column 'edges'. Got \['weight'\]"),
-        ("", "line 1: there is no column 'edges'"),
+        ("", "the file is empty"),
+        ("edges,weights\nA->B,1\n", "line 1: A table of graphs has no column 'weights'"),
+        ("edges\nA->B\n\nB->A\n", "line 3: is empty, and 'edges' is the only column"),
+        ("edges,probability\nA->B,1.5\n", "line 2: 'probability' must be a number from 0 to 1. Got '1.5'"),
         ("edges\n", "holds no graph"),
-        ("edges,weight\nA->B,1\nA-B,1\n", "line 3: edges are written as 'A->B;C->B'. Got 'A-B'"),
+        (
+            "edges,weight\nA->B,1\nA-B,1\n",
+            "line 3: an edge is a pair .*, written 'A->B'. Got 'A-B' instead. An edge without a direction",
+        ),
         ("edges,weight\nA->B,-1\n", "line 2: 'weight' must be a number of at least 0. Got '-1'"),
         ("edges,weight\nA->B,nan\n", "line 2: 'weight' must be a number"),
-        ("edges,weight\nA->B\n", "line 2: 2 cells are needed. Got 1"),
+        ("edges,weight\nA->B\n", "line 2: has 1 cell, and the first line 2"),
         ("edges\nA->B;B->A\n", "line 2: This graph has a directed cycle"),
-        ('edges\n"A->B\n', "line 2: this is not CSV"),
+        ('edges\n"A->B\n', "line 2: is not readable as CSV"),
         ("edges,weight\nA->B,0\n", "All weights in .* are 0"),
         ('edges\n""\n', "No graph in .* has an edge: give the names"),
     ],

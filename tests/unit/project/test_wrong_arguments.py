@@ -28,7 +28,7 @@ PUBLIC = {
 #: What takes longest, as it computes whenever a wrong value is none: a third of the values each.
 _SLOW = {
     *("DagPosterior", "DagPosterior.fit", "DagPosterior.report", "DagPosterior.explore", "DagSample.report"),
-    "cross_validate",
+    *("cross_validate", "reference.export"),
 }
 #: Engines that need a device or start processes.
 _ELSEWHERE = {"CudaEngine", "DaskEngine"}

@@ -45,6 +45,11 @@ def graphs_of_networkx() -> list[Any]:
     return [nx.DiGraph(pairs_of(dag)) for dag in DAGS]
 
 
+def matrix_in_order(dag: Any, names: str) -> pd.DataFrame:
+    table = pd.DataFrame(naive.stack_of([dag])[0], list(NAMES), list(NAMES))
+    return table.loc[list(names), list(names)]
+
+
 def table_of_graphs() -> pd.DataFrame:
     edges = [";".join("->".join(pair) for pair in pairs_of(dag)) for dag in DAGS]
     return pd.DataFrame({"edges": edges, "weight": WEIGHTS, "graph": range(3)})
@@ -57,6 +62,7 @@ def table_of_graphs() -> pd.DataFrame:
         square("CAB"),
         square().loc[list("BCA"), list("CBA")],
         square().reset_index(drop=True),
+        pd.DataFrame(EDGES),
         EDGES,
         EDGES.astype(np.float32),
         long(),
@@ -64,11 +70,14 @@ def table_of_graphs() -> pd.DataFrame:
         (naive.stack_of(DAGS), WEIGHTS),
         (naive.stack_of(DAGS).astype(bool), np.array(WEIGHTS) * 1e300),
         (list(naive.stack_of(DAGS).astype(float)), WEIGHTS),
+        ([matrix_in_order(dag, "CAB") for dag in DAGS], WEIGHTS),
+        ([pd.DataFrame(matrix) for matrix in naive.stack_of(DAGS)], WEIGHTS),
         (graphs_of_networkx(), WEIGHTS),
         ([pairs_of(dag) for dag in DAGS], pd.Series(WEIGHTS)),
         [pairs_of(DAGS[at]) for at in (0, 1, 1, 2, 2, 2, 2, 2)],
         naive.stack_of([DAGS[at] for at in (0, 1, 1, 2, 2, 2, 2, 2)]),
         table_of_graphs(),
+        table_of_graphs().rename(columns={"weight": "probability"}),
         sample_of(DAGS, np.array(WEIGHTS) / 8, names=NAMES),
         answer_of(EDGES, NAMES),
     ],
@@ -81,12 +90,25 @@ def test_every_form_gives_the_same_edges(given: Any) -> None:
         assert found.weights.sum() == pytest.approx(1.0)
 
 
+def test_a_labelled_stack_is_matched_by_name() -> None:
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+    tables = [matrix_in_order(dag, "CAB") for dag in DAGS]
+    stack = xarray.DataArray(np.stack(tables), coords={"graph": [0, 1, 2], "parent": [*"CAB"], "child": [*"CAB"]})
+    np.testing.assert_allclose(answer_of((stack, WEIGHTS), NAMES).edges, EDGES)
+
+
 def test_a_sample_over_columns_in_another_order_is_matched_by_name() -> None:
     # Over C, B, A: A -> B -> C has parents B of C (bit 1 in entry 0) and A of B (bit 2 in entry 1).
     turned = sample_of([(2, 4, 0), (2, 0, 0), (0, 5, 0)], np.array(WEIGHTS) / 8, names=("C", "B", "A"))
     found = answer_of(turned, NAMES)
     assert found.parents is not None
     assert list(map(tuple, found.parents.tolist())) == DAGS
+
+
+@pytest.mark.parametrize("missing", ["", None, float("nan"), pd.NA])
+def test_a_cell_without_edges_is_the_graph_without_edges(missing: Any) -> None:
+    table = pd.DataFrame({"edges": ["A->B", missing], "weight": [1, 3]})
+    assert answer_of(table, NAMES).edges.sum() == 0.25
 
 
 def test_long_tables_leave_out_what_is_impossible() -> None:
@@ -111,6 +133,9 @@ CYCLE = [("A", "B"), ("B", "C"), ("C", "A")]
 @pytest.mark.parametrize(
     ("given", "said"),
     [
+        (pd.DataFrame({"from": ["A"], "to": ["B"], "probability": [[0.5]]}), "Row 0: the probability must be a number"),
+        ([np.zeros((3, 3)), np.zeros((2, 2))], r"Graph 1 is a matrix of shape \(2, 2\), and the case has 3 columns"),
+        ([pd.DataFrame(np.zeros((3, 3)), columns=list("ABQ"))], "no column 'Q'"),
         (
             EDGES[:2],
             r"must hold numbers and have the shape \(3, 3\).*in the order of the case: 'A', 'B', 'C'.*\(2, 3\)",
@@ -134,9 +159,12 @@ CYCLE = [("A", "B"), ("B", "C"), ("C", "A")]
         (table_of_graphs().assign(edges="A-B"), "Row 0: an edge is a pair.*'A-B'.*without a direction"),
         (table_of_graphs().assign(edges=3), "Row 0: edges are text such as 'A->B;C->D'. Got 3"),
         ((naive.stack_of(DAGS), [1.0, 2.0]), r"There are 3 graphs, and weights of shape \(2,\)"),
-        ((naive.stack_of(DAGS), [1.0, -2.0, 1.0]), r"at least 0. Graph 1 has -2.0.*numpy.exp\(logs - logs.max\(\)\)"),
+        (
+            (naive.stack_of(DAGS), [1.0, -2.0, 1.0]),
+            r"Graph 1: a weight .* at least 0. Got -2.0.*numpy.exp\(logs - logs.max\(\)\)",
+        ),
         ((naive.stack_of(DAGS), [0.0, 0.0, 0.0]), "All weights are 0"),
-        ((naive.stack_of(DAGS), [1.0, np.nan, 1.0]), "Graph 1 has nan"),
+        ((naive.stack_of(DAGS), [1.0, np.nan, 1.0]), "Graph 1: a weight must be .* Got nan"),
         ((naive.stack_of(DAGS), "heavy"), "weights must be numbers, one a graph. Got 'heavy'"),
         ((naive.stack_of(DAGS) * 2, None), "Graph 0 has 2 for A -> B. Cut weights"),
         ((naive.stack_of(DAGS)[:, :2, :2], None), r"Here that is \(graphs, 3, 3\).*\(3, 2, 2\)"),
@@ -147,7 +175,10 @@ CYCLE = [("A", "B"), ("B", "C"), ("C", "A")]
         (([[("A", "A")]], None), "Graph 0: A -> A leads from a column to itself"),
         ([("A", "B")], "Graph 0: an edge is a pair.*Got 'A' instead"),
         (({"A": 1}, None), "Graphs are an array of 0 and 1"),
-        (([[("A", "B")], CYCLE, CYCLE], None), r"2 of the 3 graphs have .*66.67% .*first is graph 1: A -> B -> C -> A"),
+        (
+            ([[("A", "B")], CYCLE, CYCLE], None),
+            r"Graph 1: the graph has a directed cycle, A -> B -> C -> A. Of the 3 graphs, 2 have cycles .66.67% of",
+        ),
         ("edges.csv", "An answer is a table.*Got 'edges.csv' instead"),
         (None, "An answer is a table.*Got None instead"),
         (sample_of([(0, 1)], names=("A", "Q")), "The case has no column 'Q'"),
@@ -167,7 +198,9 @@ def test_graphs_with_cycles_are_left_out_where_that_is_asked_for() -> None:
     assert found.seconds is not None
     assert found.weights.tolist() == pytest.approx([1 / 6, 5 / 6])
     assert found.seconds.tolist() == [1.0, 3.0]
-    with pytest.raises(InputError, match=r"1 of the 1 graphs has a directed cycle .* No graph with any weight is left"):
+    with pytest.raises(
+        InputError, match=r"Graph 0: the graph has a directed cycle, .* No graph with any weight is left"
+    ):
         answer_of([CYCLE], NAMES, cyclic="drop")
     with pytest.raises(InputError, match="'cyclic' parameter of score must be one of 'refuse', 'drop'"):
         answer_of([CYCLE], NAMES, cyclic="keep")
@@ -179,7 +212,7 @@ def test_graphs_with_cycles_are_left_out_where_that_is_asked_for() -> None:
         (EDGES, [1.0], "an edge matrix has no graphs"),
         (answer_of(EDGES, NAMES), [1.0], "an edge matrix has no graphs"),
         (naive.stack_of(DAGS), [1.0], r"There are 3 graphs, and seconds of shape \(1,\)"),
-        (naive.stack_of(DAGS), [1.0, 2.0, -3.0], "Graph 2 has -3.0"),
+        (naive.stack_of(DAGS), [1.0, 2.0, -3.0], "Graph 2: seconds must be finite and at least 0. Got -3.0"),
         (answer_of([CYCLE, []], NAMES, cyclic="drop"), [1.0], "Give the times where it is made"),
     ],
 )

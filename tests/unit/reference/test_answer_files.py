@@ -13,7 +13,10 @@ from tests.naive import reference as naive
 from tests.naive.summaries import sample_of
 
 from dagpost.errors import InputError
+from dagpost.files.weighted_graphs import write_graphs
+from dagpost.posterior.summaries import top_graphs
 from dagpost.reference import read_answer, score
+from dagpost.reference.answer import answer_of
 from dagpost.reference.truth import Truth
 
 NAMES = ("A", "B", "C")
@@ -63,8 +66,11 @@ TRAJECTORY = """index,score,added,removed
         '"from","to","strength","direction"\n"A","B",0.75,1\n"B","C",1,0.375\n"C","B",1,0.625\n',
         "\n\ngraph,weight,edges\n0,1,A->B;B->C\n1,2,B->C\n\n2,5,A->B;C->B\n",
         "edges,weight\nA -> B; B -> C,10\nB->C,20\n[A->B;C->B],50\n,0\n",
+        "edges,probability\nA->B;B->C,0.125\nB->C,0.25\nA->B;C->B,0.625\n",
+        ",edges,weight\n0,A->B;B->C,1\n1,B->C,2\n2,A->B;C->B,5\n",
         "edges\n" + "A->B;B->C\n" + 2 * "B->C\n" + 5 * "C->B;A->B\n",
         TRAJECTORY,
+        "\ufeff" + TRAJECTORY.replace("\n", "\r\n") + "\r\n",
         TRAJECTORY.replace("\n3,-3.0", "\n3,NA").replace("\n0,-3.5", '\n0,"-3.5"'),
     ],
 )
@@ -84,6 +90,14 @@ def test_a_sample_and_a_parquet_file_are_read(tmp_path: Path, truth: Truth) -> N
     found = read_answer(tmp_path / "graphs.parquet", truth)
     np.testing.assert_allclose(found.edges, EDGES)
     assert score(found, truth).time_to_accuracy is not None
+
+
+def test_graphs_that_dagpost_wrote_are_read(tmp_path: Path, truth: Truth) -> None:
+    graphs = top_graphs(sample_of(DAGS, np.array(WEIGHTS) / 8, names=NAMES), None)
+    np.testing.assert_allclose(answer_of(graphs, NAMES).edges, EDGES)
+    for name in ("graphs.jsonl", "graphs.csv"):
+        write_graphs(graphs, tmp_path / name)
+        np.testing.assert_allclose(read_answer(tmp_path / name, truth).edges, EDGES)
 
 
 def test_the_last_graph_of_a_trajectory_counts_once_unless_its_end_is_said(written: Written, truth: Truth) -> None:
@@ -109,7 +123,7 @@ def test_times_and_cycles_in_a_file_of_graphs(written: Written, truth: Truth) ->
     found = read_answer(written(text), truth, cyclic="drop")
     assert found.seconds is not None
     assert (found.dropped, found.seconds.tolist()) == (1, [2.5, 4.0])
-    with pytest.raises(InputError, match=r"answer.csv: 1 of the 3 graphs has a directed cycle .* A -> B -> A"):
+    with pytest.raises(InputError, match=r"answer.csv, line 2: the graph has a directed cycle, A -> B -> A\. Of the 3"):
         read_answer(written(text), truth)
 
 
@@ -134,7 +148,9 @@ def test_times_and_cycles_in_a_file_of_graphs(written: Written, truth: Truth) ->
         ("from,to,from\nA,B,A\n", "names the column 'from' more than once"),
         ("from,to,p\nA,B,0.5\n", "There is no 'probability'. There are: 'from', 'to', 'p'"),
         ("edges,weight\nA->B,1\nA->B,much\n", "line 3: the weight must be a number. Got 'much'"),
-        ("edges,weight\nA->B,1\nA->B,-1\n", "Graph 1 has -1.0"),
+        ("edges,weight\nA->B,1\nA->B,-1\n", "line 3: a weight must be a finite number of at least 0. Got -1.0"),
+        ("edges\nA->B\n\nB->A\n", "line 3: is empty, and 'edges' is the only column"),
+        ("from,to,strength,direction\nA,B,2,0.5\n", "line 2: the strength must be between 0 and 1. Got 2.0"),
         ("edges,wait\nA->B,1\n", "no column 'wait'"),
         ("edges\nA->B\nA--C\n", "line 3: an edge is a pair.*Got 'A--C'.*without a direction"),
         ("edges\n__import__('os')->B\n", "line 2: the case has no column"),

@@ -46,6 +46,8 @@ def check_against(truth: Truth, expected: Everything) -> None:
     np.testing.assert_allclose(truth.families["probability"], expected.families[nodes, masks], rtol=0, atol=1e-8)
     graphs, probabilities = zip(*(expected.classes[text] for text in truth.classes["class"]), strict=True)
     assert truth.classes["graphs"].to_list() == list(graphs)
+    np.testing.assert_allclose(truth.classes["probability"], probabilities, rtol=0, atol=1e-9)
+    # Small ones are written with three digits.
     np.testing.assert_allclose(truth.classes["probability"], probabilities, rtol=6e-3, atol=1e-11)
     unlisted = expected.classes.keys() - set(truth.classes["class"])
     assert all(expected.classes[text][1] <= truth.classes_bound * (1 + 1e-9) for text in unlisted)
