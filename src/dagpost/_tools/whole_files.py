@@ -60,6 +60,25 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Refuse a folder that another writer has in such a block; the system releases it when the writer ends.
+
+    On Windows, where folders cannot be locked, and on file systems without locks nobody is refused.
+    """
+    try:
+        descriptor = _locked_folder(folder)
+    except BlockingIOError:
+        raise InputError(
+            f"Another process is writing to the folder {str(folder)!r}. Wait until it ends, or name another folder."
+        ) from None
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
 def read_text(path: str | os.PathLike[str]) -> str:
     """A file of text in UTF-8; anything else is an error."""
     source = file_path(path)
@@ -136,6 +155,9 @@ if sys.platform == "win32":
     def _lock(descriptor: int) -> None:
         """Nothing to do: a file that is open cannot be removed."""
 
+    def _locked_folder(folder: Path) -> int | None:
+        """None: a folder cannot be opened."""
+
     def _remove_unless_locked(part: Path) -> None:
         """Nothing: between closing and renaming, a file in use looks like one that was left behind."""
 else:
@@ -145,6 +167,18 @@ else:
         # On a file system without locks nobody can tell, and files that were left behind stay there.
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    def _locked_folder(folder: Path) -> int | None:
+        """The folder, open and locked; `BlockingIOError` if another writer has it."""
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            # Any other error: this file system has no locks.
+            if isinstance(error, BlockingIOError):
+                os.close(descriptor)
+                raise
+        return descriptor
 
     def _remove_unless_locked(part: Path) -> None:
         descriptor = os.open(part, os.O_RDWR | os.O_NOFOLLOW)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from dagpost.reference.case import Case
 
 _NAME = "As `dagpost reference list` says."
+_WIDTH = 86
 _HEADER = ("case", "columns", "rows", "kind", "parents", "tags")
 
 
@@ -36,23 +39,26 @@ def list_cases(
     Example: dagpost reference list --kind gaussian
     """
     from dagpost import reference
+    from dagpost.reference.truth_files import kept_cases
 
     cases = [reference.load(name) for name in reference.names(kind=kind, tag=tag)]
     if not cases:
         raise InputError(f"No case is {kind} and has the tag {shown(tag)}. Leave --kind or --tag out.")
+    kept = kept_cases()
+    about = [_about(case, kept[case.name]) for case in cases]
     if as_json:
-        print_json([_about(case) for case in cases])
+        print_json(about)
         return
     rows = [
         (
-            case.name,
-            str(case.columns),
-            f"{case.rows:,}",
-            case.kind,
-            str(case.max_parents),
-            ", ".join(case.tags),
+            one["name"],
+            str(one["columns"]),
+            f"{one['rows']:,}",
+            one["kind"],
+            str(one["max_parents"]),
+            ", ".join(one["tags"]),
         )
-        for case in cases
+        for one in about
     ]
     print_columns([_HEADER, *rows], right=(1, 2, 4))
     if not quiet:
@@ -76,15 +82,16 @@ def show_case(
     Example: dagpost reference show coronary
     """
     from dagpost import reference
+    from dagpost.reference.truth_files import kept_cases
 
     case = reference.load(name)
     edges = edge_list(case.truth.edges)
     if as_json:
         all_edges = [{"parent": a, "child": b, "probability": p} for a, b, p in edges]
-        about = {**_about(case), "names": list(case.names), "log_evidence": case.truth.log_evidence}
+        about = {**_about(case, kept_cases()[name]), "names": list(case.names), "log_evidence": case.truth.log_evidence}
         print_json({**about, "edges": all_edges, "classes": case.truth.classes.head(number).to_dict("records")})
         return
-    print_columns([(label, printable(words)) for label, words in _lines_of(case)])
+    print_columns(_lines_of(case))
     typer.echo("\nMost probable edges")
     print_columns([(f"{p:.4f}", f"{a} -> {b}") for a, b, p in edges[:number]], indent="  ")
     _print_classes(case, number)
@@ -155,14 +162,14 @@ def score(
     typer.echo(found.summary())
 
 
-def _about(case: Case) -> dict[str, Any]:
-    """What a case is, as JSON can hold it."""
+def _about(case: Case, kept: Mapping[str, str]) -> dict[str, Any]:
+    """What a case is, as JSON can hold it; its size as kept with its posterior, so that no table is drawn."""
     return {
         "name": case.name,
         "description": case.description,
         "kind": case.kind,
-        "columns": case.columns,
-        "rows": case.rows,
+        "columns": int(kept["columns"]),
+        "rows": int(kept["rows"]),
         "origin": case.origin,
         "score": case.score.in_words(),
         "max_parents": case.max_parents,
@@ -171,8 +178,8 @@ def _about(case: Case) -> dict[str, Any]:
 
 
 def _lines_of(case: Case) -> list[tuple[str, str]]:
-    """What a case is, in words: one label and one line for each fact."""
-    return [
+    """What a case is, in words: a label and what it stands for, with sentences wrapped."""
+    facts = [
         ("case", case.name),
         ("what", case.description),
         ("columns", f"{case.columns} ({case.kind}): {', '.join(case.names)}"),
@@ -182,6 +189,11 @@ def _lines_of(case: Case) -> list[tuple[str, str]]:
         *([("tags", ", ".join(case.tags))] if case.tags else []),
         ("log evidence", f"{case.truth.log_evidence:.4f}"),
     ]
+    lines = []
+    for label, words in facts:
+        parts = textwrap.wrap(words, _WIDTH) if label in ("what", "model") else [words]
+        lines += [(label if at == 0 else "", printable(part)) for at, part in enumerate(parts)]
+    return lines
 
 
 def _print_classes(case: Case, number: int) -> None:

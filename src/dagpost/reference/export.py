@@ -2,7 +2,7 @@
 
 A folder a case: the table, the score of every family, the exact posterior, and what all of it depends on. A folder is
 written under a hidden name and takes its own name when all of its files are there, so that a run that was killed leaves
-no folder that looks whole; the next one removes what it left.
+no folder that looks whole; the next one removes what it left. While one export writes to a folder, another is refused.
 
 Time and size: `scores.jkl` has a line a family, 2 microseconds and some 40 bytes each; the largest cases have 20,000 to
 40,000 families and take a second.
@@ -10,9 +10,7 @@ Time and size: `scores.jkl` has a line a family, 2 microseconds and some 40 byte
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -27,13 +25,14 @@ from dagpost._tools.checks import file_path, texts
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import reporter_of_terminal
 from dagpost._tools.text import shown
+from dagpost._tools.whole_files import only_writer, replacing
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.files.jkl import write_jkl
 from dagpost.reference.case import Case
 from dagpost.reference.cases import CASES
 from dagpost.reference.lookup import load
-from dagpost.reference.truth_files import fixed
+from dagpost.reference.truth_files import csv_bytes, fixed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,16 +86,19 @@ def export(folder: str | os.PathLike[str], cases: str | Iterable[str] | None = N
     _check_folder(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        with reporter_of_terminal().stage("cases", len(chosen)) as stage:
+        with only_writer(target), reporter_of_terminal().stage("cases", len(chosen)) as stage:
+            _remove_left_behind(target)
             for case in chosen:
                 stage.note(case.name)
                 with _whole_folder(target / case.name) as part:
                     _write_case(case, part)
                 stage.advance(1)
-        _write_index(target)
+            _write_index(target)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputError(f"Cannot write to {str(target)!r}: {reason}. Name a folder that you may write to.") from error
+        raise InputError(
+            f"Cannot write to {str(target)!r}: {reason}. Name a folder that you may write to, on a disk with room."
+        ) from error
     return target
 
 
@@ -122,12 +124,21 @@ def _is_exported(entry: Path) -> bool:
     return isinstance(about, dict) and about.get("format") == FORMAT
 
 
+def _part_of(target: Path) -> Path:
+    return target.with_name(f".{target.name}{_PART}")
+
+
+def _remove_left_behind(folder: Path) -> None:
+    """Remove the unfinished folders of an export that was killed."""
+    for part in (_part_of(folder / name) for name in CASES):
+        if part.exists():
+            shutil.rmtree(part)
+
+
 @contextmanager
 def _whole_folder(target: Path) -> Iterator[Path]:
     """A folder to write to, which replaces `target` once the block ends without an error."""
-    part = target.with_name(f".{target.name}{_PART}")
-    if part.exists():
-        shutil.rmtree(part)
+    part = _part_of(target)
     part.mkdir()
     try:
         yield part
@@ -152,7 +163,7 @@ def _write_case(case: Case, folder: Path) -> None:
         rows = (
             [own, *(fixed(value, 12) for value in row)] for own, row in zip(truth.names, square.to_numpy(), strict=True)
         )
-        _write_rows(folder / f"{name}.csv", ["", *truth.names], rows)
+        (folder / f"{name}.csv").write_bytes(csv_bytes(["", *truth.names], rows))
     _write_frame(folder / "families.csv", truth.families)
     _write_frame(folder / "classes.csv", truth.classes)
     (folder / "README.txt").write_text(_readme(case), encoding="utf-8")
@@ -160,16 +171,8 @@ def _write_case(case: Case, folder: Path) -> None:
     (folder / "case.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _write_rows(file: Path, header: Iterable[object], rows: Iterable[Iterable[object]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    file.write_text(text.getvalue(), encoding="utf-8", newline="")
-
-
 def _write_frame(file: Path, frame: pd.DataFrame) -> None:
-    _write_rows(file, frame.columns, frame.itertuples(index=False))
+    file.write_bytes(csv_bytes(frame.columns, frame.itertuples(index=False)))
 
 
 def _about(case: Case) -> dict[str, Any]:
@@ -244,4 +247,5 @@ def _write_index(folder: Path) -> None:
         found.append([about[key] for key in ("case", "kind", "rows", "max_parents", "log_evidence", "description")])
         found[-1].insert(2, len(about["columns"]))
     header = ("case", "kind", "columns", "rows", "max_parents", "log_evidence", "description")
-    _write_rows(folder / _INDEX, header, found)
+    with replacing(folder / _INDEX) as out:
+        out.write(csv_bytes(header, found))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dagpost.reference.case import Case
 
 #: What cases.csv says of a case, beside its name.
-ABOUT = ("fingerprint", "score", "max_parents", "log_evidence", "error_bound", "classes_bound")
+ABOUT = ("columns", "rows", "fingerprint", "score", "max_parents", "log_evidence", "error_bound", "classes_bound")
 
 
 def kept_truths() -> Traversable:
@@ -114,6 +114,8 @@ def write_truth(case: Case, truth: Truth, folder: Path) -> None:
         with replacing(folder / file) as out:
             out.write(content)
     values = (
+        case.columns,
+        case.rows,
         case.fingerprint,
         repr(case.score),
         case.max_parents,
@@ -136,16 +138,16 @@ def contents(name: str, truth: Truth) -> dict[str, bytes]:
     families = ((node, parents, fixed(p, 9)) for node, parents, p in truth.families.itertuples(index=False))
     classes = ((text, graphs, _short(p)) for text, graphs, p in truth.classes.itertuples(index=False))
     return {
-        f"{name}.csv": _text(("from", "to", "edge", "path"), pairs),
-        f"{name}.families.csv.gz": _packed(_text(("node", "parents", "probability"), families)),
-        f"{name}.classes.csv.gz": _packed(_text(("class", "graphs", "probability"), classes)),
+        f"{name}.csv": csv_bytes(("from", "to", "edge", "path"), pairs),
+        f"{name}.families.csv.gz": _packed(csv_bytes(("node", "parents", "probability"), families)),
+        f"{name}.classes.csv.gz": _packed(csv_bytes(("class", "graphs", "probability"), classes)),
     }
 
 
 def _write_cases(known: Mapping[str, Mapping[str, str]], folder: Path) -> None:
     rows = ((name, *(about[key] for key in ABOUT)) for name, about in sorted(known.items()))
     with replacing(folder / "cases.csv") as out:
-        out.write(_text(("case", *ABOUT), rows))
+        out.write(csv_bytes(("case", *ABOUT), rows))
 
 
 def fixed(value: Any, decimals: int) -> str:
@@ -158,7 +160,8 @@ def _short(value: Any) -> str:
     return fixed(value, 12) if value >= 1e-9 else f"{value:.3g}"
 
 
-def _text(header: Iterable[str], rows: Iterable[Iterable[object]]) -> bytes:
+def csv_bytes(header: Iterable[object], rows: Iterable[Iterable[object]]) -> bytes:
+    """A CSV file, the same bytes on every platform."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)

@@ -37,6 +37,8 @@ def test_a_case_is_shown_with_its_most_probable_edges_and_classes(run: Run) -> N
     assert f"{truth.edges.to_numpy().max():.4f}" in text
     assert f"{truth.classes['probability'].max():.4f}" in text
     assert text.count(" -> ") == 2
+    # Sentences are wrapped; classes are not, so that they arrive whole.
+    assert max(map(len, text.partition("Most probable edges")[0].splitlines())) <= 100
     found = json.loads(run("reference", "show", "iris", "-k", "2", "--json").stdout)
     assert len(found["edges"]) == 20
     assert len(found["classes"]) == 2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dagpost._tools.whole_files import only_writer
 from dagpost.errors import InputError
 from dagpost.files import jkl
 from dagpost.reference.cases import CASES
@@ -90,10 +93,21 @@ def test_without_pyarrow_the_readme_says_why_a_file_is_missing(tmp_path: Path, m
 def test_an_earlier_export_is_replaced_and_others_stay(tmp_path: Path) -> None:
     export(tmp_path, ["mixed-5", "parity-5"])
     (tmp_path / "mixed-5" / "edges.csv").write_text("old")
+    # Left by runs that were killed, the second of them at its very end.
     (tmp_path / ".mixed-5.part").mkdir()
+    shutil.copytree(tmp_path / "parity-5", tmp_path / ".iris.part")
     export(tmp_path, "mixed-5")
+    assert pd.read_csv(tmp_path / "cases.csv")["case"].to_list() == ["mixed-5", "parity-5"]
     assert names_in(tmp_path) == {"cases.csv", "mixed-5", "parity-5"}
     assert (tmp_path / "mixed-5" / "edges.csv").read_text() != "old"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked on Windows")
+def test_two_exports_do_not_write_to_one_folder_at_once(tmp_path: Path) -> None:
+    with only_writer(tmp_path), pytest.raises(InputError, match="Another process is writing to the folder"):
+        export(tmp_path, "mixed-5")
+    assert names_in(tmp_path) == set()
+    export(tmp_path, "mixed-5")
 
 
 @pytest.mark.parametrize("stranger", ["notes.txt", "mixed-5", "thesis"])

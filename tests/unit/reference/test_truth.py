@@ -64,6 +64,7 @@ def test_every_case_has_a_posterior_in_which_everything_fits_together(name: str)
     case = CASES[name]
     truth = case.truth
     assert truth.names == case.names
+    assert [int(kept_cases()[name][size]) for size in ("columns", "rows")] == [case.columns, case.rows]
     assert np.isfinite(truth.log_evidence)
     assert truth.error_bound < 1e-8
     edges, paths = truth.edges.to_numpy(), truth.paths.to_numpy()
