@@ -144,7 +144,7 @@ def _square(table: CellTable, names: tuple[str, ...]) -> Floats:
     if not set(columns) & set(names):
         raise InputError(
             f"The first line does not say what this file holds: {shortened([shown(cell) for cell in header])}. An "
-            f"answer is {_FORMS}."
+            f"answer is {_FORMS}. The columns of the case are {shortened([shown(name) for name in names])}."
         )
     cells = [row[1:] if named else row for row in rows]
     for at, row in enumerate(cells):

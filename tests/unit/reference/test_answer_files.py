@@ -133,6 +133,7 @@ def test_times_and_cycles_in_a_file_of_graphs(written: Written, truth: Truth) ->
         ("", "the file is empty. Benchpress"),
         ("A,B,C\n", "a first line and nothing below it. An answer is a square matrix"),
         ("x,y\n1,2\n", "The first line does not say what this file holds: 'x', 'y'. An answer is a square matrix"),
+        (",x,y\nx,0,1\ny,0,0\n", "The columns of the case are 'A', 'B', 'C'."),
         ("A,B\n0,1\n0,0\n", "The columns do not name 'C'"),
         ("A,B,C,D\n0,1,0,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n", "no column 'D', which the columns name"),
         (SQUARE.replace("0.375", "high"), "line 3: the probability must be a number. Got 'high'"),
