@@ -9,7 +9,7 @@ import itertools
 import pydoc
 import re
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,12 +32,15 @@ _RUN, _NOT_RUN = {"python", "pycon", "console"}, {"bash", "r", "text"}
 
 
 @pytest.fixture
-def example_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the files that the pages speak of, as the current one; figures are drawn but not shown."""
+def example_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The files that the pages speak of, in the current folder; figures are drawn but not shown."""
+    from matplotlib import pyplot
+
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     write_example_files()
-    return tmp_path
+    yield
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize(
