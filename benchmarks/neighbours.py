@@ -27,8 +27,9 @@ from benchmarks.neighbour_tools.registry import TOOLS, Tool
 SEED = 1
 #: Small and large, few and many rows, peaked and flat.
 CASES = (
-    "coronary", "gaussian-10-few", "asia", "gaussian-5-few", "mixed-8-many", "ring-6",
-    "discrete-18-sparse", "gaussian-20-sparse", "iris", "wine",
+    "coronary", "gaussian-10-few", "asia", "gaussian-5-few", "mixed-8-many", "ring-6", "discrete-18-sparse",
+    "gaussian-20-sparse", "iris", "wine", "discrete-5-few", "gaussian-5-many", "mixed-5", "hamming-7", "tic-tac-toe",
+    "copies-10", "gaussian-12-dense", "mixed-12", "tree-15", "gaussian-16-few",
 )  # fmt: skip
 
 
