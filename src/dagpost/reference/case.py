@@ -8,9 +8,7 @@ nobody has to write our scores again.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,6 +17,7 @@ from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.reference.drawing import DECIMALS
 from dagpost.reference.sources import Source
+from dagpost.reference.truth_files import csv_bytes, read_truth
 from dagpost.scores import LocalScores, Score
 
 if TYPE_CHECKING:
@@ -94,17 +93,13 @@ class Case:
 
         This text is the same on every platform, and `fingerprint` is taken from it.
         """
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.table.names)
         cells = (
             [f"{value:.{DECIMALS}f}" for value in column.tolist()]
             if levels is None
             else [str(levels[code]) for code in column.tolist()]
             for column, levels in zip(self.table.columns, self.table.levels, strict=True)
         )
-        writer.writerows(zip(*cells, strict=True))
-        return text.getvalue()
+        return csv_bytes(self.table.names, zip(*cells, strict=True)).decode("utf-8")
 
     @cached_property
     def fingerprint(self) -> str:
@@ -123,8 +118,6 @@ class Case:
     @cached_property
     def truth(self) -> Truth:
         """The exact posterior of this case, as it comes with the package."""
-        from dagpost.reference.truth_files import read_truth
-
         return read_truth(self)
 
     def local_scores(self) -> LocalScores:
