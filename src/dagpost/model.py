@@ -66,7 +66,9 @@ class DagPosterior(Estimator):
         ``BDeu("average")``, averaged over several sizes, weighted as `mixture_weights_` says; from 19 variables on and
         with chains, ``BDeu(5)``. (scikit-learn's scorers need ``scoring=``.)
     prior
-        Weight of a parent set before the data: ``"uniform"``, ``"indegree"``, or an object such as ``EdgePrior(0.1)``.
+        Weight of a parent set before the data. ``"auto"``: how many edges there are is averaged over
+        (``EdgePrior("average")``) where exact evidences are quick, else one parent a column is expected, and none for
+        scores from elsewhere. Or ``"uniform"``, ``"indegree"``, an object such as ``EdgePrior(0.1)``.
     modularity
         ``"structure"``: every graph counts once. ``"order"``: a graph counts once for every order of the variables it
         fits (Koivisto & Sood 2004); much cheaper, and exact for more variables.
@@ -150,7 +152,7 @@ class DagPosterior(Estimator):
     def __init__(
         self,
         score: str | Score = "auto",
-        prior: str | StructurePrior = "uniform",
+        prior: str | StructurePrior = "auto",
         modularity: Literal["structure", "order"] = "structure",
         max_parents: int = 5,
         method: str | Method = "auto",
@@ -249,12 +251,13 @@ class DagPosterior(Estimator):
 
         return answers_to(self._fitted(), feature, given, confidence)  # type: ignore[no-any-return]
 
-    def given(self, *statements: Statement, setting: float | None = None) -> Self:
+    def given(self, *statements: Statement, setting: Mapping[str, float] | float | None = None) -> Self:
         """The model among the graphs in which all these statements hold: a fitted model again, with all its methods.
 
         Conditions on parents, such as edges, leave everything exact; of others the drawn graphs in which they hold are
-        left, with a warning if they are few. `setting` is one of the values in `mixture_weights_`. `condition_` has the
-        probability of the condition, and `log_evidence_` is then that of the data together with it.
+        left, with a warning if they are few. `setting` has values of what `mixture_weights_` is about, such as
+        ``{"edge density": 0.5}``. `condition_` has the probability of the condition, and `log_evidence_` is then that
+        of the data together with it.
         """
         from dagpost.posterior.given import conditioned
 

@@ -95,7 +95,7 @@ def weights_of(seed: int, scale: float, lost: float) -> NDArray[np.float64]:
 
 def model_of(weights: list[NDArray[np.float64]], modularity: str) -> DagPosterior:
     """A model with these weights, under as many values of a setting."""
-    model = DagPosterior(modularity=modularity, samples=40, seed=1, threads=1, progress=False)
+    model = DagPosterior(prior="uniform", modularity=modularity, samples=40, seed=1, threads=1, progress=False)
     model.fit_scores(LocalScores(NAMES, 3, weights[0]))
     if len(weights) > 1:
         mixture = BDeu(tuple(float(size) for size in range(1, len(weights) + 1))).mixture()

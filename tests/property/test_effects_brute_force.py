@@ -107,9 +107,9 @@ def case_of(generator: np.random.Generator, score: str, nodes: int, rows: int | 
 
 
 def fitted(score: Any, table: Table, **rules: Any) -> DagPosterior:
-    return DagPosterior(score, **{"max_parents": len(table.names) - 1, "progress": False, "seed": 1, **rules}).fit(
-        table
-    )
+    return DagPosterior(
+        score, **{"prior": "uniform", "max_parents": len(table.names) - 1, "progress": False, "seed": 1, **rules}
+    ).fit(table)
 
 
 def values_of(table: Table, node: int, generator: np.random.Generator) -> tuple[float, float]:

@@ -35,7 +35,9 @@ def test_evidence_and_edges_are_those_of_the_modelled_columns(seed: int, nodes: 
     limit = data.draw(st.integers(1, nodes - 1))
     scores = random_scores(np.random.default_rng(seed), nodes, limit, spread)
     log_evidence, edges = naive.posterior(scores.values, limit, exogenous)
-    model = DagPosterior(max_parents=limit, exogenous=[NAMES[node] for node in exogenous]).fit_scores(scores)
+    model = DagPosterior(prior="uniform", max_parents=limit, exogenous=[NAMES[node] for node in exogenous]).fit_scores(
+        scores
+    )
     assert model.log_evidence_ == pytest.approx(log_evidence, abs=1e-9, rel=1e-12)
     assert model.edge_probabilities_.to_numpy() == pytest.approx(edges, abs=1e-9)
     best = model.best(1)

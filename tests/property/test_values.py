@@ -37,7 +37,9 @@ def _model(seed: int, columns: int, **options: object) -> tuple[DagPosterior, pd
     for child in range(1, columns):
         codes[child] = np.where(generator.random(25) < 0.5, codes[child - 1] % arities[child], codes[child])
     frame = pd.DataFrame({f"v{node}": np.array(list(_LETTERS))[own] for node, own in enumerate(codes)})
-    return DagPosterior(BDeu(2.0), max_parents=3, seed=seed, samples=20, **options).fit(frame), frame
+    return DagPosterior(BDeu(2.0), max_parents=3, seed=seed, samples=20, **{"prior": "uniform", **options}).fit(
+        frame
+    ), frame
 
 
 def cache_family(family: naive_prediction.Family) -> naive_prediction.Family:
@@ -162,7 +164,7 @@ def test_errors_of_more_limits_average_out_over_networks(intervals: int) -> None
 
 def test_drawn_parameters_of_many_rows_say_what_their_means_say() -> None:
     frame = _model(3, 6)[1].assign(counts=10**4)
-    model = DagPosterior(BDeu(2.0), max_parents=1, seed=1, samples=10).fit(frame, counts="counts")
+    model = DagPosterior(BDeu(2.0), prior="uniform", max_parents=1, seed=1, samples=10).fit(frame, counts="counts")
     fitted = model.fitted_
     columns = columns_of(fitted)
     for given_values in ({"v1": "a"}, {"v0": "b", "v4": "a"}, {}):

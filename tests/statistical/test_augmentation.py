@@ -144,7 +144,13 @@ def differences(case: Case, chains: int, sweeps: int, seed: int, way: str = "aut
     method = Augmentation(chains=chains, burn_in=sweeps // 2, error=1e-9, given_table=way)
     settings = {"max_parents": case.nodes - 1} | case.settings
     model = DagPosterior(
-        **settings, method=method, samples=10 * chains * sweeps, missing="augment", seed=seed, threads=1, progress=False
+        **{"prior": "uniform", **settings},
+        method=method,
+        samples=10 * chains * sweeps,
+        missing="augment",
+        seed=seed,
+        threads=1,
+        progress=False,
     ).fit(case.table)
     sample = model.fitted_.own_sample()
     rng = np.random.default_rng(seed)

@@ -56,7 +56,7 @@ def test_intervals_of_a_linear_system_with_known_tiers_cover_as_often_as_they_sa
     """A confounds B and D; C is on a path of A to D. The tiers give the direction of every edge but that of B and C."""
     generator = np.random.default_rng(4)
     truths = {("A", "D"): 0.8 * 0.6 + -0.7 * 0.5 + 0.4, ("B", "D"): 0.6, ("A", "C"): -0.7}
-    model = DagPosterior("bge", tiers=[["A"], ["B", "C"], ["D"]], max_parents=3, progress=False)
+    model = DagPosterior("bge", prior="uniform", tiers=[["A"], ["B", "C"], ["D"]], max_parents=3, progress=False)
     hits = dict.fromkeys([*truths, "direct", "through B"], 0)
     trials = 300
     for seed in range(trials):

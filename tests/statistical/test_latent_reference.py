@@ -42,6 +42,7 @@ def test_edges_agree_with_chains_that_move_one_number_or_one_edge(
     data = levels_of(rows, levels, seed=3)
     expected, errors = ReferenceChains(data, chains, seed=5).run(sweeps, sweeps)
     model = DagPosterior(
+        prior="uniform",
         score=LatentGaussian(),
         modularity="structure",
         max_parents=len(levels) - 1,

@@ -28,7 +28,7 @@ def twin(modularity: str) -> naive_mixture.Mixture:
 
 @pytest.mark.parametrize("modularity", ["structure", "order"])
 def test_independent_graphs_have_the_frequencies_of_the_mixture(modularity: Any) -> None:
-    model = DagPosterior(BDeu(SIZES), modularity=modularity).fit(random_table(4, 12, 6))
+    model = DagPosterior(BDeu(SIZES), prior="uniform", modularity=modularity).fit(random_table(4, 12, 6))
     expected = twin(modularity)
     # More than one size matters, or nothing is tested.
     assert sorted(expected.shares)[1] > 0.05
@@ -40,7 +40,7 @@ def test_independent_graphs_have_the_frequencies_of_the_mixture(modularity: Any)
 
 @pytest.mark.parametrize("method", ["iw-dds", "linear-extensions"])
 def test_weighted_graphs_have_the_chance_that_they_say(method: str) -> None:
-    model = DagPosterior(BDeu(SIZES), method=method).fit(random_table(4, 12, 6))
+    model = DagPosterior(BDeu(SIZES), prior="uniform", method=method).fit(random_table(4, 12, 6))
     order, structure = twin("order"), twin("structure")
     sample = model.sample(DRAWS, seed=2)
     assert_counts_fit(counts_of_graphs(sample.parents, 4), order.graphs)
@@ -53,7 +53,7 @@ def test_weighted_graphs_have_the_chance_that_they_say(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["exact-layers", "iw-dds", "linear-extensions"])
 def test_intervals_hold_the_truth(method: str) -> None:
-    model = DagPosterior(BDeu(SIZES), method=method).fit(random_table(4, 12, 6))
+    model = DagPosterior(BDeu(SIZES), prior="uniform", method=method).fit(random_table(4, 12, 6))
     structure = twin("structure")
     parents = naive.parents_in_every_dag(4)
     # Few graphs, so that intervals are wide: each misses the truth with a probability of RATE at most.

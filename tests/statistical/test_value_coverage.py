@@ -52,6 +52,8 @@ def test_intervals_of_values_hold_the_truth(score: str, drawn: Callable[..., tup
     held = 0
     for _ in range(_TABLES):
         frame, question, truth = drawn(generator)
-        found = DagPosterior(score, seed=1, samples=200, progress=False).fit(frame).probability(question)
+        found = (
+            DagPosterior(score, prior="uniform", seed=1, samples=200, progress=False).fit(frame).probability(question)
+        )
         held += found.lower <= truth <= found.upper
     assert held >= _FEWEST

@@ -67,7 +67,7 @@ def readable_shares(values: Sequence[float], shares: Sequence[float]) -> str:
     '5 (75%), 1 (25%)'
     """
     falling = sorted(zip(values, shares, strict=True), key=lambda pair: -pair[1])
-    listed = [f"{value:g} ({share:.0%})" for value, share in falling if share >= _LEAST_SHARE]
+    listed = [f"{value:.3g} ({share:.0%})" for value, share in falling if share >= _LEAST_SHARE]
     return ", ".join(listed if len(listed) == len(falling) else [*listed, f"others under {100 * _LEAST_SHARE:g}%"])
 
 

@@ -60,7 +60,7 @@ def best(
     given: GivenOption = None,
     score: ScoreOption = AUTO,
     ess: EssOption = None,
-    prior: PriorOption = "uniform",
+    prior: PriorOption = AUTO,
     max_parents: MaxParentsOption = 5,
     required: RequiredOption = None,
     forbidden: ForbiddenOption = None,

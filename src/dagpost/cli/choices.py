@@ -47,8 +47,8 @@ def priors() -> dict[str, str]:
     """Every prior as it is typed, with a few words about it."""
     from dagpost.priors.registry import PRIORS
 
-    kinds = PRIORS.classes()
-    return {f"{name}:{kind.argument}" if kind.argument else name: kind.summary for name, kind in kinds.items()}
+    known = {f"{name}:{own.argument}" if own.argument else name: own.summary for name, own in PRIORS.classes().items()}
+    return {AUTO: "how many edges there are is averaged over where that is quick, as edge:average does", **known}
 
 
 def _summaries(registry: Registry[Any]) -> dict[str, str]:

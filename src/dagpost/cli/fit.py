@@ -98,7 +98,7 @@ def fit(
     ] = None,
     score: ScoreOption = AUTO,
     ess: EssOption = None,
-    prior: PriorOption = "uniform",
+    prior: PriorOption = AUTO,
     modularity: ModularityOption = Modularity.STRUCTURE,
     max_parents: MaxParentsOption = 5,
     method: MethodOption = "auto",

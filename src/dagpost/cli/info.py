@@ -146,7 +146,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     evidence = "" if about["log_evidence"] is None else f"; log evidence {about['log_evidence']:.4f}"
     observations = "unknown" if about["observations"] is None else f"{about['observations']:,}"
     lines = [
-        *_given(about.get("given"), about.get("mixture")),
+        *_given(about.get("given")),
         ("data", f"{len(about['names'])} variables, {observations} observations"),
         ("fingerprint", about["data_fingerprint"]),
         *_drawn(about),
@@ -185,23 +185,23 @@ def _drawn(about: dict[str, Any]) -> list[Line]:
     return lines
 
 
-def _given(given: dict[str, Any] | None, mixture: dict[str, Any] | None) -> list[Line]:
+def _given(given: dict[str, Any] | None) -> list[Line]:
     """What a model takes for true; the file holds the model without it."""
     if given is None:
         return []
     from dagpost.posterior.condition_words import given_line
 
     said = {"given": given["statements"]}
-    if given.get("setting") is not None:
-        said |= {"given_setting": given["setting"], "given_setting_name": (mixture or {}).get("setting", "setting")}
+    said |= {"given_setting": given["setting"]} if given.get("setting") else {}
     said |= {"given_probability": given} if "exact" in given else {}
     words = given_line(said).removeprefix("Given ").removesuffix(":")
     return [("given", f"{words}; what follows is said of the model without it")]
 
 
 def _averaged(mixture: dict[str, Any] | None) -> list[Line]:
-    """How probable each value is that the score averages over."""
-    return [] if mixture is None else [(mixture["setting"], readable_shares(mixture["values"], mixture["shares"]))]
+    """How probable each value is that the model averages over."""
+    axes = [] if mixture is None else mixture["settings"]
+    return [(axis["setting"], readable_shares(axis["values"], axis["shares"])) for axis in axes]
 
 
 def _in_time(described: dict[str, Any] | None) -> list[Line]:

@@ -162,13 +162,12 @@ def summary(model: DagPosterior) -> list[str]:
 
 
 def _averaged(model: DagPosterior) -> list[str]:
-    """How probable each value is that the score averages over."""
+    """How probable each value is that the model averages over."""
     from dagpost.posterior.lists import mixture_facts
 
     found = mixture_facts(model.fitted_)
-    if found is None:
-        return []
-    return [f"{found['setting'].capitalize()}: {readable_shares(found['values'], found['shares'])}."]
+    axes = [] if found is None else found["settings"]
+    return [f"{axis['setting'].capitalize()}: {readable_shares(axis['values'], axis['shares'])}." for axis in axes]
 
 
 def _trust(model: DagPosterior) -> str:

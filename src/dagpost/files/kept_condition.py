@@ -22,7 +22,7 @@ _PROBABILITY = {
     "upper": number(0.0, 1.0),
     "exact": truth,
 }
-STATEMENTS, SETTING = list_of(text), optional(number(0.0))
+STATEMENTS, SETTING = list_of(text), mapping({}, more=number(0.0))
 PROBABILITY: Rule = optional(mapping(_PROBABILITY))
 CONDITION: Rule = mapping(
     {"statements": STATEMENTS, "setting": SETTING, **_PROBABILITY}, may_lack=("setting", *_PROBABILITY)

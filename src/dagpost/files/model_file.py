@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.checks import truth
 from dagpost._tools.json_settings import from_json
+from dagpost._tools.mixture import Grid
 from dagpost._tools.progress import Reporter, reporter_for
 from dagpost._tools.registry import Registry
 from dagpost._tools.schema import Sizes, check_arrays, check_fields
@@ -50,12 +51,14 @@ from dagpost.posterior.results import ExactResults, Families, Results
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import sensitivity_from
 from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
+from dagpost.posterior.weighing import tilted_over
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.posterior.workspace import Workspace
 from dagpost.prediction.background import background_to_keep, remember_background
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.statistics import Statistics, statistics_from
+from dagpost.priors import resolve_prior
 from dagpost.priors.registry import PRIORS
 from dagpost.scores import resolve_score
 from dagpost.scores.registry import SCORES
@@ -117,8 +120,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         **given,
     }
     if (mixture := mixture_facts(fitted)) is not None:
-        evidences = [part.structure_log_evidence for part in workspace.parts] or [None] * len(mixture["values"])
-        about["mixture"] = {**mixture, "structure_log_evidences": evidences}
+        about["mixture"] = {**mixture, **_about_mixture(workspace)}
     taken = (about.keys() & workspace.facts.keys()) | (arrays.keys() & workspace.kept.keys())
     if taken:
         raise InputError(
@@ -133,10 +135,22 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
 
 
 def _arrays_of_weights(workspace: Workspace) -> Arrays:
-    """The weights of all families of a model, or of each value that its score averages over."""
-    mixed = isinstance(workspace, MixedWorkspace)
-    parts = {_part_name(place) if mixed else "log_weights": part for place, part in enumerate(workspace.parts)}
-    return allowed_families.arrays_of_parts(parts)
+    """The weights of all families of a model, or of each value that its score averages over, at even odds of edges."""
+    if not isinstance(workspace, MixedWorkspace):
+        return allowed_families.arrays_of_parts({"log_weights": workspace.parts[0]})
+    parts = workspace.evenly or workspace.parts
+    return allowed_families.arrays_of_parts({_part_name(place): part for place, part in enumerate(parts)})
+
+
+def _about_mixture(workspace: Workspace) -> dict[str, Any]:
+    """What a file says of the cells of a mixture beside their probabilities."""
+    if not isinstance(workspace, MixedWorkspace):
+        return {}
+    return {
+        "structure_log_evidences": [part.structure_log_evidence for part in workspace.parts],
+        "log_priors": list(workspace.grid.log_priors),
+        "ordinary": workspace.ordinary,
+    }
 
 
 def load_model(
@@ -183,7 +197,7 @@ def load_model(
                 settings, chosen, method, table, about.get("latent", 0), engine, reporter
             )
         else:
-            workspace = _workspace(about, arrays, names, method, engine, reporter, chosen["score"])
+            workspace = _workspace(about, arrays, names, method, engine, reporter, chosen)
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
         fitted.remember("prior", chosen["prior"])
@@ -301,7 +315,7 @@ def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
 
 
 def _shares(workspace: Workspace, about: dict[str, Any]) -> tuple[float, ...]:
-    """The probability of each value that a score averages over."""
+    """The probability of each cell of what a model averages over."""
     if not isinstance(workspace, MixedWorkspace):
         return (1.0,)
     shares = tuple(map(float, about["mixture"]["shares"]))
@@ -330,12 +344,12 @@ def _workspace(
     method: Method,
     engine: Engine,
     reporter: Reporter,
-    score: Any,
+    chosen: Mapping[str, Any],
 ) -> Workspace:
     max_parents = int(about["max_parents"])
     workspace: Workspace
     if about.get("mixture") is not None:
-        workspace = _mixed_workspace(about, arrays, names, engine, reporter, score)
+        workspace = _mixed_workspace(about, arrays, names, engine, reporter, chosen)
     elif kept_sets.are_in(arrays):
         workspace = WideWorkspace(kept_sets.considered_in(about, arrays), max_parents, engine, reporter)
     elif about["small_size"] is None:
@@ -365,18 +379,31 @@ def _summing_workspace(
 
 
 def _mixed_workspace(
-    about: dict[str, Any], arrays: Arrays, names: tuple[str, ...], engine: Engine, reporter: Reporter, score: Any
+    about: dict[str, Any],
+    arrays: Arrays,
+    names: tuple[str, ...],
+    engine: Engine,
+    reporter: Reporter,
+    chosen: Mapping[str, Any],
 ) -> MixedWorkspace:
-    mixture = resolve_score(score).mixture()
-    if mixture is None or list(mixture.values) != list(about["mixture"]["values"]):
-        raise ValueError("the values that its score averages over")
-    max_parents, evidences = int(about["max_parents"]), about["mixture"]["structure_log_evidences"]
-    parts = []
-    for place, evidence in zip(range(len(mixture.values)), evidences, strict=True):
-        part = _summing_workspace(_part_name(place), arrays, max_parents, names, engine, reporter)
+    kept, ordinary = about["mixture"], int(about["mixture"]["ordinary"])
+    sizes, densities = resolve_score(chosen["score"]).mixture(), resolve_prior(chosen["prior"]).mixture(ordinary)
+    axes = [axis for axis in (sizes, densities) if axis is not None]
+    known = [(axis.setting, list(axis.values)) for axis in axes]
+    if not axes or known != [(axis["setting"], axis["values"]) for axis in kept["settings"]]:
+        raise ValueError("the values that it averages over")
+    grid = Grid(tuple(axes), tuple(map(float, kept["log_priors"])))
+    max_parents, scored = int(about["max_parents"]), 1 if sizes is None else len(sizes.values)
+    parts = [
+        _summing_workspace(_part_name(place), arrays, max_parents, names, engine, reporter) for place in range(scored)
+    ]
+    if densities is None:
+        workspace = MixedWorkspace(grid, parts, engine, reporter, ordinary=ordinary)
+    else:
+        workspace = tilted_over(grid, parts, engine, reporter, ordinary=ordinary)
+    for part, evidence in zip(workspace.parts, kept["structure_log_evidences"], strict=True):
         part.structure_log_evidence = None if evidence is None else float(evidence)
-        parts.append(part)
-    return MixedWorkspace(mixture, parts, engine, reporter)
+    return workspace
 
 
 def _part_name(place: int) -> str:

@@ -69,6 +69,7 @@ from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES
 from dagpost.posterior.shares import GIVEN
 from dagpost.posterior.weights import ESTIMATORS
+from dagpost.priors.edge import DENSITY
 from dagpost.scores.local_scores import MOST_PARENTS
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -131,11 +132,22 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     "mixture": optional(
         mapping(
             {
-                "setting": text,
-                "values": list_of(number(0.0), "values"),
-                "shares": list_of(number(0.0, 1.0 + 1e-9), "values"),
-                "structure_log_evidences": list_of(optional(number(-_NATS, _NATS)), "values"),
-            }
+                "settings": list_of(
+                    mapping(
+                        {
+                            "setting": text,
+                            "values": list_of(number(0.0)),
+                            "shares": list_of(number(0.0, 1.0 + 1e-9)),
+                        }
+                    )
+                ),
+                "shares": list_of(number(0.0, 1.0 + 1e-9), "cells"),
+                "structure_log_evidences": list_of(optional(number(-_NATS, _NATS)), "cells"),
+                "log_priors": list_of(number(-_NATS, _NATS), "cells"),
+                "ordinary": whole(),
+            },
+            # Averages over completed tables have no weights of their own.
+            may_lack=("structure_log_evidences", "log_priors", "ordinary"),
         )
     ),
     "sample": optional(mapping({}, more=anything)),
@@ -193,7 +205,6 @@ _PROVENANCE = mapping(
         "beside": mapping({}, more=text),
         "given": STATEMENTS,
         "given_setting": SETTING,
-        "given_setting_name": text,
         "given_probability": PROBABILITY,
         "given_from": list_of(whole(), 2),
     },
@@ -204,7 +215,7 @@ _PROVENANCE = mapping(
         *("exogenous", "apart", "sinks", "regimes", "interventions", "targets", "time"),
         *("method", "seed", "seeds", "engine"),
         *("tied", "beside", "given", "given_setting"),
-        *("given_setting_name", "given_probability", "given_from"),
+        *("given_probability", "given_from"),
     ),
 )
 SAMPLE_FIELDS: Mapping[str, Rule] = {
@@ -257,7 +268,7 @@ def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
     sizes = sizes_of(about)
     check_fields(MODEL_FIELDS, about, sizes, may_lack=_MODEL_LACKS)
     mixed = about.get("mixture") is not None
-    weights = [f"part{part}_log_weights" for part in range(sizes["values"])] if mixed else ["log_weights"]
+    weights = [f"part{part}_log_weights" for part in range(_scored(about))] if mixed else ["log_weights"]
     if augmented_model.are_in(about):
         augmented_model.check_gaps(about, arrays)
         check_arrays({**_EDGES, "edge_errors": numbers("nodes", "nodes", least=0.0, optional=True)}, arrays, sizes)
@@ -279,6 +290,12 @@ def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
     for part, own in _PARTS.items():
         if about.get(part) is not None:
             own(about[part], {k.removeprefix(f"{part}_"): a for k, a in arrays.items() if k.startswith(f"{part}_")})
+
+
+def _scored(about: Mapping[str, Any]) -> int:
+    """Of how many values of its score a mixture has weights: densities of edges tilt those at even odds."""
+    sizes = [len(axis["values"]) for axis in about["mixture"]["settings"] if axis["setting"] != DENSITY]
+    return math.prod(sizes)
 
 
 def _check_weights(about: Mapping[str, Any], arrays: Arrays, sizes: Sizes, weights: Mapping[str, ArrayRule]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.checks import text
@@ -15,9 +16,9 @@ from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, Target
 
 if TYPE_CHECKING:
+    from dagpost._tools.mixture import Mixture
     from dagpost.engines import Engine
     from dagpost.posterior.workspace import Workspace
-    from dagpost.scores import Score
 
 #: The setting that leaves the choice to us.
 AUTO = "auto"
@@ -60,12 +61,13 @@ def check_modularity(method: Method | None, modularity: str) -> None:
         )
 
 
-def check_averaging(score: Score, method: Method | None, nodes: int, max_parents: int, engine: Engine) -> None:
-    """Refuse to average over a setting of the score where its exact evidence is out of reach."""
+def check_averaging(
+    axes: Sequence[Mixture[Any]], method: Method | None, nodes: int, max_parents: int, engine: Engine
+) -> None:
+    """Refuse to average over settings where the exact evidence of their values is out of reach."""
     from dagpost.engines.host.backend import backend_of
 
-    mixture = score.mixture()
-    if mixture is None:
+    if not axes:
         return
     if method is not None and not method.mixes:
         why = f"which the method {method.name!r} does not have"
@@ -76,11 +78,12 @@ def check_averaging(score: Score, method: Method | None, nodes: int, max_parents
     else:
         return
     way_out = "fewer columns" if method is None or method.mixes else "another method"
+    averaged = " and ".join(axis.setting for axis in axes)
     # One in the middle: the ends of a grid are there to be unlikely.
-    fixed = setting(mixture.setting.replace(" ", "_"), mixture.values[(len(mixture.values) - 1) // 2])
+    chosen = [axis.choices[(len(axis.values) - 1) // 2] for axis in axes]
     raise InputError(
-        f"To average over the {mixture.setting} takes the exact evidence of each, {why}. Set it, as in "
-        f"{fixed}, and compare a few values; or use {way_out}."
+        f"To average over the {averaged} takes the exact evidence of each value, {why}. Choose one, such as "
+        f"{' and '.join(map(repr, chosen))}, and compare a few; or use {way_out}."
     )
 
 

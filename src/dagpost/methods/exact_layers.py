@@ -26,8 +26,10 @@ class ExactLayers(Method):
     def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
         """The evidence when every graph counts once."""
         del names
-        known = workspace.structure_log_evidence
-        return workspace.summing(self.name).summed("structure").log_evidence if known is None else known
+        own = workspace.summing(self.name)
+        if own.structure_log_evidence is None:
+            own.structure_log_evidence = own.structure_evidence()
+        return own.structure_log_evidence
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Draw layers from the tables of the sums over all graphs."""

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.text import position_of
 from dagpost.errors import PrecisionError, ResourceError
 from dagpost.exact import paths, structure
@@ -40,7 +40,7 @@ from dagpost.features.reductions import ParentConditions
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.mixture import restricted_part
+from dagpost.posterior.mixture import NEGLIGIBLE, restricted_part, weightiest
 from dagpost.posterior.results import ExactResults
 from dagpost.posterior.ways_left import log_evidence_left, log_evidence_of_ways, possible_ways
 from dagpost.posterior.workspace import Workspace
@@ -245,18 +245,27 @@ def _conjunction(term: Term, bits: Masks, tables: Workspace, results: ExactResul
     if len(kept) == 1:
         ((node, allowed),) = kept.items()
         return _with_error(float(results.families[node][allowed].sum()), results)
-    log_evidences = [log_evidence_left(part, kept, results.modularity) for part in tables.parts]
-    if max(log_evidences) == -math.inf:
+    value, possible = _share_left(kept, tables, results)
+    if not possible:
         return IMPOSSIBLE
-    value = sum(_shares_left(log_evidences, tables, results))
     # A ratio of evidences loses digits in proportion to itself, however small it is; below what a number holds, all.
     return Answer(value, max(value * _RATIO_ERROR, sys.float_info.min))
 
 
-def _shares_left(log_evidences: Sequence[float], tables: Workspace, results: ExactResults) -> list[float]:
-    """The probability of each part together with what its weights were restricted to."""
-    pairs = zip(tables.log_priors, log_evidences, strict=True)
-    return [math.exp(log_prior + log_evidence - results.log_evidence) for log_prior, log_evidence in pairs]
+def _share_left(kept: Mapping[int, Flags], tables: Workspace, results: ExactResults) -> tuple[float, bool]:
+    """The probability of what restricted weights leave of all parts together, and whether that is any graph at all.
+
+    What is left of a part is at most the part: the heaviest come first, and those that cannot matter are not summed.
+    """
+    total, possible, waiting = 0.0, False, float(sum(results.shares))
+    for place in np.argsort(-np.array(results.shares), kind="stable").tolist():
+        if waiting <= NEGLIGIBLE * total:
+            break
+        log_evidence = log_evidence_left(tables.parts[place], kept, results.modularity)
+        possible |= log_evidence > -math.inf
+        total += math.exp(tables.log_priors[place] + log_evidence - results.log_evidence)
+        waiting -= results.shares[place]
+    return total, possible
 
 
 def _reach_under_conditions(
@@ -364,7 +373,7 @@ def _path(source: int, target: int, tables: Workspace, results: ExactResults, pa
 
 def _weighty(tables: Workspace, results: ExactResults) -> list[tuple[float, SummingWorkspace]]:
     """The parts that weigh anything, with their shares."""
-    return [(share, part) for share, part in zip(results.shares, tables.parts, strict=True) if share > 0.0]
+    return [(results.shares[place], tables.parts[place]) for place in weightiest(np.array(results.shares))]
 
 
 def exact_paths(tables: Workspace, results: ExactResults, patience: float = PATIENCE_SECONDS) -> Floats | None:

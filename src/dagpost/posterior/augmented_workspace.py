@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.json_settings import to_json
+from dagpost._tools.mixture import Grid, grid_of
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import either, setting
 from dagpost.data.unknown_cells import UnknownCells
@@ -43,7 +44,6 @@ from dagpost.scores.base import Completer
 if TYPE_CHECKING:
     from dagpost.data.table import Table
     from dagpost.posterior.workspace import SummingWorkspace
-    from dagpost.scores import Mixture
 
 
 class AugmentedWorkspace(Workspace):
@@ -86,9 +86,10 @@ class AugmentedWorkspace(Workspace):
         return scores_within(self.study.score)
 
     @property
-    def mixture(self) -> Mixture | None:
-        """The setting that the score averages over, if it does."""
-        return self.study.score.mixture()
+    def grid(self) -> Grid | None:
+        """The values that the score averages over, if it does."""
+        mixture = self.study.score.mixture()
+        return None if mixture is None else grid_of([mixture])
 
     @property
     def nodes(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.progress import Reporter
-from dagpost._tools.spelling import setting
+from dagpost._tools.spelling import either, setting
 from dagpost.data.table import Table
 from dagpost.data.unknown_cells import UnknownCells
 from dagpost.data.written_out import size_written_out, written_out
@@ -132,6 +132,12 @@ def augmented(
     method: Augmentation, modularity: str, study: Study, engine: Engine, reporter: Reporter
 ) -> AugmentedWorkspace:
     """The workspace of a table with gaps."""
+    if study.prior.mixture(len(study.table.names)) is not None:
+        raise InputError(
+            f"To average over the density of edges takes the exact evidence of each, and here "
+            f"{UnknownCells.of(study.table).done}. Choose one, such as {either('EdgePrior(0.1)', '--prior edge:0.1')}, "
+            f"or leave the choice to us ({setting('prior', AUTO)})."
+        )
     _require_memory(method, study.table, engine)
     table = written_out(study.table)
     study = study._replace(table=table, score=study.score.settled(table))

@@ -202,6 +202,14 @@ class ComponentWorkspace(Workspace):
         known = [part for part in self._parts if not np.isin(part.columns, changed).any()]
         return ComponentWorkspace(self.lists, tuple(log_weights), self.engine, self.reporter, known)
 
+    def tilted(self, log_odds: float, columns: int) -> ComponentWorkspace:
+        """The weights times the odds of an edge, once for every parent among the first `columns`."""
+        weights = []
+        for node, (own, candidates) in enumerate(zip(self.log_weights, self.lists.candidates, strict=True)):
+            ordinary = np.append(candidates < columns, False)
+            weights.append(own + log_odds * ordinary[self.lists.members(node)].sum(axis=1))
+        return ComponentWorkspace(self.lists, tuple(weights), self.engine, self.reporter)
+
     # What a node may have for parents
 
     def own_weights(self, node: int) -> Floats:

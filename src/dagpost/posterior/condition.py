@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dagpost.errors import NoGraphError
 from dagpost.features import And, Feature, Query
-from dagpost.posterior.condition_words import GIVEN_NAME, GIVEN_SETTING, GIVEN_STATEMENTS, assumption_words
+from dagpost.posterior.condition_words import GIVEN_SETTING, GIVEN_STATEMENTS, assumption_words
 from dagpost.posterior.estimate import Estimate, exact_estimate
-from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.probabilities import probabilities
 from dagpost.posterior.results import Results, compute
 
@@ -29,7 +28,7 @@ class ImpossibleError(NoGraphError):
 
 @dataclass(eq=False, repr=False)
 class Condition:
-    """What a model under a condition takes for true: statements, perhaps one value of what its score averages over.
+    """What a model under a condition takes for true: statements, perhaps values of what it averages over.
 
     `base` is the model without it, `feature` all statements as one. `exact` says whether the weights were restricted,
     so that answers are as exact as those of the model itself; otherwise its drawn graphs were, and `graphs_left` of
@@ -39,7 +38,8 @@ class Condition:
     base: Fitted
     statements: tuple[str, ...]
     feature: Feature | None
-    setting: float | None
+    #: The values of settings that the model averages over, where some are given.
+    setting: Mapping[str, float]
     exact: bool
     graphs_left: int | None = None
     graphs_of: int | None = None
@@ -94,13 +94,7 @@ class Condition:
     @property
     def words(self) -> str:
         """The condition as text."""
-        setting = {} if self.setting is None else {GIVEN_SETTING: self.setting, GIVEN_NAME: self.setting_name}
-        return assumption_words({GIVEN_STATEMENTS: self.statements, **setting})
-
-    @property
-    def setting_name(self) -> str:
-        """What the score averages over, in words."""
-        return setting_name(self.base)
+        return assumption_words({GIVEN_STATEMENTS: self.statements, GIVEN_SETTING: self.setting})
 
     def __repr__(self) -> str:
         left = "" if self.graphs_left is None else f"; {self.graphs_left:,} of {self.graphs_of:,} drawn graphs are left"
@@ -110,8 +104,3 @@ class Condition:
 def all_of(features: Sequence[Feature]) -> Feature:
     """All statements as one."""
     return features[0] if len(features) == 1 else And(tuple(features))
-
-
-def setting_name(base: Fitted) -> str:
-    """What the score averages over, in words."""
-    return str(base.workspace.mixture.setting) if isinstance(base.workspace, MixedWorkspace) else "setting"

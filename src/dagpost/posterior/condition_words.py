@@ -18,24 +18,21 @@ if TYPE_CHECKING:
 GIVEN_STATEMENTS, GIVEN_SETTING, GIVEN_PROBABILITY = "given", "given_setting", "given_probability"
 #: And of a sample whose graphs were picked afterwards: how many it had, and how many statements were given before.
 GIVEN_FROM = "given_from"
-#: What the score averages over, where one of its values is given.
-GIVEN_NAME = "given_setting_name"
-GIVEN_KEYS = (GIVEN_STATEMENTS, GIVEN_SETTING, GIVEN_NAME, GIVEN_PROBABILITY, GIVEN_FROM)
+GIVEN_KEYS = (GIVEN_STATEMENTS, GIVEN_SETTING, GIVEN_PROBABILITY, GIVEN_FROM)
 
 
 def given_provenance(condition: Condition | None) -> dict[str, Any]:
     """What samples of a model say of its condition; nothing where it has none."""
     if condition is None:
         return {}
-    named = {} if condition.setting is None else {GIVEN_SETTING: condition.setting, GIVEN_NAME: condition.setting_name}
-    return provenance_of(condition.statements, condition.probability, named)
+    return provenance_of(condition.statements, condition.probability, condition.setting)
 
 
-def provenance_of(statements: Sequence[str], probability: Estimate, setting: Mapping[str, Any]) -> dict[str, Any]:
-    """A condition as the provenance of a sample holds it; `setting` has the value of what a score averages over."""
+def provenance_of(statements: Sequence[str], probability: Estimate, setting: Mapping[str, float]) -> dict[str, Any]:
+    """A condition as the provenance of a sample holds it; `setting` has values of what a model averages over."""
     return {
         GIVEN_STATEMENTS: list(statements),
-        **setting,
+        **({GIVEN_SETTING: dict(setting)} if setting else {}),
         GIVEN_PROBABILITY: _probability_content(probability),
     }
 
@@ -44,7 +41,7 @@ def given_content(provenance: Mapping[str, Any]) -> dict[str, Any]:
     """A condition as commands print it with --json: `{"given": {...}}`; empty where nothing is taken for true."""
     if GIVEN_STATEMENTS not in provenance:
         return {}
-    content = {"statements": list(provenance[GIVEN_STATEMENTS]), "setting": provenance.get(GIVEN_SETTING)}
+    content = {"statements": list(provenance[GIVEN_STATEMENTS]), "setting": provenance.get(GIVEN_SETTING, {})}
     return {"given": {**content, **(provenance.get(GIVEN_PROBABILITY) or {})}}
 
 
@@ -53,14 +50,11 @@ def assumption_words(provenance: Mapping[str, Any]) -> str:
 
     >>> assumption_words({"given": ["A -> B", "B ~> C", "!(A -> C)"]})
     'A -> B, B ~> C and !(A -> C)'
-    >>> assumption_words({"given": [], "given_setting": 5.0, "given_setting_name": "equivalent sample size"})
+    >>> assumption_words({"given": [], "given_setting": {"equivalent sample size": 5.0}})
     'equivalent sample size = 5'
     """
     said = [printable(statement) for statement in provenance.get(GIVEN_STATEMENTS, ())]
-    if provenance.get(GIVEN_SETTING) is not None:
-        said.append(
-            f"{printable(provenance.get(GIVEN_NAME, 'the setting of the score'))} = {provenance[GIVEN_SETTING]:g}"
-        )
+    said += [f"{printable(name)} = {value:.3g}" for name, value in provenance.get(GIVEN_SETTING, {}).items()]
     *first, last = said or [""]
     return f"{', '.join(first)} and {last}" if first else last
 

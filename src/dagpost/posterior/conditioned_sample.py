@@ -19,7 +19,6 @@ from dagpost.errors import InputError, NoGraphError
 from dagpost.features import And, Feature, Query, evaluate, resolve
 from dagpost.posterior.condition_words import (
     GIVEN_FROM,
-    GIVEN_NAME,
     GIVEN_PROBABILITY,
     GIVEN_SETTING,
     GIVEN_STATEMENTS,
@@ -50,8 +49,7 @@ def sample_under(sample: DagSample, statements: Sequence[Any]) -> DagSample:
     feature = condition_of(statements, sample.names, sample.exogenous)
     (probability,) = sample.probability([feature])
     before = tuple(sample.provenance.get(GIVEN_STATEMENTS, ()))
-    setting = {key: sample.provenance[key] for key in (GIVEN_SETTING, GIVEN_NAME) if key in sample.provenance}
-    said = provenance_of((*before, *map(str, statements)), probability, setting)
+    said = provenance_of((*before, *map(str, statements)), probability, sample.provenance.get(GIVEN_SETTING, {}))
     if before:
         # Of all conditions together only the product of two estimates is known.
         said[GIVEN_PROBABILITY] = None

@@ -93,6 +93,13 @@ class ExactWorkspace(Workspace):
             log_weights[node, ~allowed] = -np.inf
         return ExactWorkspace(log_weights, self.max_parents, self.engine, self.reporter)
 
+    def tilted(self, log_odds: float, columns: int) -> ExactWorkspace:
+        """The weights times the odds of an edge, once for every parent among the first `columns`."""
+        # Parent sets leave out the node itself; nodes beyond have no parents among those columns.
+        low = np.uint64((1 << max(min(columns, self.nodes) - 1, 0)) - 1)
+        sizes = np.bitwise_count(parent_sets(self.nodes - 1, self.max_parents) & low)
+        return ExactWorkspace(self.log_weights + log_odds * sizes, self.max_parents, self.engine, self.reporter)
+
     def _log_weights_of_small_sets(self) -> Floats:
         return self.log_weights
 

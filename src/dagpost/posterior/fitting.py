@@ -7,6 +7,7 @@ looks at the edges. With a checkpoint everything is computed at once, so that a 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -40,7 +41,7 @@ from dagpost.exact.order import check_weights
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method, Study
 from dagpost.methods.block_gibbs import BlockGibbs
-from dagpost.methods.choice import check_modularity, choose_method, resolve_method
+from dagpost.methods.choice import check_averaging, check_modularity, choose_method, resolve_method
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.registry import METHODS
@@ -58,13 +59,15 @@ from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.modelled import modelled
+from dagpost.posterior.prior_weights import Before
 from dagpost.posterior.regime_rules import with_regimes
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import check_settings, described_settings, identity_of
-from dagpost.posterior.weighing import goes_by_components, weigh_families, work_of
+from dagpost.posterior.weighing import axes_of, goes_by_components, over_densities, weigh_families, work_of
 from dagpost.posterior.workspace import Workspace
-from dagpost.priors import log_prior, resolve_prior
+from dagpost.priors import UniformPrior, log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
+from dagpost.priors.resolve import is_automatic as is_automatic_prior
 from dagpost.scores import LocalScores, resolve_score, table_for
 from dagpost.scores.automatic import automatic_score, notice_of_choice, score_of_columns
 from dagpost.scores.resolve import is_automatic
@@ -72,6 +75,9 @@ from dagpost.scores.resolve import is_automatic
 if TYPE_CHECKING:
     from dagpost.posterior.plan import Plan
 
+#: Densities are averaged over unasked where cycles can close among at most so many columns, and where the weights of all
+#: families under all of them take half a gigabyte at most. Not a time: answers must not depend on the machine.
+MOST_AVERAGED, _MOST_WEIGHTS = 20, 2**26
 #: What stands in the place of a score where a model was made from scores.
 _GIVEN_SCORES = "given scores"
 
@@ -150,8 +156,8 @@ def study_of(model: Any, method: Method | None, table: Table) -> tuple[Study, En
 def study_of_table(model: Any, method: Method | None, table: Table) -> Study:
     """What a fit knows beside the weights of the families.
 
-    A score that is left to us is the one for this method and the work that it has. The table is the one that the score
-    is about (`Score.modelled`).
+    A score and a prior that are left to us are those for this method and the work that it has. The table is the one
+    that the score is about (`Score.modelled`).
     """
     prior, rules = resolve_prior(model.prior), rules_of(model, table)
     study = with_regimes(model, Study(table, resolve_score(model.score), prior, rules, model.max_parents))
@@ -161,7 +167,19 @@ def study_of_table(model: Any, method: Method | None, table: Table) -> Study:
             work = work_of(method, model.modularity, study.constraints, table.names, study.max_parents)
             score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
         study = study._replace(score=score)
-    return modelled(study)
+    study = modelled(study)
+    if is_automatic_prior(model.prior) and not _averages_densities(model, method, study):
+        study = study._replace(prior=study.prior.without_average(len(study.table.names)))
+    return study
+
+
+def _averages_densities(model: Any, method: Method | None, study: Study) -> bool:
+    """Whether a prior that is left to us averages over densities: where exact evidences are a matter of seconds."""
+    if study.table.gap_count or not (method is None or method.mixes):
+        return False
+    work = work_of(method, model.modularity, study.constraints, study.table.names, study.max_parents)
+    cells = math.prod(len(axis.values) for axis in axes_of(study))
+    return max(work.groups) <= MOST_AVERAGED and cells * work.families <= _MOST_WEIGHTS
 
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
@@ -179,7 +197,10 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     if study.table.gap_count:
         chains = as_augmentation(method, study.table)
         return _fit_with_gaps(model, chains, table, study, engine, checkpoint)
-    data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score, table.beside)
+    data, settings = (
+        DataFacts.of_table(table),
+        described_settings(model, study.constraints, study.score, study.prior.chosen, table.beside),
+    )
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         reporter = reporter_for(model.progress)
@@ -204,7 +225,10 @@ def _fit_with_gaps(
         notify_of_gaps(model, table)
     if not method.exact_given_table and is_automatic(model.score) and study.score.mixture() is not None:
         study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
-    data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score, table.beside)
+    data, settings = (
+        DataFacts.of_table(table),
+        described_settings(model, study.constraints, study.score, study.prior.chosen, table.beside),
+    )
     identity = identity_of(data.fingerprint, settings, engine=engine.tasks.name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         workspace = augmented(method, model.modularity, study, engine, reporter_for(model.progress))
@@ -274,18 +298,27 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
         if method.needs_rows:
             raise InputError(f"The method {method.name!r} needs rows, and scores have none. Use fit(table).")
         method.check_names(names)
-    log_weights = scores.values + log_prior(names, scores.max_parents, resolve_prior(model.prior), constraints)
+    # Of scores from elsewhere nobody knows on which scale they are: nothing is added to them unasked.
+    prior = UniformPrior() if is_automatic_prior(model.prior) else resolve_prior(model.prior)
+    log_weights = scores.values + log_prior(names, scores.max_parents, prior, constraints)
     constraints.leave_unmodelled(names, log_weights)
     check_weights(log_weights, scores.max_parents, names)
-    engine = settled_engine(model, method, constraints, names, scores.max_parents)
-    exact = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))
-    workspace = divided(exact) if goes_by_components(method, model.modularity) else exact
+    engine, reporter = (
+        settled_engine(model, method, constraints, names, scores.max_parents),
+        reporter_for(model.progress),
+    )
+    exact = ExactWorkspace(log_weights, scores.max_parents, engine, reporter)
+    workspace: Workspace = divided(exact) if goes_by_components(method, model.modularity) else exact
     if method is None and workspace.by_components and not workspace.structure_is_affordable():
         # Chains walk over the whole table.
         workspace = exact
+    if (densities := prior.mixture(len(names))) is not None:
+        check_averaging([densities], method, len(names), scores.max_parents, engine)
+        before = Before(names, prior, constraints, scores.max_parents)
+        workspace = over_densities(method, model.modularity, before, None, workspace.parts, engine, reporter)
     fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
     data = DataFacts(names, (None,) * len(names), None, fingerprint)
-    settings = {**described_settings(model, constraints, resolve_score(model.score)), "score": _GIVEN_SCORES}
+    settings = {**described_settings(model, constraints, resolve_score(model.score), prior), "score": _GIVEN_SCORES}
     identity = identity_of(fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept, workspace.checkpointed(kept):
         everything = checkpoint is not None
@@ -368,7 +401,7 @@ def draw_sample(
 def _given(fitted: Fitted) -> dict[str, Any]:
     """What a run is given, which is another one without it."""
     condition = fitted.condition
-    return {} if condition is None else {"given": list(condition.statements), "given_setting": condition.setting}
+    return {} if condition is None else {"given": list(condition.statements), "given_setting": dict(condition.setting)}
 
 
 def _check_guarantee(method: Method, count: int | None) -> None:

@@ -3,23 +3,21 @@
 Where the statement is one on parents, such as edges that are there or not, the families that break it get weight 0, and
 everything (edges, paths, parent sets, draws, best graphs) is exact after one more pass over what is left
 (restriction.py). The probability of the condition is the ratio of the evidences, in logs: it may be as small as it
-likes. A model that averages over a setting of its score mixes what is left under each value, so that numerator and
+likes. A model that averages over settings mixes what is left under each of their values, so that numerator and
 denominator are averaged before they are divided; conditioning on one of the values is conditioning too.
 
 Any other statement leaves those drawn graphs in which it holds (drawn_condition.py), after whatever part of it can
 restrict the weights has done so; where a table is completed by chains, see completed_condition.py.
 
 Time: nothing is summed before somebody asks for an answer. Then it is one pass over what is left for each way, and each
-value that the score averages over, as far as these can matter.
+value that is averaged over, as far as these can matter.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from dagpost._tools.checks import refusal
 from dagpost.errors import InputError, NoGraphError
@@ -27,7 +25,7 @@ from dagpost.features import And, Feature
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.answers import exact_sums
 from dagpost.posterior.completed_condition import CompletedCondition
-from dagpost.posterior.condition import Condition, ImpossibleError, all_of, setting_name
+from dagpost.posterior.condition import Condition, ImpossibleError, all_of
 from dagpost.posterior.conditioned_sample import stated_feature
 from dagpost.posterior.drawn_condition import DrawnCondition
 from dagpost.posterior.mixture import MixedWorkspace
@@ -38,40 +36,42 @@ if TYPE_CHECKING:
     from dagpost.posterior.workspace import Workspace
 
 
-def conditioned(fitted: Fitted, statements: Sequence[Any], setting: float | None = None) -> Fitted:
-    """The model in which all these statements hold, under one value of what its score averages over if that is given.
+def conditioned(
+    fitted: Fitted, statements: Sequence[Any], setting: Mapping[str, float] | float | None = None
+) -> Fitted:
+    """The model in which all these statements hold, under some values of what it averages over if these are given.
 
     Conditions of a model that has some already are added to these.
     """
     base, features = fitted, [assumed_feature(fitted, statement) for statement in statements]
-    texts = tuple(map(str, features))
+    texts, chosen = tuple(map(str, features)), named_setting(fitted, setting)
     if fitted.condition is not None:
         before = fitted.condition
         base, texts = before.base, (*before.statements, *(text for text in texts if text not in before.statements))
         features = [before.feature, *features] if before.feature is not None else features
-        if None not in (setting, before.setting) and setting != before.setting:
-            raise InputError(f"The model is conditioned on {setting_name(base)} {before.setting:g} already.")
-        setting = before.setting if setting is None else setting
+        for name, value in before.setting.items():
+            if chosen.get(name, value) != value:
+                raise InputError(f"The model is conditioned on {name} {value:.3g} already.")
+        chosen = {**before.setting, **chosen}
     feature = None if not features else all_of(features)
-    if feature is None and setting is None:
+    if feature is None and not chosen:
         return base
-    value = None if setting is None else _value(base, setting)
     try:
-        found = restricted_workspace(base, feature, value)
+        found = restricted_workspace(base, feature, cells_of(base, chosen))
         if found is None:
-            return _otherwise(base, texts, feature, setting)
+            return _otherwise(base, texts, feature, chosen)
     except ImpossibleError:
         raise _no_graph(base, texts) from None
     exact = exact_sums(base) is not None or base.method.modularity is None
-    return _under(found, Condition(base, texts, feature, setting, exact))
+    return _under(found, Condition(base, texts, feature, chosen, exact))
 
 
-def condition_seconds(fitted: Fitted, feature: Feature | None, setting: float | None = None) -> float:
+def condition_seconds(fitted: Fitted, feature: Feature | None, setting: Mapping[str, float] | None = None) -> float:
     """Roughly how long the exact sums under a condition take; infinity where only draws, or completed tables, tell."""
     base = fitted if fitted.condition is None else fitted.condition.base
     if exact_sums(base) is None or not restrictable(base):
         return math.inf
-    left = restricted_workspace(base, feature, None if setting is None else _value(base, setting))
+    left = restricted_workspace(base, feature, cells_of(base, setting or {}))
     if left is None:
         return math.inf
     return seconds_left(left, base.modularity)
@@ -91,28 +91,41 @@ def assumed_feature(fitted: Fitted, statement: Any) -> Feature:
     return feature
 
 
-def _value(base: Fitted, setting: float) -> int:
-    """The number of one of the values that the score averages over."""
+def named_setting(fitted: Fitted, setting: Mapping[str, float] | float | None) -> dict[str, float]:
+    """Values of what a model averages over, by name; a number alone is one of the only setting there is."""
+    if setting is None:
+        return {}
+    if isinstance(setting, Mapping):
+        return dict(setting)
+    workspace = fitted.workspace
+    axes = workspace.grid.axes if isinstance(workspace, MixedWorkspace) else ()
+    if len(axes) > 1:
+        raise refusal(
+            setting, "setting", None, f"None or a mapping such as {{{axes[0].setting!r}: {axes[0].values[0]:g}}}"
+        )
+    return {axes[0].setting if axes else "setting": setting}
+
+
+def cells_of(base: Fitted, setting: Mapping[str, float]) -> tuple[int, ...] | None:
+    """The cells of what a model averages over in which some settings have these values; None: all."""
+    if not setting:
+        return None
     workspace = base.workspace
     if base.completes:
         raise InputError(
-            f"A model is conditioned on a value of its score's setting where sums over all graphs are exact; here "
+            f"A model is conditioned on a value of a setting where sums over all graphs are exact; here "
             f"{base.unknown.done}. Fit a score with that value instead."
         )
     if not isinstance(workspace, MixedWorkspace):
-        raise refusal(setting, "setting", None, "None: the score of this model does not average over a setting")
-    values = workspace.mixture.values
-    if isinstance(setting, bool) or not isinstance(setting, int | float | np.number) or setting not in values:
-        allowed = f"one of the values that {workspace.mixture.setting} has, {', '.join(f'{own:g}' for own in values)}"
-        raise refusal(setting, "setting", None, allowed)
-    return values.index(setting)
+        raise refusal(dict(setting), "setting", None, "None: this model averages over no setting")
+    return workspace.grid.chosen(setting)
 
 
 def _parts(feature: Feature) -> tuple[Feature, ...]:
     return feature.parts if isinstance(feature, And) else (feature,)
 
 
-def _otherwise(base: Fitted, texts: tuple[str, ...], feature: Feature | None, setting: float | None) -> Fitted:
+def _otherwise(base: Fitted, texts: tuple[str, ...], feature: Feature | None, setting: Mapping[str, float]) -> Fitted:
     """The model by its drawn graphs, after weights have been restricted as far as they can be."""
     assert feature is not None
     kind = CompletedCondition if base.completes else DrawnCondition
@@ -123,7 +136,7 @@ def _otherwise(base: Fitted, texts: tuple[str, ...], feature: Feature | None, se
     return left
 
 
-def _split(base: Fitted, feature: Feature, setting: float | None) -> tuple[Fitted, Feature]:
+def _split(base: Fitted, feature: Feature, setting: Mapping[str, float]) -> tuple[Fitted, Feature]:
     """The model whose weights were restricted by the parts of a statement that can do so, and what is left to draws."""
     if not restrictable(base):
         return base, feature
@@ -132,7 +145,7 @@ def _split(base: Fitted, feature: Feature, setting: float | None) -> tuple[Fitte
     for part in _parts(feature):
         fits = allowed_ways(base, all_of([*on_weights, part])) is not None
         (on_weights if fits else others).append(part)
-    if not on_weights and setting is None:
+    if not on_weights and not setting:
         return base, feature
     return conditioned(base, on_weights, setting), all_of(others)
 

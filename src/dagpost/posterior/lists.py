@@ -131,22 +131,32 @@ def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[flo
 
 
 def mixture_table(fitted: Fitted) -> pd.Series[float]:
-    """The posterior probability of each value that the score averages over."""
+    """The posterior probability of each value of what the model averages over, or of each combination of two."""
     import pandas as pd
 
     found = mixture_facts(fitted)
     if found is None:
-        raise AttributeError("This model averages over no setting of its score: mixture_weights_ is for those that do.")
-    return pd.Series(found["shares"], index=pd.Index(found["values"], name=found["setting"]), name="probability")
+        raise AttributeError("This model averages over no setting: mixture_weights_ is for those that do.")
+    names, values = ([axis[key] for axis in found["settings"]] for key in ("setting", "values"))
+    index = pd.MultiIndex.from_product(values, names=names) if len(names) > 1 else pd.Index(values[0], name=names[0])
+    return pd.Series(found["shares"], index=index, name="probability")
 
 
 def mixture_facts(fitted: Fitted) -> dict[str, Any] | None:
-    """What the score averages over and how probable each value is, as JSON can hold it; None if it does not."""
+    """What the model averages over and how probable each value is, as JSON can hold it; None if there is nothing.
+
+    `shares` are those of all combinations, the last setting changing fastest.
+    """
     workspace = fitted.workspace
-    mixture = workspace.mixture if isinstance(workspace, MixedWorkspace | AugmentedWorkspace) else None
-    if mixture is None:
+    grid = workspace.grid if isinstance(workspace, MixedWorkspace | AugmentedWorkspace) else None
+    if grid is None:
         return None
-    return {"setting": mixture.setting, "values": list(mixture.values), "shares": list(fitted.results.shares)}
+    shares = np.array(fitted.results.shares)
+    settings = [
+        {"setting": axis.setting, "values": list(axis.values), "shares": grid.along(place, shares).tolist()}
+        for place, axis in enumerate(grid.axes)
+    ]
+    return {"settings": settings, "shares": shares.tolist()}
 
 
 def parents_considered(fitted: Fitted) -> pd.DataFrame:
@@ -158,7 +168,7 @@ def parents_considered(fitted: Fitted) -> pd.DataFrame:
         )
     if isinstance(fitted.workspace, MixedWorkspace):
         raise InputError(
-            f"Chains over graphs consider the parent sets of one {fitted.workspace.mixture.setting}, and this model "
+            f"Chains over graphs consider the parent sets of one value of the {fitted.workspace.grid.words}, and this model "
             "averages over several. Fit one with a single value."
         )
     return fitted.workspace.considered.table(fitted.names)

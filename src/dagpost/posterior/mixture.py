@@ -1,21 +1,25 @@
-"""Averaging over a setting of the score: a posterior that mixes those under each of its values, exactly.
+"""Averaging over settings instead of choosing them: a posterior that mixes those under each of their values, exactly.
 
-Under the value `a` the graphs and the data have the joint `p_a(G, D)`; the prior of the graphs does not depend on it.
-With prior probabilities `p(a)` and evidences `Z_a`,
+Under the value `a` (an equivalent sample size, a density of edges, or one of each) the graphs and the data have the
+joint `p_a(G, D)`. With prior probabilities `p(a)` and evidences `Z_a`,
 
     p(G, D) = sum over a of p(a) p_a(G, D)        Z = sum over a of p(a) Z_a        P(f | D) = sum over a of w_a P_a(f)
 
 where `w_a = p(a) Z_a / Z` is the posterior probability of the value. `P(f | g)` is `P(f and g) / P(g)`, each of them
 mixed first: never a mixture of ratios. A drawn graph is one of the value that was drawn before it, and its `p(G, D)` is
 that of the mixture; so is the chance `q(G)` that it is drawn, and all weights of samples (weights.py) hold unchanged.
+The weights of graphs under different densities of edges are comparable once each is divided by its sum over all graphs
+that rules and limits allow (log_constants.py); `log_prior` of a part includes that constant, and so do the evidence and
+`p(G, D)` of a mixture over densities: those are of a prior that sums to 1.
 (Graphs drawn in orders have `q(G)` in proportion to `p(G, D)` times the number of orders they fit, under every value.)
 
 The best graphs come from the lists of the best under each value (Fagin, Lotem & Naor 2003): a graph that is on none of
 them weighs at most the mixture of the last weights of all lists, so every graph above that is surely among the best.
 The lists are made longer until that many are.
 
-Time: that of as many posteriors as there are values, one after the other. Memory: the weights of the families of each,
-and the tables of one; those of all are kept only if together they take a quarter of the free memory.
+Time: the evidence of every value, which is less than half of its sums, and the whole of those few that weigh anything.
+Memory: the weights of the families of each, and the tables of one; those of all are kept only if together they take a
+quarter of the free memory.
 """
 
 from __future__ import annotations
@@ -29,7 +33,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.mixture import Grid
 from dagpost._tools.progress import Reporter
 from dagpost._tools.schema import truth
 from dagpost.checkpoints import Checkpoint, CheckpointPart
@@ -42,15 +47,19 @@ from dagpost.methods.choice import PATIENCE_SECONDS
 from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.workspace import Workspace
+from dagpost.priors.edge import DENSITY, log_odds
 
 if TYPE_CHECKING:
     from dagpost.posterior.workspace import SummingWorkspace
-    from dagpost.scores import Mixture
 
 #: Each time the lists of the best graphs do not settle which are best, they are made this many times as long.
 _LONGER = 4
 #: They have at most this many times the number of graphs that is asked for, or this many.
 _MOST_TIMES, _MOST_LISTED = 256, 20_000
+
+
+#: What parts may have together and still not be summed: no probability changes by more.
+NEGLIGIBLE = 1e-10
 
 
 class JoinedWorkspace(Workspace):
@@ -155,8 +164,8 @@ class JoinedWorkspace(Workspace):
         return self._largest.structure_is_affordable(PATIENCE_SECONDS / len(self.parts))
 
     def seconds(self, modularity: str) -> float:
-        """Roughly how long the exact sums of a posterior take."""
-        return sum(part.seconds(modularity) for part in self.parts)
+        """Roughly how long the exact sums of a posterior take: of those parts that weigh anything, where that is known."""
+        return sum(part.seconds(modularity) for place, part in enumerate(self.parts) if place not in self.negligible)
 
     @property
     def order_log_evidence(self) -> float:
@@ -173,8 +182,11 @@ class JoinedWorkspace(Workspace):
         return self.log_sum(self._of_parts(lambda part: part.affordable_structure_log_evidence()))
 
     def _of_parts(self, found: Callable[[SummingWorkspace], float]) -> list[float]:
-        """The log of something for each part, of those that weigh anything."""
-        return [-math.inf if place in self.negligible else found(part) for place, part in enumerate(self.parts)]
+        """The log evidence of each part: of those that weigh nothing, only if it is known."""
+        return [
+            -math.inf if place in self.negligible and part.structure_log_evidence is None else found(part)
+            for place, part in enumerate(self.parts)
+        ]
 
     def log_joint(self, parents: Masks) -> Floats:
         """Log p(graph, data) of graphs given as parent masks (graphs, nodes)."""
@@ -206,42 +218,93 @@ class JoinedWorkspace(Workspace):
 
 
 class MixedWorkspace(JoinedWorkspace):
-    """The workspaces of a model that averages over a setting of its score, one for each value.
+    """The workspaces of a model that averages over settings, one for each cell of the grid of their values.
 
-    Under a condition there may be several for one value, and none for another: `value_of` says whose each part is.
+    Under a condition there may be several for one cell, and none for another: `cell_of` says whose each part is.
+    `ordinary` is the number of columns whose edges the prior counts: the first ones, all but indicators of regimes.
     """
 
     def __init__(
         self,
-        mixture: Mixture,
+        grid: Grid,
         parts: Sequence[SummingWorkspace],
         engine: Engine,
         reporter: Reporter,
-        value_of: Sequence[int] | None = None,
+        *,
+        ordinary: int,
+        cell_of: Sequence[int] | None = None,
+        evenly: Sequence[SummingWorkspace] = (),
     ) -> None:
-        self.mixture = mixture
-        self.value_of = tuple(range(len(parts)) if value_of is None else value_of)
-        log_priors = [mixture.log_priors[own] for own in self.value_of]
-        ways = [self.value_of[:place].count(own) for place, own in enumerate(self.value_of)]
+        self.grid, self.ordinary = grid, ordinary
+        #: The weights at even odds of edges, where those of the parts were made from these: files keep them.
+        self.evenly = tuple(evenly)
+        self.cell_of = tuple(range(len(parts)) if cell_of is None else cell_of)
+        log_priors = [grid.log_priors[own] for own in self.cell_of]
+        ways = [self.cell_of[:place].count(own) for place, own in enumerate(self.cell_of)]
         labels = [
-            mixture.labels[own] + f", way {way + 1}" * (way > 0) for own, way in zip(self.value_of, ways, strict=True)
+            grid.labels[own] + f", way {way + 1}" * (way > 0) for own, way in zip(self.cell_of, ways, strict=True)
         ]
         super().__init__(parts, log_priors, labels, engine, reporter)
 
     @property
     def joined(self) -> str:
         """What is averaged over, in words."""
-        return f"the average over {self.mixture.setting}s"
+        return f"the average over {self.grid.words}"
 
-    def by_value(self, shares: NDArray[np.floating[Any]]) -> Floats:
-        """What the parts have (parts, ...), summed for each value."""
-        total = np.zeros((len(self.mixture.values), *np.shape(shares)[1:]))
-        np.add.at(total, list(self.value_of), shares)
+    def by_cell(self, shares: NDArray[np.floating[Any]]) -> Floats:
+        """What the parts have (parts, ...), summed for each cell of the grid."""
+        total = np.zeros((len(self.grid.cells), *np.shape(shares)[1:]))
+        np.add.at(total, list(self.cell_of), shares)
         return total
 
     def shares_given(self, parents: NDArray[Any]) -> Floats:
-        """P(value | graph, data), as (values, graphs)."""
-        return self.by_value(_shares_of(self.log_joint_of_parts(parents)))
+        """P(cell | graph, data), as (cells, graphs)."""
+        return self.by_cell(_shares_of(self.log_joint_of_parts(parents)))
+
+    def shares_of_scores(self, parents: NDArray[Any]) -> Floats:
+        """P(value of the score's setting | graph, data), as (values, graphs); where it has none, all is one value."""
+        shares = self.shares_given(parents)
+        return shares.sum(axis=0)[None] if self.grid.axes[0].setting == DENSITY else self.grid.along(0, shares)
+
+    def log_joint_of_parts(self, parents: NDArray[Any]) -> Floats:
+        """Log p(part, graph, data) for each part and graph, as (parts, graphs).
+
+        Parts that differ in the density of edges alone are looked up once: their weights differ by its odds.
+        """
+        densities = self.grid.axes[-1]
+        if densities.setting != DENSITY:
+            return super().log_joint_of_parts(parents)
+        masks = np.ascontiguousarray(parents, dtype=np.uint64)
+        edges = edges_among(masks, self.ordinary)
+        known: dict[tuple[int, ...], Floats] = {}
+        found = np.empty((len(self.parts), len(masks)))
+        for place, (part, cell) in enumerate(zip(self.parts, self.cell_of, strict=True)):
+            *others, density = self.grid.cells[cell]
+            own, tilt = (self.way_of[place], *others), edges * log_odds(densities.values[density])
+            if own not in known:
+                known[own] = part.log_weights_of(masks) - tilt
+            found[place] = self.log_priors[place] + known[own] + tilt
+        return found
+
+
+def edges_among(parents: NDArray[np.unsignedinteger[Any]], columns: int) -> Integers:
+    """How many edges of each graph come from the first so many columns."""
+    words = parents.reshape(len(parents), parents.shape[1], -1)
+    low = np.array([(1 << min(max(columns - 64 * word, 0), 64)) - 1 for word in range(words.shape[2])], dtype=np.uint64)
+    edges: Integers = np.bitwise_count(words & low).sum(axis=(1, 2), dtype=np.int64)
+    return edges
+
+
+def weightiest(shares: Floats) -> list[int]:
+    """The parts that leave out next to nothing together, the heaviest first.
+
+    >>> weightiest(np.array([1e-12, 0.25, 0.75, 0.0]))
+    [2, 1]
+    """
+    order = np.argsort(-shares, kind="stable")
+    left = np.cumsum(shares[order][::-1])[::-1]
+    kept: list[int] = order[: max(int((left > NEGLIGIBLE).sum()), 1)].tolist()
+    return kept
 
 
 def _shares_of(logs: Floats) -> Floats:
@@ -300,14 +363,26 @@ def list_best(method: Method, workspace: JoinedWorkspace, wanted: Wanted, *, lon
     """The best graphs of the mixture, from lists of at most `longest` best ones under each value."""
     count, length = wanted.number, wanted.number + 1
     tolerance = max(part.tie_tolerance for part in workspace.parts)
+    # No graph weighs more than its part: those that weigh next to nothing need a list only if that does not settle it.
+    unlisted = {
+        place: part.structure_log_evidence
+        for place, part in enumerate(workspace.parts)
+        if place in workspace.negligible and part.structure_log_evidence is not None
+    }
     while True:
-        lists = [method.draw(part, wanted._replace(number=length)) for part in workspace.parts]
-        parents = np.concatenate([found.parents for found in lists])
+        lists = {
+            place: method.draw(part, wanted._replace(number=length))
+            for place, part in enumerate(workspace.parts)
+            if place not in unlisted
+        }
+        parents = np.concatenate([found.parents for found in lists.values()])
         parents = parents[distinct_rows(parents)[0]]
         log_joint = workspace.log_joint(parents)
         # A list that is shorter than it could be has all graphs of its part.
-        last_of = [found.log_joint[-1] if len(found.parents) == length else -np.inf for found in lists]
-        most_left = workspace.log_most(last_of)
+        last_of = unlisted | {
+            place: found.log_joint[-1] if len(found.parents) == length else -np.inf for place, found in lists.items()
+        }
+        most_left = workspace.log_most([last_of[place] for place in range(len(workspace.parts))])
         # Rounding does not order graphs that are as good as each other: their masks do.
         words = parents.reshape(len(parents), -1).T[::-1]
         falling = np.lexsort((*words, -np.round(log_joint / tolerance)))[: count + 1]
@@ -325,12 +400,12 @@ def list_best(method: Method, workspace: JoinedWorkspace, wanted: Wanted, *, lon
                 f"Which are the {count:,} best graphs under {workspace.joined} is not settled by the {length:,} best "
                 "under each: too many are nearly as good. Ask for fewer, or for those under one value."
             )
-        length = min(_LONGER * length, longest)
+        unlisted, length = {}, min(_LONGER * length, longest)
     return Draws(
         parents[:count],
         log_joint[:count],
         log_evidence=workspace.affordable_structure_log_evidence,
-        about={**lists[0].about, "tied": tied},
+        about={**next(iter(lists.values())).about, "tied": tied},
     )
 
 

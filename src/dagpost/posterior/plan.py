@@ -7,12 +7,14 @@ considered.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 
 import numpy as np
 
 from dagpost._tools import memory
+from dagpost._tools.mixture import grid_of
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.spelling import in_python
 from dagpost._tools.text import duration
@@ -32,8 +34,9 @@ from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import should_sum_exactly
 from dagpost.posterior.split_advice import in_words
 from dagpost.posterior.splitting import advising, hint_for
-from dagpost.posterior.weighing import division_of, families_of
+from dagpost.posterior.weighing import axes_of, division_of, families_of
 from dagpost.posterior.workspace import Workspace
+from dagpost.priors.edge import DENSITY
 from dagpost.scores import Score, scores_within
 from dagpost.scores.scoring_time import seconds_of_scoring
 
@@ -43,6 +46,9 @@ _SECONDS_TO_SHARE_OUT, _SECONDS_TO_SORT, _SECONDS_A_SET = 60e-9, 55e-9, 200e-9
 _SECONDS_IN_LAYERS = 250e-9
 #: What a drawn graph takes beside its parents.
 _BYTES_A_DRAW = 100
+#: Of an average: which share of its sums the evidence of a value takes, and how many values weigh so much that they are
+#: summed whole.
+_EVIDENCE, _SUMMED_WHOLE = 0.4, 8
 #: Programs that wait for a core, for each core there is, from which on a machine is called busy.
 _BUSY = 0.75
 
@@ -131,7 +137,8 @@ def weightless(method: Method | None, modularity: str, study: Study, engine: Eng
     names, limit = study.table.names, min(study.max_parents, len(study.table.names) - 1)
     components = division_of(method, modularity, study, engine)
     parts: list[ExactWorkspace | ComponentWorkspace] = []
-    for _ in scores_within(study.score):
+    axes = axes_of(study)
+    for _ in range(math.prod(len(axis.values) for axis in axes)):
         if components is None:
             parts.append(ExactWorkspace(np.empty((len(names), 0)), limit, engine, NO_PROGRESS))
             continue
@@ -140,31 +147,37 @@ def weightless(method: Method | None, modularity: str, study: Study, engine: Eng
         parts.append(own)
     if components is None:
         with advising(method, study, engine):
-            check_averaging(study.score, method, len(names), study.max_parents, engine)
+            check_averaging(axes, method, len(names), study.max_parents, engine)
             scores_candidates_only(method, len(names), study.max_parents, engine)
-    mixture = study.score.mixture()
-    return parts[0] if mixture is None else MixedWorkspace(mixture, parts, engine, NO_PROGRESS)
+    if not axes:
+        return parts[0]
+    return MixedWorkspace(grid_of(axes), parts, engine, NO_PROGRESS, ordinary=len(names))
 
 
 def _for_each_part(stages: list[Cost], workspace: Workspace) -> list[Cost]:
-    """An average takes the scores and tables of every value, one after the other; its graphs are drawn once in all."""
+    """An average takes the scores and evidence of every value, and the sums of those few that weigh anything.
+
+    Its graphs are drawn once in all.
+    """
     if not isinstance(workspace, MixedWorkspace):
         return stages
-    times, own = len(workspace.parts), workspace.parts[0]
-    # By components, so do the probabilities, until all are mixed.
+    own, cells, axes = workspace.parts[0], len(workspace.parts), workspace.grid.axes
+    scored = cells // len(axes[-1].values) if axes[-1].setting == DENSITY else cells
+    # By components, the probabilities of those that weigh anything stay, until all are mixed.
+    summed = min(cells, _SUMMED_WHOLE)
     held = 16 * families_of(own.lists) if isinstance(own, ComponentWorkspace) else 0
-    words = f", for each of {times} {workspace.mixture.setting}s"
-    return [
-        stage._replace(size=stage.size + (times - 1) * held)
-        if stage.stage == "samples"
-        else stage._replace(
-            what=stage.what + words,
-            seconds=times * stage.seconds,
-            # The weights of all stay; tables come and go.
-            size=times * stage.size if stage.stage == "scores" else stage.size + (times - 1) * held,
-        )
-        for stage in stages
-    ]
+    words = f", for each of {cells} values of {workspace.grid.words}"
+    each = {
+        # The weights of all stay; tables come and go.
+        "scores": lambda stage: (words if scored > 1 else "", scored * stage.seconds, cells * stage.size),
+        "samples": lambda stage: ("", stage.seconds, stage.size + summed * held),
+    }
+
+    def tables(stage: Cost) -> tuple[str, float, float]:
+        return words, (_EVIDENCE * cells + summed) * stage.seconds, stage.size + summed * held
+
+    found = [(stage, *each.get(stage.stage, tables)(stage)) for stage in stages]
+    return [stage._replace(what=stage.what + more, seconds=seconds, size=size) for stage, more, seconds, size in found]
 
 
 def plan_sample(fitted: Fitted, count: int) -> Plan:

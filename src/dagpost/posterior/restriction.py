@@ -7,6 +7,7 @@ in common (features/disjoint.py). Ways that no graph allows are left out, withou
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,17 +43,19 @@ def restrictable(base: Fitted) -> bool:
     return exact_sums(base) is not None or (base.method.draws != "chains" and not base.method.needs_rows)
 
 
-def restricted_workspace(base: Fitted, feature: Feature | None, value: int | None) -> Workspace | None:
-    """The weights that are left; None where they cannot say it."""
-    if value is not None and exact_sums(base) is None and base.method.modularity is not None:
-        raise InputError("Only a model with exact sums can be conditioned on a value of its score's setting.")
+def restricted_workspace(base: Fitted, feature: Feature | None, cells: Sequence[int] | None) -> Workspace | None:
+    """The weights that are left, in some cells of what is averaged over; None where they cannot say it."""
+    if cells is not None and exact_sums(base) is None and base.method.modularity is not None:
+        raise InputError(
+            "Only a model with exact sums can be conditioned on a value of a setting that it averages over."
+        )
     if not restrictable(base):
         return None
     workspace = base.workspace
     ways = [{}] if feature is None else allowed_ways(base, feature)
     if ways is None:
         return None
-    chosen = range(len(workspace.parts)) if value is None else [value]
+    chosen = range(len(workspace.parts)) if cells is None else cells
     # Where every graph counts once, what a condition takes apart is summed apart, if the method can draw from that.
     modularity = "structure" if base.modularity == "structure" and base.method.by_components else ""
     parts: list[SummingWorkspace] = []
@@ -65,9 +68,9 @@ def restricted_workspace(base: Fitted, feature: Feature | None, value: int | Non
     times = len(parts) // len(chosen)
     sharing = _SHARING * len(parts)
     if isinstance(workspace, MixedWorkspace):
-        value_of = [workspace.value_of[place] for place in chosen] * times
+        cell_of = [workspace.cell_of[place] for place in chosen] * times
         joined: JoinedWorkspace = MixedWorkspace(
-            workspace.mixture, parts, workspace.engine, workspace.reporter, value_of
+            workspace.grid, parts, workspace.engine, workspace.reporter, ordinary=workspace.ordinary, cell_of=cell_of
         )
     elif len(parts) == 1:
         parts[0].sharing = sharing

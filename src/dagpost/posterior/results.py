@@ -24,7 +24,7 @@ from dagpost.errors import warn
 from dagpost.methods.base import Method
 from dagpost.methods.choice import AS_ASKED
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.mixture import JoinedWorkspace, MixedWorkspace
+from dagpost.posterior.mixture import NEGLIGIBLE, JoinedWorkspace, MixedWorkspace, weightiest
 from dagpost.posterior.weights import evidence_ratio
 from dagpost.posterior.workspace import Sums, Workspace
 
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.workspace import SummingWorkspace
 
-
-#: Log of what parts of a mixture may have together and still not be summed: no probability changes by more.
-_NEGLIGIBLE = math.log(1e-12)
 
 #: One array a node, by the numbers of its parent sets; together where all nodes have as many.
 Families = Floats | tuple[Floats, ...]
@@ -71,7 +68,7 @@ class Results:
     sums: ExactResults | None = None
     engine: str = "not recorded"
     verdict: str | None = None
-    #: The posterior probability of each value of a mixture; with edges from a sample, as estimated from it.
+    #: The posterior probability of each cell of what is averaged over; with edges from a sample, as estimated from it.
     shares: tuple[float, ...] = (1.0,)
     #: Of a table with gaps: over how many completed tables the edges are averaged, and the standard errors of these.
     tables: int = 0
@@ -89,11 +86,11 @@ def compute(fitted: Fitted) -> Results:
         engine = method.ran_on(own[0])
         sums = [Results(each.log_evidence, each.edges, True, engine=engine) for each in found if each is not None]
         if sums:
-            return _mixed(sums, workspace)
+            return _mixed(sums, [each.log_evidence for each in sums], workspace)
     elif workspace.parts and workspace.checkpoint.decided(
         "whether to sum exactly", lambda: should_sum_exactly(method, fitted.modularity, workspace), truth
     ):
-        return _mixed(_each_summed(fitted.modularity, workspace), workspace)
+        return _mixed(*_each_summed(fitted.modularity, workspace), workspace)
     return _estimated(fitted)
 
 
@@ -109,25 +106,40 @@ def _summed(modularity: str, workspace: SummingWorkspace) -> Results:
     return Results(found.log_evidence, found.edges, True, exact_results(modularity, found), found.engine)
 
 
-def _each_summed(modularity: str, workspace: Workspace) -> list[Results | None]:
-    """The results of each part, the heaviest first; None for those that cannot matter beside the others.
+def _each_summed(modularity: str, workspace: Workspace) -> tuple[list[Results | None], list[float]]:
+    """The results of each part and its log evidence; no results for those that cannot matter beside the others.
 
-    What is left of a part under a condition is at most the part itself, so that some need not be summed at all.
+    The evidence comes first, which is less than half of the work, and not even that where the most that a part can
+    weigh is too little: under a condition, what is left of it is at most the part itself.
     """
-    if not isinstance(workspace, JoinedWorkspace):
-        return [_summed(modularity, part) for part in workspace.parts]
-    found: list[Results | None] = [None] * len(workspace.parts)
-    most, total = np.add(workspace.log_priors, workspace.most), -math.inf
+    parts = workspace.parts
+    if not isinstance(workspace, JoinedWorkspace) or len(parts) == 1:
+        found = [_summed(modularity, part) for part in parts]
+        return list(found), [own.log_evidence for own in found]
+    engine, log_priors = _engine_for_parts(modularity, workspace), np.array(workspace.log_priors)
+    most, log_evidences, total = log_priors + workspace.most, np.full(len(parts), -np.inf), -math.inf
     waiting = np.argsort(-most, kind="stable").tolist()
-    engine = _engine_for_parts(modularity, workspace)
-    while waiting and np.logaddexp.reduce(most[waiting]) >= total + _NEGLIGIBLE:
+    while waiting and np.logaddexp.reduce(most[waiting]) >= total + math.log(NEGLIGIBLE):
         places, waiting = waiting[: engine.workers], waiting[engine.workers :]
-        summed = engine.run(lambda place, _: _summed(modularity, workspace.parts[place]), places)
-        for place, own in zip(places, summed, strict=True):
-            found[place] = own
-            total = float(np.logaddexp(total, workspace.log_priors[place] + own.log_evidence))
-    workspace.negligible = frozenset(waiting)
-    return found
+        log_evidences[places] = list(engine.run(lambda place, _: _evidence(modularity, parts[place]), places))
+        total = workspace.log_sum(log_evidences)
+    heaviest = weightiest(workspace.shares(log_evidences))
+    summed: list[Results | None] = [None] * len(parts)
+    for place, own in zip(
+        heaviest, engine.run(lambda place, _: _summed(modularity, parts[place]), heaviest), strict=True
+    ):
+        summed[place] = own
+    workspace.negligible = frozenset(range(len(parts))) - frozenset(heaviest)
+    return summed, log_evidences.tolist()
+
+
+def _evidence(modularity: str, part: SummingWorkspace) -> float:
+    """The log evidence of a part, which stays known."""
+    if modularity == "order":
+        return part.all_families("order").order_log_evidence
+    if part.structure_log_evidence is None:
+        part.structure_log_evidence = part.structure_evidence()
+    return part.structure_log_evidence
 
 
 def _engine_for_parts(modularity: str, workspace: Workspace) -> Engine:
@@ -141,15 +153,17 @@ def exact_results(modularity: str, found: Sums) -> ExactResults:
     return ExactResults(modularity, found.log_evidence, found.families, found.paths, found.error_bound)
 
 
-def _mixed(found: Sequence[Results | None], workspace: Workspace) -> Results:
-    """The results of a mixture from those of its parts."""
+def _mixed(found: Sequence[Results | None], log_evidences: Sequence[float], workspace: Workspace) -> Results:
+    """The results of a mixture from those of its parts that matter, and the evidence of all."""
     known = [part for part in found if part is not None]
     if not isinstance(workspace, JoinedWorkspace):
         return known[0]
-    log_evidences = [-math.inf if part is None else part.log_evidence for part in found]
     log_evidence, shares = workspace.log_sum(log_evidences), workspace.shares(log_evidences)
     weights = tuple(shares.tolist())
-    weighed = [share for part, share in zip(found, weights, strict=True) if part is not None]
+    summed = [share for part, share in zip(found, weights, strict=True) if part is not None]
+    # What is certain under every part that was summed stays certain.
+    left_out = max(1.0 - sum(summed), 0.0)
+    weighed = [share / (1.0 - left_out) for share in summed]
 
     def mixed(arrays: Sequence[Floats]) -> Floats:
         total: Floats = sum((share * array for share, array in zip(weighed, arrays, strict=True)), np.zeros(()))
@@ -163,12 +177,12 @@ def _mixed(found: Sequence[Results | None], workspace: Workspace) -> Results:
             log_evidence,
             _by_node([mixed(rows) for rows in zip(*(part.families for part in own), strict=True)], own[0].families),
             mixed(paths) if paths else None,
-            # Its own rounding, and that of the two evidences in the share.
-            3.0 * max(part.error_bound for part in own),
+            # Its own rounding, that of the two evidences in the share, and the parts that were left out.
+            3.0 * max(part.error_bound for part in own) + left_out,
             weights,
         )
     if isinstance(workspace, MixedWorkspace):
-        weights = tuple(workspace.by_value(shares).tolist())
+        weights = tuple(workspace.by_cell(shares).tolist())
     return Results(log_evidence, mixed([part.edges for part in known]), True, sums, known[0].engine, shares=weights)
 
 

@@ -14,7 +14,7 @@ from dagpost.data.regimes import resolve_regimes
 from dagpost.errors import InputError
 from dagpost.methods.base import Method
 from dagpost.methods.targets import MODULARITIES
-from dagpost.priors import resolve_prior
+from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import Score, resolve_score
 from dagpost.scores.local_scores import parent_limit
@@ -59,9 +59,13 @@ def with_input_tags(model: Any, tags: Any) -> Any:
 
 
 def described_settings(
-    model: Any, constraints: Constraints, score: Score, beside: Mapping[str, str] | None = None
+    model: Any,
+    constraints: Constraints,
+    score: Score,
+    prior: StructurePrior,
+    beside: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The settings of a `DagPosterior` as they are now, with the score that was settled on, as JSON can hold them.
+    """The settings of a `DagPosterior` as they are now, with the score and prior that were settled on, for JSON.
 
     `beside` names the columns of the data that hold counts and interventions.
     """
@@ -71,7 +75,7 @@ def described_settings(
     regimes = resolve_regimes(model.regimes)
     return {
         "score": to_json(score),
-        "prior": to_json(resolve_prior(model.prior)),
+        "prior": to_json(prior),
         "modularity": model.modularity,
         "max_parents": int(model.max_parents),
         "method": model.method.to_json() if isinstance(model.method, Method) else str(model.method),

@@ -34,6 +34,7 @@ from dagpost.posterior.sensitivity import Sensitivity, Variation
 from dagpost.priors.alternatives import other_priors
 from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
+from dagpost.priors.edge import DENSITY
 from dagpost.scores.base import Score
 
 if TYPE_CHECKING:
@@ -106,12 +107,13 @@ def refits_of(fitted: Fitted) -> list[Refit]:
     prior = fitted.recall("prior")
     _check(fitted, prior)
     table = fitted.rows(_WHO)
-    # Where a value of what the score averages over is given, another score would not have it.
-    own = fitted.condition is not None and fitted.condition.setting is not None
-    scores = () if own else fitted.score.alternatives()
+    # Where a value of what is averaged over is given, another score, or prior, would not have it.
+    given = set() if fitted.condition is None else set(fitted.condition.setting)
+    scores = () if given - {DENSITY} else fitted.score.alternatives()
+    priors = () if DENSITY in given else other_priors(prior)
     refits = [
         Refit(Variation(choice, value, f"{choice} {value}"), {key: other})
-        for key, alternatives in (("score", scores), ("prior", other_priors(prior)))
+        for key, alternatives in (("score", scores), ("prior", priors))
         for choice, value, other in alternatives
     ]
     return [*refits, *_other_bins(table), *_other_limits(fitted), *_other_targets(fitted), *_without_rules(fitted)]

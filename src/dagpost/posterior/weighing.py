@@ -2,17 +2,19 @@
 
 Where rules keep cycles inside parts of the table and a method can use that, just the families that the rules allow are
 scored. Otherwise all families are, where a method needs them or they are few enough for chains, or else those among
-candidate parents. A score that averages over one of its settings is scored with each value, one after the other.
+candidate parents. A score that averages over one of its settings is scored with each value, one after the other; a
+prior that averages over densities tilts the weights at even odds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dagpost._tools.json_settings import to_json
+from dagpost._tools.mixture import Grid, Mixture, grid_of
 from dagpost._tools.progress import Reporter
 from dagpost._tools.schema import truth
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart, Tracking
@@ -26,6 +28,7 @@ from dagpost.methods.choice import check_averaging, scores_candidates_only
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.prior_weights import Before
 from dagpost.posterior.splitting import (
     advising,
     are_affordable,
@@ -37,6 +40,7 @@ from dagpost.posterior.splitting import (
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
+from dagpost.priors.edge import log_odds
 from dagpost.priors.log_prior import log_prior_of_lists
 from dagpost.scores import local_scores
 from dagpost.scores.allowed_scores import score_allowed
@@ -45,7 +49,6 @@ if TYPE_CHECKING:
     from dagpost.families.parent_lists import ParentLists
     from dagpost.posterior.workspace import SummingWorkspace
     from dagpost.priors.constraints import Constraints
-    from dagpost.scores import Score
 
 
 def weigh_families(
@@ -58,21 +61,21 @@ def weigh_families(
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Workspace:
     """Score the families that a method needs and add the prior."""
-    table, score, max_parents = study.table, study.score, study.max_parents
+    table, max_parents = study.table, study.max_parents
     divided = checkpoint.decided(
         "whether to sum by components", lambda: division_of(method, modularity, study, engine) is not None, truth
     )
     if divided:
-        return _mixed_over(score, study, weigh_allowed, engine, reporter, checkpoint=checkpoint)
+        return _mixed_over(method, modularity, study, weigh_allowed, engine, reporter, checkpoint=checkpoint)
     with advising(method, study, engine):
-        check_averaging(score, method, len(table.names), max_parents, engine)
+        check_averaging(axes_of(study), method, len(table.names), max_parents, engine)
         candidates_only = checkpoint.decided(
             "whether to score candidates only",
             lambda: scores_candidates_only(method, len(table.names), max_parents, engine),
             truth,
         )
     workspace: Workspace
-    if candidates_only and score.mixture() is None:
+    if candidates_only and not axes_of(study):
         tracking: Tracking = {"reporter": reporter, "checkpoint": _lasting(study, checkpoint)}
         if len(table.names) > MAX_NODES:
             considered = considered_among_candidates(*study, engine=engine, **tracking)
@@ -80,7 +83,7 @@ def weigh_families(
         else:
             workspace = Workspace(weights_among_candidates(*study, engine=engine, **tracking), engine, reporter)
     else:
-        workspace = _mixed_over(score, study, _weigh_all, engine, reporter, checkpoint=checkpoint)
+        workspace = _mixed_over(method, modularity, study, _weigh_all, engine, reporter, checkpoint=checkpoint)
     if method is None:
         workspace.splitting_hint = hint_for(modularity, study, engine)
     return workspace
@@ -133,7 +136,8 @@ def families_of(lists: ParentLists) -> int:
 
 
 def _mixed_over(
-    score: Score,
+    method: Method | None,
+    modularity: str,
     study: Study,
     weigh: Callable[..., SummingWorkspace],
     engine: Engine,
@@ -141,15 +145,53 @@ def _mixed_over(
     *,
     checkpoint: Checkpoint,
 ) -> Workspace:
-    """The weights under a score, or under each of the values that it averages over."""
-    mixture = score.mixture()
-    if mixture is None:
+    """The weights under a score and a prior, or under every combination of the values that these average over."""
+    axes = axes_of(study)
+    if not axes:
         return weigh(study, engine, reporter, checkpoint=checkpoint)
-    parts = [
-        weigh(study._replace(score=own), engine, reporter.part(label), checkpoint=CheckpointPart(checkpoint, label))
-        for label, own in zip(mixture.labels, mixture.scores, strict=True)
-    ]
-    return MixedWorkspace(mixture, parts, engine, reporter)
+    sizes, densities = study.score.mixture(), study.prior.mixture(len(study.table.names))
+    if sizes is None:
+        parts = [weigh(study, engine, reporter, checkpoint=checkpoint)]
+    else:
+        parts = [
+            weigh(study._replace(score=own), engine, reporter.part(label), checkpoint=CheckpointPart(checkpoint, label))
+            for label, own in zip(sizes.labels, sizes.choices, strict=True)
+        ]
+    if densities is None:
+        return MixedWorkspace(grid_of(axes), parts, engine, reporter, ordinary=len(study.table.names))
+    before = Before.of_study(study)
+    return over_densities(method, modularity, before, sizes, parts, engine, reporter)
+
+
+def over_densities(
+    method: Method | None,
+    modularity: str,
+    before: Before,
+    sizes: Mixture[Any] | None,
+    evenly: Sequence[SummingWorkspace],
+    engine: Engine,
+    reporter: Reporter,
+) -> MixedWorkspace:
+    """The weights at every density that a prior averages over, from those at even odds, under each value of a score."""
+    by_components, densities = isinstance(evenly[0], ComponentWorkspace), before.mixture
+    assert densities is not None
+    constants = before.log_constants(method, modularity, engine, by_components=by_components)
+    grid = grid_of([densities] if sizes is None else [sizes, densities], constants)
+    return tilted_over(grid, evenly, engine, reporter, ordinary=before.ordinary)
+
+
+def axes_of(study: Study) -> tuple[Mixture[Any], ...]:
+    """The settings that a score and a prior average over."""
+    found = study.score.mixture(), study.prior.mixture(len(study.table.names))
+    return tuple(axis for axis in found if axis is not None)
+
+
+def tilted_over(
+    grid: Grid, evenly: Sequence[SummingWorkspace], engine: Engine, reporter: Reporter, *, ordinary: int
+) -> MixedWorkspace:
+    """Every cell of a grid whose last setting is the density of edges, from the weights at even odds."""
+    parts = [part.tilted(log_odds(own), ordinary) for part in evenly for own in grid.axes[-1].values]
+    return MixedWorkspace(grid, parts, engine, reporter, ordinary=ordinary, evenly=evenly)
 
 
 def weigh_allowed(

@@ -30,7 +30,7 @@ from dagpost.posterior.latent_numbers import modelled_table
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
-from dagpost.scores import Score
+from dagpost.scores import Score, scores_within
 
 if TYPE_CHECKING:
     from dagpost.posterior.condition import Condition
@@ -78,8 +78,8 @@ def weighted_parts(fitted: Fitted, sample: DagSample) -> list[Part]:
     table = None if fitted.table is None else partial(modelled_table, fitted)
     if not isinstance(workspace, MixedWorkspace):
         return [Part(fitted.score, sample, table)]
-    weights = workspace.shares_given(sample.parents) * sample.weights
-    pairs = zip(workspace.mixture.scores, weights, strict=True)
+    weights = workspace.shares_of_scores(sample.parents) * sample.weights
+    pairs = zip(scores_within(fitted.score), weights, strict=True)
     return [Part(own, sample.weighted(weight), table) for own, weight in pairs if weight.any()]
 
 
@@ -102,13 +102,8 @@ def _completed_parts(fitted: Fitted) -> list[Part]:
 
 def _parts_under(condition: Condition, parts: list[Part]) -> list[Part]:
     """The graphs of each completed table in which a condition holds; all of them together weigh 1."""
-    workspace, left = condition.base.workspace, []
+    left = []
     for part in parts:
-        mixture = workspace.mixture if isinstance(workspace, AugmentedWorkspace) else None
-        if condition.setting is not None and mixture is not None:
-            place = mixture.values.index(condition.setting)
-            if part.score != workspace.scores[place]:  # type: ignore[attr-defined]
-                continue
         held = np.ones(len(part.sample), dtype=np.bool_)
         if condition.feature is not None:
             held = evaluate([condition.feature], part.sample.parents, part.sample.names)[0]

@@ -170,10 +170,10 @@ def network_of(fitted: Fitted, graph: GivenGraph | None) -> AnyNetwork:
         return networks[0]
     if workspace.log_joint(masks[None, :])[0] == -np.inf:
         raise InputError(
-            f"The model averages over the {workspace.mixture.setting} by how probable each value makes the graph, and "
+            f"The model averages over the {workspace.grid.words} by how probable each value makes the graph, and "
             "rules it out under all of them. Take a graph that the model allows."
         )
-    return mixed_network(networks, workspace.shares_given(masks[None, :])[:, 0].tolist())
+    return mixed_network(networks, workspace.shares_of_scores(masks[None, :])[:, 0].tolist())
 
 
 def _averaged_network(fitted: Fitted, masks: Masks) -> AnyNetwork:

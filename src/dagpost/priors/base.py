@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.mixture import Mixture
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
@@ -54,6 +55,20 @@ class StructurePrior:
 
         Another one only where what a prior says of one direction depends on whether the other is possible at all.
         """
+        return self
+
+    def mixture(self, nodes: int) -> Mixture[StructurePrior] | None:
+        """What the prior averages over in a table of so many columns, if it does.
+
+        Values are probabilities of an edge: `log_weights` are then those at even odds, and each value multiplies them
+        by its own odds once for every parent.
+        """
+        del nodes
+        return None
+
+    def without_average(self, nodes: int) -> StructurePrior:
+        """The same with one stated value in the place of those that it averages over."""
+        del nodes
         return self
 
     def __init_subclass__(cls, **options: Any) -> None:

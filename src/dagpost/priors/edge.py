@@ -1,16 +1,27 @@
-"""The same odds for every edge, or odds of its own for each."""
+"""The same odds for every edge, an average over several, or odds of its own for each.
+
+How many edges there are is rarely known before the data, and it matters: under any single density, the most probable
+one for a table of unrelated columns and for one of related columns differ by a factor of ten and more. Averaged, each
+density `q` counts by how well graphs of that density explain the table,
+
+    p(G) = sum over q of p(q) W_q(G) / (sum of W_q over all graphs),    W_q(G) = (q / (1 - q))^(number of edges)
+
+where all graphs are those that rules and limits allow. The constant matters: that edges form no cycle leaves dense
+graphs far less weight than independent edges would.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Masks
-from dagpost._tools.checks import number
+from dagpost._tools.checks import number, refusal
+from dagpost._tools.mixture import Mixture, evenly
 from dagpost._tools.spelling import bare, either
 from dagpost._tools.text import shortened, shown
 from dagpost.errors import InputError
@@ -22,6 +33,13 @@ if TYPE_CHECKING:
     from dagpost.families.considered_sets import Members
     from dagpost.families.parent_lists import ParentLists
 
+#: What stands for an average over these: how many parents a column is expected to have if cycles were allowed; and every
+#: edge as probable as not. The uniform prior is the last one: from almost no edges to that, in steps of a factor of 3.
+AVERAGE: Literal["average"] = "average"
+DENSITY = "edge density"
+#: Where averaging is out of reach.
+USUAL_DEGREE = 1.0
+DEGREES = (0.05, 0.15, 0.5, 1.5, 4.0)
 #: Edges that a repr or a sentence names.
 _NAMED = 4
 
@@ -33,7 +51,9 @@ class EdgePrior(SizePrior):
     Parameters
     ----------
     probability
-        *One number* `p`: every edge multiplies the weight of a graph by the odds `p / (1 - p)`. *Single edges and
+        ``"average"``: no number is chosen; several are averaged over, from 0.05 expected parents a column to
+        every edge being as probable as not, each as probable as the others beforehand and weighted by its exact
+        evidence. *Several numbers*: an average over these. *One number* `p`: every edge multiplies the weight of a graph by the odds `p / (1 - p)`. *Single edges and
         pairs*: a mapping such as ``{"smoking -> pressure": 0.6, "bmi -- pressure": 0.8}``, where ``--`` is an edge
         either way; a data frame with parents in the rows and children in the columns, or with the columns `parent`,
         `child` and `probability`; or a square array in the order of the table's columns. nan is not mentioned.
@@ -54,12 +74,17 @@ class EdgePrior(SizePrior):
     >>> import numpy as np
     >>> np.exp(EdgePrior(0.1).log_weights(("a", "b", "c"), 1)[0]).round(2)
     array([0.81, 0.09, 0.09])
+    >>> [round(prior.probability, 3) for prior in EdgePrior("average").mixture(11).choices]
+    [0.005, 0.015, 0.05, 0.15, 0.4, 0.5]
     >>> EdgePrior({"smoking -> pressure": 0.6, "bmi -- pressure": 0.8}, otherwise=0.05)
     EdgePrior({'bmi -- pressure': 0.8, 'smoking -> pressure': 0.6}, otherwise=0.05)
     """
 
     name: ClassVar[str] = "edge"
-    summary: ClassVar[str] = "edge:P, every edge is there with probability P; edge:FILE.csv, each with its own"
+    summary: ClassVar[str] = (
+        "edge:average, averaged over how many edges there are; edge:P, every edge is there with probability P; "
+        "edge:FILE.csv, each with its own"
+    )
     argument: ClassVar[str] = "P"
     #: Settings that files hold only where they are given.
     later_settings: ClassVar[tuple[str, ...]] = ("otherwise",)
@@ -69,13 +94,14 @@ class EdgePrior(SizePrior):
 
     def __post_init__(self) -> None:
         """Check the parameters, and bring what was said of single edges into tuples."""
+        several = _several(self.probability)
+        if several is not None:
+            object.__setattr__(self, "probability", several)
+            self._refuse_otherwise(several)
+            return
         if _is_one_number(self.probability):
             object.__setattr__(self, "probability", _probability(self.probability))
-            if self.otherwise is not None:
-                raise InputError(
-                    f"EdgePrior({self.probability:g}) is about every edge, and 'otherwise' about those that are not "
-                    "mentioned. Leave it out, or give single edges."
-                )
+            self._refuse_otherwise(self.probability)
             return
         said, others = read_links(self.probability)
         object.__setattr__(self, "probability", said)
@@ -92,6 +118,29 @@ class EdgePrior(SizePrior):
             )
             object.__setattr__(self, "otherwise", chosen)
 
+    def _refuse_otherwise(self, given: Any) -> None:
+        if self.otherwise is not None:
+            raise InputError(
+                f"EdgePrior({given!r}) is about every edge, and 'otherwise' about those that are not mentioned. Leave "
+                "it out, or give single edges."
+            )
+
+    @property
+    def averaged(self) -> bool:
+        """Whether it averages over several probabilities."""
+        return _several(self.probability) is not None
+
+    def mixture(self, nodes: int) -> Mixture[StructurePrior] | None:
+        """The probabilities of an edge that it averages over, if it does."""
+        if not self.averaged:
+            return None
+        values = densities(nodes) if self.probability == AVERAGE else self.probability
+        return evenly(DENSITY, values, [EdgePrior(value) for value in values])
+
+    def without_average(self, nodes: int) -> StructurePrior:
+        """The density at which a column has `USUAL_DEGREE` parents on average, if cycles were allowed."""
+        return EdgePrior(min(USUAL_DEGREE / max(nodes - 1, 1), 0.5)) if self.averaged else self
+
     @classmethod
     def from_text(cls, argument: str | None = None) -> Self:
         """The prior of a probability that is given as text, or of a file with one for each edge.
@@ -102,13 +151,17 @@ class EdgePrior(SizePrior):
         if isinstance(argument, str) and _is_file(argument):
             said, others = read_link_file(argument)
             return cls(said, others)
+        if argument == AVERAGE:
+            return cls(AVERAGE)
         try:
+            if isinstance(argument, str) and "," in argument:
+                return cls(tuple(map(float, argument.split(","))))
             return cls(float(argument or "") if argument is None or isinstance(argument, str) else math.nan)
         except ValueError:
             written = "edge" if argument is None else f"edge:{argument}" if isinstance(argument, str) else argument
             raise InputError(
-                "The prior 'edge' is written edge:P with P between 0 and 1, or edge:FILE.csv with a probability for "
-                f"each edge. Got {shown(written)} instead."
+                "The prior 'edge' is written edge:average, edge:P with P between 0 and 1, or edge:FILE.csv with a "
+                f"probability for each edge. Got {shown(written)} instead."
             ) from None
 
     @property
@@ -118,13 +171,18 @@ class EdgePrior(SizePrior):
 
     def settled(self, names: tuple[str, ...], barred: Flags) -> StructurePrior:
         """The odds of every edge, where single ones were given."""
-        if isinstance(self.probability, float):
+        if isinstance(self.probability, float) or self.averaged:
             return self
         otherwise = INDIFFERENT if self.otherwise is None else self.otherwise
         return pair_prior(self, self.probability, otherwise, names, barred)
 
     def log_weight_of_size(self, nodes: int, size: int) -> float:
-        """The log probability of exactly these parents, if there are `size` of them and one number is for all."""
+        """The log probability of exactly these parents, if there are `size` of them and one number is for all.
+
+        Averaged: at even odds.
+        """
+        if self.averaged:
+            return 0.0
         return size * math.log(self.probability) + (nodes - 1 - size) * math.log1p(-self.probability)
 
     def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
@@ -168,6 +226,12 @@ class EdgePrior(SizePrior):
         """The part of a sentence by which a report explains the prior."""
         if isinstance(self.probability, float):
             return f"before the data an edge has the weight {self.probability:g}, and its absence what is missing to 1"
+        if self.averaged:
+            values = "several" if self.probability == AVERAGE else ", ".join(f"{own:g}" for own in self.probability)
+            return (
+                f"how many edges there are is averaged over ({values} densities, each as probable as the others before "
+                "the data and weighted by its evidence)"
+            )
         links = [f"{first} {arrow} {second} {p:g}" for first, arrow, second, p in self.links]
         said = f"of {len(links)} edges or pairs" if links else f"a matrix of {len(self.probability)} columns"
         otherwise = INDIFFERENT if self.otherwise is None else self.otherwise
@@ -178,13 +242,39 @@ class EdgePrior(SizePrior):
         )
 
     def __repr__(self) -> str:
-        if isinstance(self.probability, float):
+        if isinstance(self.probability, float) or self.averaged:
             return f"EdgePrior(probability={self.probability!r})"
         links = [f"{f'{first} {arrow} {second}'!r}: {p:g}" for first, arrow, second, p in self.links]
         more = f", ... {len(links) - _NAMED} more" if len(links) > _NAMED else ""
         size = len(self.probability)
         said = f"{{{', '.join(links[:_NAMED])}{more}}}" if links or not size else f"array of {size} x {size}"
         return f"EdgePrior({said}{'' if self.otherwise is None else f', otherwise={self.otherwise:g}'})"
+
+
+def log_odds(probability: float) -> float:
+    """The log of the odds of an edge."""
+    return math.log(probability) - math.log1p(-probability)
+
+
+def densities(nodes: int) -> tuple[float, ...]:
+    """The probabilities of an edge that an average is over in a table of so many columns, the smallest first.
+
+    >>> densities(3)
+    (0.025, 0.075, 0.25, 0.5)
+    """
+    return tuple(sorted({min(degree / max(nodes - 1, 1), 0.5) for degree in DEGREES} | {0.5}))
+
+
+def _several(given: Any) -> Literal["average"] | tuple[float, ...] | None:
+    """What is meant as an average: the word, or several numbers; None: neither."""
+    if isinstance(given, str) and given == AVERAGE:
+        return AVERAGE
+    if not isinstance(given, list | tuple) or not given or not all(isinstance(own, int | float) for own in given):
+        return None
+    values = tuple(sorted(map(_probability, given)))
+    if len(set(values)) < len(values):
+        raise refusal(given, "probability", "EdgePrior", "one number, or several different ones")
+    return values
 
 
 def _is_one_number(given: Any) -> bool:

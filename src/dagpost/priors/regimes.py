@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.mixture import Mixture
 from dagpost._tools.spelling import either
 from dagpost.errors import InputError
 from dagpost.priors.base import StructurePrior
@@ -47,6 +48,14 @@ class RegimePrior(StructurePrior):
     def columns(self) -> tuple[str, ...]:
         """The columns that the user's prior speaks of."""
         return self.of_parents.columns
+
+    def mixture(self, nodes: int) -> Mixture[StructurePrior] | None:
+        """What the user's prior averages over; it is about the ordinary columns."""
+        return self.of_parents.mixture(nodes - self.indicators)
+
+    def without_average(self, nodes: int) -> StructurePrior:
+        """The same with one density of the ordinary columns' edges."""
+        return replace(self, of_parents=self.of_parents.without_average(nodes - self.indicators))
 
     def settled(self, names: tuple[str, ...], barred: Flags) -> StructurePrior:
         """The same of the user's prior, which is about the ordinary columns."""

@@ -10,18 +10,33 @@ from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
 from dagpost.priors.base import SizePrior, StructurePrior
 from dagpost.priors.custom import CustomPrior
+from dagpost.priors.edge import AVERAGE, EdgePrior
 from dagpost.priors.registry import PRIORS
 
 if TYPE_CHECKING:
     from dagpost.families.parent_lists import ParentLists
 
 
+#: The setting that leaves the choice to us.
+AUTO = "auto"
+
+
+def is_automatic(prior: Any) -> bool:
+    """Whether the choice of the prior is left to us."""
+    return isinstance(prior, str) and prior == AUTO
+
+
 def resolve_prior(prior: Any) -> StructurePrior:
     """The prior that `name` or `name:argument` stands for; an object that gives weights is taken as it is.
 
-    >>> resolve_prior("indegree"), resolve_prior("edge:0.2")
-    (InDegreePrior(), EdgePrior(probability=0.2))
+    A choice that is left to us is an average over densities, unless a fit finds that out of reach
+    (posterior/fitting.py).
+
+    >>> resolve_prior("indegree"), resolve_prior("edge:0.2"), resolve_prior("auto")
+    (InDegreePrior(), EdgePrior(probability=0.2), EdgePrior(probability='average'))
     """
+    if is_automatic(prior):
+        return EdgePrior(AVERAGE)
     if isinstance(prior, StructurePrior):
         return prior
     if isinstance(prior, str):
@@ -37,7 +52,7 @@ def resolve_prior(prior: Any) -> StructurePrior:
         hint = "A function goes into CustomPrior(function)."
     elif isinstance(prior, str) and prior.startswith(f"{CustomPrior.__name__}("):
         hint = "A file does not keep a function: give it again, set_params(prior=CustomPrior(function))."
-    known = [f"{name}:{kind.argument}" if kind.argument else name for name, kind in PRIORS.classes().items()]
+    known = [AUTO, *(f"{name}:{kind.argument}" if kind.argument else name for name, kind in PRIORS.classes().items())]
     words = either(
         f"one of {', '.join(map(repr, known))} or a prior object such as EdgePrior(0.1)", f"one of {', '.join(known)}"
     )

@@ -126,7 +126,7 @@ class Content:
     #: What the regimes of the table changed.
     regimes: RegimeEffects | None = None
     omitted: Mapping[str, str] = field(default_factory=dict)
-    #: What the score averages over: the setting, its values and their shares (posterior/lists.py).
+    #: What the model averages over: settings, their values and the shares of these (posterior/lists.py).
     mixture: Mapping[str, Any] | None = None
     #: Which cells of the table have no value, where that is so: then edges, parent sets and paths are averages.
     gaps: GapFacts | None = None

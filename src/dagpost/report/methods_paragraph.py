@@ -98,9 +98,8 @@ def _scored(content: Content, works: _Works) -> str:
     if isinstance(described, Mapping) and SCORES.knows(described):
         score = from_json(dict(described), SCORES)
         assumed = f" {printable(score.assumes())}" if score.assumes() else ""
-        if content.mixture is not None:
-            shares = readable_shares(content.mixture["values"], content.mixture["shares"])
-            assumed += f" The {content.mixture['setting']} has the posterior {shares}."
+        for axis in [] if content.mixture is None else content.mixture["settings"]:
+            assumed += f" The {axis['setting']} has the posterior {readable_shares(axis['values'], axis['shares'])}."
         return f"Graphs were scored with {printable(score.in_detail())}{works.cite(score.citation)}.{assumed}"
     if described is None:
         return ""

@@ -174,8 +174,8 @@ def _uncounted(content: Content, asked: Asked) -> str:
 def _end(content: Content) -> list[str]:
     """The sample that the report is of, and whether the data are the same."""
     check = [f"assert model.fitted_.data.fingerprint == {content.fingerprint!r}"] if content.fingerprint else []
-    sample, (statements, picked, value) = content.sample, _given(content)
-    own = [*map(repr, statements), *([] if value is None else [f"setting={value!r}"])]
+    sample, (statements, picked, setting) = content.sample, _given(content)
+    own = [*map(repr, statements), *([f"setting={setting!r}"] if setting else [])]
     check += [f"model = model.given({', '.join(own)})"] if own else []
     if content.of_sample and sample is not None:
         seed, count = sample.provenance.get("seed"), content.given.get(GIVEN_FROM, [len(sample)])[0]
@@ -186,11 +186,11 @@ def _end(content: Content) -> list[str]:
     return [*check, 'model.report("report.html")']
 
 
-def _given(content: Content) -> tuple[list[str], list[str], float | None]:
-    """What the model was given, what its sample was given afterwards, and the value of what the score averages over."""
+def _given(content: Content) -> tuple[list[str], list[str], dict[str, float]]:
+    """What the model was given, what its sample was given afterwards, and values of what the model averages over."""
     statements = list(content.given.get(GIVEN_STATEMENTS, ()))
     first = content.given[GIVEN_FROM][1] if GIVEN_FROM in content.given else len(statements)
-    return statements[:first], statements[first:], content.given.get(GIVEN_SETTING)
+    return statements[:first], statements[first:], content.given.get(GIVEN_SETTING, {})
 
 
 def _settings_changed(described: Mapping[str, Any], registry: Registry[Any]) -> tuple[str, dict[str, Any]]:

@@ -311,11 +311,12 @@ def settings_table(content: Content, more: Sequence[tuple[str, str]]) -> str:
 
 
 def mixture_table(content: Content) -> str:
-    """How probable each value is that the score averages over; nothing where it does not."""
-    if content.mixture is None:
-        return ""
-    setting, values, shares = (content.mixture[key] for key in ("setting", "values", "shares"))
-    rows = (f"<tr><td>{text(f'{value:g}')}</td>{bar(share)}</tr>" for value, share in zip(values, shares, strict=True))
+    """How probable each value is that the model averages over; nothing where it does not."""
     given = "the data and the assumption" if content.given else "the data"
-    caption = f"The answers are averaged over the {setting}, each value weighted by its probability given {given}"
-    return table(caption, [setting.capitalize(), "Probability"], rows, "mixture")
+    tables = []
+    for axis in [] if content.mixture is None else content.mixture["settings"]:
+        setting, pairs = axis["setting"], zip(axis["values"], axis["shares"], strict=True)
+        rows = (f"<tr><td>{text(f'{value:.3g}')}</td>{bar(share)}</tr>" for value, share in pairs)
+        caption = f"The answers are averaged over the {setting}, each value weighted by its probability given {given}"
+        tables.append(table(caption, [setting.capitalize(), "Probability"], rows, "mixture"))
+    return "".join(tables)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dagpost.scores.base import Mixture as Mixture
+from dagpost._tools.mixture import Mixture as Mixture
 from dagpost.scores.base import Score as Score
 from dagpost.scores.base import scores_within as scores_within
 from dagpost.scores.bde import BDe as BDe

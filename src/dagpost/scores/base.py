@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.mixture import Mixture
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import bare
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
@@ -293,7 +293,7 @@ class Score:
         """The prior of the parameters that the score stands for; None: rows and effects cannot be predicted."""
         return None
 
-    def mixture(self) -> Mixture | None:
+    def mixture(self) -> Mixture[Score] | None:
         """What the score averages over, if it does: a posterior then mixes those of the parts by their evidence."""
         return None
 
@@ -331,24 +331,6 @@ class Score:
         return ""
 
 
-@dataclass(frozen=True)
-class Mixture:
-    """A setting that a score averages over: for each of its values the score, and the log of its prior probability.
-
-    The prior of the graphs and the rows must not depend on the value.
-    """
-
-    setting: str
-    values: tuple[float, ...]
-    scores: tuple[Score, ...]
-    log_priors: tuple[float, ...]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The parts, as progress and checkpoints call them."""
-        return tuple(f"{self.setting} {value:g}" for value in self.values)
-
-
 def fill_all(
     score: Score,
     table: Table,
@@ -377,4 +359,4 @@ def score_of_family(score: Score, table: Table, columns: list[int]) -> float:
 def scores_within(score: Score) -> tuple[Score, ...]:
     """The scores that a score averages over; itself, if it does not."""
     mixture = score.mixture()
-    return (score,) if mixture is None else mixture.scores
+    return (score,) if mixture is None else mixture.choices

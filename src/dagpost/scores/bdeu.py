@@ -14,16 +14,15 @@ that do not occur add nothing, so cost and memory are those of counting (`dagpos
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dagpost._tools.alternatives import Alternative
 from dagpost._tools.checks import refusal
+from dagpost._tools.mixture import Mixture, evenly
 from dagpost._tools.spelling import either
 from dagpost.errors import InputError
-from dagpost.scores.base import Mixture
 from dagpost.scores.counted import CountedScore
 from dagpost.scores.parameter_priors import DirichletPrior, strength
 
@@ -106,13 +105,13 @@ class BDeu(CountedScore):
         """The equivalent sample size, shared out evenly among the cells of a family."""
         return DirichletPrior(self._one_size("Parameters"), shared=True)
 
-    def mixture(self) -> Mixture | None:
+    def mixture(self) -> Mixture[Score] | None:
         """One part for each equivalent sample size, where there are several."""
         sizes = self.equivalent_sample_size
         if not isinstance(sizes, tuple):
             return None
         scores = tuple(replace(self, equivalent_sample_size=size) for size in sizes)
-        return Mixture("equivalent sample size", sizes, scores, (-math.log(len(sizes)),) * len(sizes))
+        return evenly("equivalent sample size", sizes, scores)
 
     def alternatives(self) -> list[Alternative[Score]]:
         """The equivalent sample sizes that people use."""

@@ -37,7 +37,7 @@ def coronary() -> Table:
 
 @pytest.fixture(scope="module")
 def coronary_sample(coronary: Table) -> DagSample:
-    return DagPosterior(score="bdeu").fit(coronary).sample(2_000, seed=1)
+    return DagPosterior(prior="uniform", score="bdeu").fit(coronary).sample(2_000, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_an_edge_without_direction_gives_a_mixture_of_zero_and_the_effect() -> N
     generator = np.random.default_rng(2)
     cause = generator.normal(size=300)
     table = as_table(np.column_stack([cause, cause + generator.normal(size=300)]))
-    sample = DagPosterior("bge").fit(table).sample(2_000, seed=1)
+    sample = DagPosterior("bge", prior="uniform").fit(table).sample(2_000, seed=1)
     effect = effect_of(sample, table, "bge", "V0", "V1", seed=1)
     assert effect.zero_probability == pytest.approx(0.5, abs=1e-9)
     assert effect.positive_probability == pytest.approx(0.5, abs=0.01)
@@ -160,7 +160,7 @@ def test_effects_come_from_the_prior_with_a_warning_where_no_row_speaks() -> Non
     blind = replace(continuous, interventions=np.full(10, 2, dtype=np.uint64))
     with pytest.warns(DagpostWarning, match="In every row 'B' was set"):
         assert effect_of(sample_of(blind.names, [[0, 1, 0]]), blind, "bge", "A", "B", seed=1).mean == 0.0
-    model = DagPosterior("bge", seed=1).fit(blind)
+    model = DagPosterior("bge", prior="uniform", seed=1).fit(blind)
     with pytest.warns(DagpostWarning, match="In every row 'B' was set"):
         model.effect("A", "B", draws=10)
 
@@ -276,17 +276,19 @@ def test_a_condition_restricts_the_graphs_and_says_how_probable_it_is() -> None:
 def test_graphs_that_a_condition_leaves_are_counted_once_whatever_is_averaged_over() -> None:
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.integers(0, 2, (60, 3)), columns=list("ABC"))
-    effect = DagPosterior(BDeu([1, 5]), seed=1).fit(frame).effect("A", "B", given="C -> B", draws=50)
+    effect = DagPosterior(BDeu([1, 5]), prior="uniform", seed=1).fit(frame).effect("A", "B", given="C -> B", draws=50)
     # Of the 25 graphs of three columns, eight have a given edge.
     assert (effect.exact, effect.graphs) == (True, 8)
 
 
 def test_assumptions_say_who_decided_the_directions() -> None:
     table = linear(300, np.random.default_rng(6))
-    ruled = DagPosterior("bge", tiers=[["C"], ["A"], ["B"]], seed=1).fit(table).effect("A", "B", draws=10)
+    ruled = (
+        DagPosterior("bge", prior="uniform", tiers=[["C"], ["A"], ["B"]], seed=1).fit(table).effect("A", "B", draws=10)
+    )
     assert any("No common cause" in sentence for sentence in ruled.assumptions)
     assert ruled.assumptions[-1] == "Directions on the way from cause to outcome: decided by your rules: A ⇒ B."
-    free = DagPosterior("bge", seed=1).fit(table).effect("A", "B", draws=10)
+    free = DagPosterior("bge", prior="uniform", seed=1).fit(table).effect("A", "B", draws=10)
     assert "open, the data cannot tell: " in free.assumptions[-1]
     assert "No common cause" in free._repr_html_()
 
@@ -304,7 +306,7 @@ def test_all_pairs_agree_with_one_pair_at_a_time(nodes: int, score: str) -> None
     generator = np.random.default_rng(6)
     behind = np.cumsum(generator.normal(size=(60, nodes)), axis=1)
     table = as_table(behind if score == "bge" else (behind > 0).astype(int))
-    model = DagPosterior(score, seed=1, samples=400).fit(table)
+    model = DagPosterior(score, prior="uniform", seed=1, samples=400).fit(table)
     found: Any = model.effects(draws=400).set_index(["cause", "outcome"])
     assert len(found) == nodes * (nodes - 1)
     for pair in (("V0", "V1"), ("V2", "V0"), ("V1", "V2")):
@@ -356,7 +358,7 @@ def test_all_effects_of_large_numbers_are_those_of_one_pair(nodes: int) -> None:
     generator = np.random.default_rng(6)
     data = np.cumsum(generator.normal(size=(60, nodes)), axis=1)
     data[:, 0] = 1.7e18 + 1e9 * data[:, 0]
-    model = DagPosterior("bge", seed=1, samples=200).fit(as_table(data))
+    model = DagPosterior("bge", prior="uniform", seed=1, samples=200).fit(as_table(data))
     one = model.effect("V0", "V1", draws=200)
     row: Any = model.effects(draws=200).set_index(["cause", "outcome"]).loc[("V0", "V1")]
     assert one.mean == pytest.approx(1e-9 * (1.0 - one.zero_probability), rel=0.3)
@@ -368,7 +370,7 @@ def test_all_effects_of_large_numbers_are_those_of_one_pair(nodes: int) -> None:
 def test_a_path_of_no_drawn_graph_is_as_probable_in_all_effects_as_in_one() -> None:
     generator = np.random.default_rng(6)
     table = as_table((np.cumsum(generator.normal(size=(60, 6)), axis=1) > 0).astype(int))
-    model = DagPosterior("bdeu", seed=1, samples=2).fit(table)
+    model = DagPosterior("bdeu", prior="uniform", seed=1, samples=2).fit(table)
     found: Any = model.effects(draws=2).set_index(["cause", "outcome"])
     paths = model.probability_matrix("~>")
     expected = [1.0 - paths.loc[pair] for pair in found.index]
@@ -380,7 +382,7 @@ def test_a_path_of_no_drawn_graph_is_as_probable_in_all_effects_as_in_one() -> N
 
 def test_few_columns_are_summed_over_all_graphs_and_more_are_not() -> None:
     table = linear(50, np.random.default_rng(6))
-    model = DagPosterior("bge", seed=1).fit(table)
+    model = DagPosterior("bge", prior="uniform", seed=1).fit(table)
     effect = model.effect("A", "B", draws=10)
     assert (effect.exact, effect.zero_exact, effect.graphs) == (True, True, 25)
     assert effect.zero_probability == pytest.approx(1.0 - model.probability("A ~> B"))
@@ -393,7 +395,7 @@ def test_few_columns_are_summed_over_all_graphs_and_more_are_not() -> None:
 def test_the_probability_of_no_effect_is_exact_and_draws_agree_with_it() -> None:
     generator = np.random.default_rng(6)
     table = as_table((np.cumsum(generator.normal(size=(60, 6)), axis=1) > 0).astype(int))
-    model = DagPosterior("bdeu", seed=1, samples=300).fit(table)
+    model = DagPosterior("bdeu", prior="uniform", seed=1, samples=300).fit(table)
     effect = model.effect("V1", "V3", draws=1_000)
     assert (effect.exact, effect.zero_exact) == (False, True)
     assert effect.zero_probability == pytest.approx(1.0 - model.probability("V1 ~> V3"))

@@ -103,8 +103,8 @@ def test_outcomes_and_parts_are_those_of_rows_drawn_column_by_column(outcome: in
 def test_raw_margins_give_the_effects_of_the_score_of_numbers() -> None:
     table = as_table(numbers() * [1.0, 5.0, 2.0, 10.0] + 100.0)
     settings = {"tiers": [["V0", "V1"], ["V2"], ["V3"]], "seed": 1, "samples": 2_000}
-    latent = DagPosterior(LatentGaussian(margins="raw"), **settings).fit(table)
-    plain = DagPosterior(BGe(), **settings).fit(table)
+    latent = DagPosterior(LatentGaussian(margins="raw"), **{"prior": "uniform", **settings}).fit(table)
+    plain = DagPosterior(BGe(), **{"prior": "uniform", **settings}).fit(table)
     np.testing.assert_allclose(latent.edge_probabilities_, plain.edge_probabilities_, atol=1e-9)
     mine, its = (
         model.effect("V2", "V3", seed=1, **asked) for model, asked in ((latent, {"do": (101.0, 100.0)}), (plain, {}))
@@ -194,9 +194,9 @@ def clinical(seed: int, rows: int = 300) -> pd.DataFrame:
 
 @pytest.mark.long
 def test_effects_that_were_simulated_are_found_with_sign_and_size() -> None:
-    model = DagPosterior("latent-gaussian", seed=1, samples=1_000, tiers=[["smoking"], ["index"], ["pressure"]]).fit(
-        clinical(5, 500)
-    )
+    model = DagPosterior(
+        "latent-gaussian", prior="uniform", seed=1, samples=1_000, tiers=[["smoking"], ["index"], ["pressure"]]
+    ).fit(clinical(5, 500))
     effect = model.effect("smoking", "pressure", seed=1)
     lower, upper = effect.interval()
     assert 0.0 < lower < 5.0 < upper < 9.0

@@ -29,7 +29,7 @@ TABLE = answers_to(30)
 
 def fit(engine: ThreadEngine, checkpoint: Checkpoint | None, **settings: Any) -> DagPosterior:
     own = {"score": BDeu((1.0, 10.0)), "method": SHORT, "samples": 530, **settings}
-    return DagPosterior(**own, seed=1, engine=engine).fit(TABLE, checkpoint=checkpoint)
+    return DagPosterior(**{"prior": "uniform", **own}, seed=1, engine=engine).fit(TABLE, checkpoint=checkpoint)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,9 @@ def test_a_fit_with_gaps_that_is_broken_off_anywhere_has_the_same_tables(whole: 
 
 def test_a_fit_of_latent_numbers_that_is_broken_off_has_the_same_ones(folder: Path) -> None:
     def attempt(engine: ThreadEngine, checkpoint: Checkpoint | None) -> DagPosterior:
-        own = DagPosterior("latent-gaussian", method=SHORT, samples=430, max_parents=1, seed=1, engine=engine)
+        own = DagPosterior(
+            "latent-gaussian", prior="uniform", method=SHORT, samples=430, max_parents=1, seed=1, engine=engine
+        )
         return own.fit(clinic(), checkpoint=checkpoint)
 
     expected = attempt(ThreadEngine(2), None)

@@ -55,7 +55,7 @@ def test_a_fit_that_is_broken_off_anywhere_gives_the_same_numbers(modularity: An
     table = table_of(columns)
 
     def attempt(engine: ThreadEngine, checkpoint: Checkpoint | None) -> DagPosterior:
-        model = DagPosterior(score="bdeu", modularity=modularity, max_parents=2, engine=engine, seed=1)
+        model = DagPosterior(prior="uniform", score="bdeu", modularity=modularity, max_parents=2, engine=engine, seed=1)
         return model.fit(table, checkpoint=checkpoint)
 
     counting = StoppingEngine(math.inf)
@@ -74,7 +74,9 @@ def test_a_fit_goes_on_from_the_tables_that_it_has(table: pd.DataFrame, folder: 
         stages.append((title, done))
 
     def attempt(results: float, progress: Any) -> DagPosterior:
-        model = DagPosterior(score="bdeu", max_parents=2, engine=StoppingEngine(results), seed=1, progress=progress)
+        model = DagPosterior(
+            prior="uniform", score="bdeu", max_parents=2, engine=StoppingEngine(results), seed=1, progress=progress
+        )
         return model.fit(table, checkpoint=eager(folder))
 
     attempt(math.inf, False)
@@ -103,7 +105,9 @@ def test_a_fit_goes_on_from_the_tables_that_it_has(table: pd.DataFrame, folder: 
 def test_a_sample_that_is_broken_off_anywhere_has_the_same_graphs(
     settings: dict[str, Any], count: int, folder: Path
 ) -> None:
-    model = DagPosterior(max_parents=2, **{"score": "bdeu", **settings}).fit(datasets.load("coronary"))
+    model = DagPosterior(max_parents=2, **{"prior": "uniform", "score": "bdeu", **settings}).fit(
+        datasets.load("coronary")
+    )
 
     def attempt(engine: ThreadEngine, checkpoint: Checkpoint | None) -> DagSample:
         model.fitted_.workspace.run_on(engine, NO_PROGRESS)
@@ -120,7 +124,7 @@ def test_a_sample_that_is_broken_off_anywhere_has_the_same_graphs(
 @pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
 def test_chains_that_were_gone_on_with_may_be_broken_off_too(folder: Path) -> None:
     method = PartitionMCMC(chains=2, thinning=2, burn_in=300)
-    model = DagPosterior(score="bdeu", max_parents=2, method=method).fit(datasets.load("coronary"))
+    model = DagPosterior(prior="uniform", score="bdeu", max_parents=2, method=method).fit(datasets.load("coronary"))
     shorter, whole = model.sample(450, seed=3), model.sample(1_100, seed=3)
 
     def attempt(engine: ThreadEngine, checkpoint: Checkpoint) -> DagSample:
@@ -133,7 +137,7 @@ def test_chains_that_were_gone_on_with_may_be_broken_off_too(folder: Path) -> No
 @pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
 def test_damaged_rounds_of_chains_are_run_again(folder: Path) -> None:
     method = PartitionMCMC(chains=2, thinning=2, burn_in=300)
-    model = DagPosterior(score="bdeu", max_parents=2, method=method).fit(datasets.load("coronary"))
+    model = DagPosterior(prior="uniform", score="bdeu", max_parents=2, method=method).fit(datasets.load("coronary"))
     whole = model.sample(1_000, seed=3)
     for which in (0, 2, -1):
         model.sample(1_000, seed=3, checkpoint=eager(folder))
@@ -144,7 +148,7 @@ def test_damaged_rounds_of_chains_are_run_again(folder: Path) -> None:
 
 
 def test_the_best_graphs_are_not_searched_for_again(folder: Path) -> None:
-    model = DagPosterior(score="bdeu", max_parents=1, method="kbest").fit(
+    model = DagPosterior(prior="uniform", score="bdeu", max_parents=1, method="kbest").fit(
         datasets.load("coronary").to_pandas().iloc[:, :3]
     )
     # There are fewer graphs than that.
@@ -163,7 +167,7 @@ def test_bootstrap_replicates_that_were_found_are_not_looked_for_again(folder: P
     table = datasets.load("coronary")
 
     def attempt(engine: ThreadEngine, checkpoint: Checkpoint | None) -> DagPosterior:
-        return DagPosterior(score="bdeu", method=Bootstrap(replicates=9), engine=engine, seed=4).fit(
+        return DagPosterior(prior="uniform", score="bdeu", method=Bootstrap(replicates=9), engine=engine, seed=4).fit(
             table, checkpoint=checkpoint
         )
 
@@ -187,7 +191,9 @@ def test_scores_among_candidates_are_kept_node_by_node(
 
     def attempt(progress: Any, checkpoint: Checkpoint | None) -> DagPosterior:
         method = PartitionMCMC(chains=2, thinning=2, burn_in=0)
-        model = DagPosterior(score="bdeu", method=method, max_parents=3, progress=progress, seed=4, samples=300)
+        model = DagPosterior(
+            prior="uniform", score="bdeu", method=method, max_parents=3, progress=progress, seed=4, samples=300
+        )
         return model.fit(table, checkpoint=checkpoint)
 
     with pytest.warns(DagpostWarning):
@@ -304,7 +310,7 @@ def test_damaged_scores_are_counted_again(folder: Path) -> None:
 
 
 def test_a_seed_that_was_drawn_is_drawn_once(folder: Path) -> None:
-    model = DagPosterior(score="bdeu", max_parents=2).fit(datasets.load("coronary"))
+    model = DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(datasets.load("coronary"))
     first = model.sample(500, checkpoint=eager(folder))
     again = model.sample(500, checkpoint=eager(folder))
     assert same_sample(first, again)
@@ -314,30 +320,35 @@ def test_a_seed_that_was_drawn_is_drawn_once(folder: Path) -> None:
 
 def test_the_method_that_was_chosen_stays_chosen(folder: Path) -> None:
     table = datasets.load("coronary")
-    first = DagPosterior(score="bdeu", max_parents=2, seed=1).fit(table, checkpoint=eager(folder))
+    first = DagPosterior(prior="uniform", score="bdeu", max_parents=2, seed=1).fit(table, checkpoint=eager(folder))
     # By now the machine seems too slow for the sums over all graphs.
     slow = SlowEngine()
-    second = DagPosterior(score="bdeu", max_parents=2, engine=slow, seed=1).fit(table, checkpoint=eager(folder))
+    second = DagPosterior(prior="uniform", score="bdeu", max_parents=2, engine=slow, seed=1).fit(
+        table, checkpoint=eager(folder)
+    )
     assert first.method_ == second.method_ == "exact-layers"
     assert first.method_reason_ == second.method_reason_
     assert same_fit(first, second)
     with pytest.warns(DagpostWarning, match="estimated"):
-        assert DagPosterior(score="bdeu", max_parents=2, engine=slow, seed=1).fit(table).method_ == "linear-extensions"
+        assert (
+            DagPosterior(prior="uniform", score="bdeu", max_parents=2, engine=slow, seed=1).fit(table).method_
+            == "linear-extensions"
+        )
 
 
 def test_scores_that_leave_a_variable_nothing_are_refused_by_its_name() -> None:
     scores = local_scores(datasets.load("coronary"), "bdeu", 2)
     scores.values[2] = -np.inf
     with pytest.raises(InputError, match=r"'P\. Work' has no allowed parent set"):
-        DagPosterior(score="bdeu").fit_scores(scores)
+        DagPosterior(prior="uniform", score="bdeu").fit_scores(scores)
 
 
 def test_scores_from_elsewhere_go_on_too(folder: Path) -> None:
     scores = local_scores(datasets.load("coronary"), "bdeu", 2)
-    whole = DagPosterior(score="bdeu").fit_scores(scores)
-    DagPosterior(score="bdeu").fit_scores(scores, checkpoint=eager(folder))
+    whole = DagPosterior(prior="uniform", score="bdeu").fit_scores(scores)
+    DagPosterior(prior="uniform", score="bdeu").fit_scores(scores, checkpoint=eager(folder))
     checkpoint = eager(folder)
-    assert same_fit(DagPosterior(score="bdeu").fit_scores(scores, checkpoint=checkpoint), whole)
+    assert same_fit(DagPosterior(prior="uniform", score="bdeu").fit_scores(scores, checkpoint=checkpoint), whole)
     assert checkpoint.resumed
 
 
@@ -353,27 +364,29 @@ def test_scores_from_elsewhere_go_on_too(folder: Path) -> None:
 )
 def test_a_fit_with_other_settings_is_refused(change: dict[str, Any], named: str, folder: Path) -> None:
     table, settings = datasets.load("coronary"), {"max_parents": 2, "seed": 1}
-    DagPosterior(**{"score": "bdeu", **settings}).fit(table, checkpoint=eager(folder))
+    DagPosterior(**{"prior": "uniform", "score": "bdeu", **settings}).fit(table, checkpoint=eager(folder))
     with pytest.raises(InputError, match=named):
-        DagPosterior(**{**settings, **change}).fit(table, checkpoint=eager(folder))
+        DagPosterior(**{"prior": "uniform", **settings, **change}).fit(table, checkpoint=eager(folder))
 
 
 def test_a_fit_of_other_data_or_another_version_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = datasets.load("coronary")
-    DagPosterior(score="bdeu", max_parents=2).fit(table, checkpoint=eager(folder))
+    DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(table, checkpoint=eager(folder))
     other = table.to_pandas().iloc[1:]
     with pytest.raises(InputError, match="data: "):
-        DagPosterior(score="bdeu", max_parents=2).fit(other, counts="counts", checkpoint=eager(folder))
+        DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(other, counts="counts", checkpoint=eager(folder))
     monkeypatch.setattr("dagpost.posterior.settings.__version__", "0.0.1")
     with pytest.raises(InputError, match=r"dagpost: .* there, 0\.0\.1 here"):
-        DagPosterior(score="bdeu", max_parents=2).fit(table, checkpoint=eager(folder))
+        DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(table, checkpoint=eager(folder))
 
 
 def test_threads_and_progress_may_change(folder: Path) -> None:
     table = datasets.load("coronary")
-    whole = DagPosterior(score="bdeu", max_parents=2, threads=1).fit(table, checkpoint=eager(folder))
+    whole = DagPosterior(prior="uniform", score="bdeu", max_parents=2, threads=1).fit(table, checkpoint=eager(folder))
     checkpoint = eager(folder)
-    again = DagPosterior(score="bdeu", max_parents=2, threads=2, progress=False).fit(table, checkpoint=checkpoint)
+    again = DagPosterior(prior="uniform", score="bdeu", max_parents=2, threads=2, progress=False).fit(
+        table, checkpoint=checkpoint
+    )
     assert checkpoint.resumed
     assert same_fit(whole, again)
 
@@ -390,12 +403,14 @@ class OwnScore:
 
 def test_a_score_of_the_users_own_is_asked_again(folder: Path) -> None:
     table = datasets.load("coronary")
-    whole = DagPosterior(OwnScore(0.0), max_parents=2).fit(table, checkpoint=eager(folder))
+    whole = DagPosterior(OwnScore(0.0), prior="uniform", max_parents=2).fit(table, checkpoint=eager(folder))
     checkpoint = eager(folder)
-    assert same_fit(DagPosterior(OwnScore(0.0), max_parents=2).fit(table, checkpoint=checkpoint), whole)
+    assert same_fit(
+        DagPosterior(OwnScore(0.0), prior="uniform", max_parents=2).fit(table, checkpoint=checkpoint), whole
+    )
     assert checkpoint.resumed
     with pytest.raises(InputError, match="weights of the parent sets"):
-        DagPosterior(OwnScore(1.0), max_parents=2).fit(table, checkpoint=eager(folder))
+        DagPosterior(OwnScore(1.0), prior="uniform", max_parents=2).fit(table, checkpoint=eager(folder))
 
 
 class DerivedScore(K2):
@@ -414,11 +429,11 @@ def test_a_path_is_no_checkpoint(folder: Path) -> None:
     with pytest.raises(
         InputError, match=r"'checkpoint' must be a Checkpoint, .* Make one: Checkpoint\('.*run.partial'\)"
     ):
-        DagPosterior(score="bdeu").fit(datasets.load("coronary"), checkpoint=str(folder))
+        DagPosterior(prior="uniform", score="bdeu").fit(datasets.load("coronary"), checkpoint=str(folder))
 
 
 def test_a_broken_off_fit_lets_go_of_its_folder_and_its_model(folder: Path) -> None:
-    model = DagPosterior(score="bdeu", max_parents=2, engine=StoppingEngine(20))
+    model = DagPosterior(prior="uniform", score="bdeu", max_parents=2, engine=StoppingEngine(20))
     with pytest.raises(Stopped):
         model.fit(datasets.load("coronary"), checkpoint=eager(folder))
     assert not hasattr(model, "edge_probabilities_")

@@ -115,7 +115,7 @@ def test_censored_rows_stay_whatever_is_done_about_gaps() -> None:
 def test_scores_of_numbers_refuse_limits_with_the_ways_out(score: str) -> None:
     frame = frame_with((0, "<0.05"), x=np.arange(24) ** 1.5)
     with pytest.raises(InputError, match=r"such as '<0\.05': 'crp' \(1\).*latent-gaussian.*cut=\{'crp': 0\.05\}"):
-        DagPosterior(score).fit(frame if score != "bge" else frame.drop(columns="sex"))
+        DagPosterior(score, prior="uniform").fit(frame if score != "bge" else frame.drop(columns="sex"))
 
 
 def test_a_limit_falls_into_the_bin_that_holds_it() -> None:
@@ -165,7 +165,7 @@ def test_the_recipe_file_counts_censored_cells(tmp_path: Path) -> None:
 def test_a_prediction_does_not_take_a_limit_for_a_gap() -> None:
     rng = np.random.default_rng(2)
     frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "y"])
-    model = DagPosterior("bge").fit(frame)
+    model = DagPosterior("bge", prior="uniform").fit(frame)
     with pytest.raises(InputError, match=r"'x' holds '<0\.5' in row 2.*needs the number"):
         model.score_samples(pd.DataFrame({"x": ["0.1", "<0.5"], "y": [0.1, 0.2]}))
 

@@ -57,9 +57,9 @@ def test_what_cannot_deal_with_gaps_refuses_them(table: Table) -> None:
     with pytest.raises(InputError, match=r"has gaps: 'height' \(1\)"):
         part_of(table, [3]).values()
     with pytest.raises(InputError, match=r"'sex', 'arm', 'dose' are not made of numbers"):
-        DagPosterior("bge").fit(table)
+        DagPosterior("bge", prior="uniform").fit(table)
     with pytest.raises(InputError, match=r"has 4 gaps, and the method 'kbest' cannot complete them.*missing='drop'"):
-        DagPosterior("bdeu", method="kbest").fit(cut_numbers(table))
+        DagPosterior("bdeu", prior="uniform", method="kbest").fit(cut_numbers(table))
 
 
 def test_the_notice_is_one_sentence_with_columns_assumption_and_other_ways(table: Table) -> None:
@@ -69,8 +69,8 @@ def test_the_notice_is_one_sentence_with_columns_assumption_and_other_ways(table
     assert said.count(". ") == 0
     assert notice_of_gaps(part_of(table, [0, 1])) == ""
     with pytest.warns(DagpostWarning, match="4 cells have no value"):
-        notify_of_gaps(DagPosterior(), table)
-    notify_of_gaps(DagPosterior(missing="augment"), table)  # asked for, so nothing is said
+        notify_of_gaps(DagPosterior(prior="uniform"), table)
+    notify_of_gaps(DagPosterior(prior="uniform", missing="augment"), table)  # asked for, so nothing is said
 
 
 def test_a_cell_that_was_set_has_a_value() -> None:
@@ -83,20 +83,25 @@ def test_a_cell_that_was_set_has_a_value() -> None:
     assert as_table(frame, interventions=done, recipe=Recipe(missing="level")).gaps is None
     wrong = replace(as_table(frame), interventions=np.full(ROWS, 4, dtype=np.uint64))
     with pytest.raises(InputError, match=r"'dose' was set in row 4 "):
-        DagPosterior("bdeu").fit(wrong)
+        DagPosterior("bdeu", prior="uniform").fit(wrong)
 
 
 def test_rows_with_gaps_in_columns_that_are_not_modelled_are_left_out() -> None:
     frame = frame_with(dose=["low", "high", "high", None] * 3)
     table, by_recipe = as_table(frame), as_table(frame, recipe=Recipe(exogenous=["dose"]))
-    for model, data in ((DagPosterior("bdeu", exogenous=["dose"]), table), (DagPosterior("bdeu"), by_recipe)):
+    for model, data in (
+        (DagPosterior("bdeu", prior="uniform", exogenous=["dose"]), table),
+        (DagPosterior("bdeu", prior="uniform"), by_recipe),
+    ):
         with pytest.warns(DagpostWarning, match=r"3 of 12 rows were left out, for gaps in exogenous columns: 'dose'"):
             left = table_of(model, data, None, None)
         assert left.rows == 9
         assert not left.gap_count
-    assert table_of(DagPosterior("bdeu", exogenous=["sex"]), table, None, None).rows == 12
+    assert table_of(DagPosterior("bdeu", prior="uniform", exogenous=["sex"]), table, None, None).rows == 12
     with pytest.raises(InputError, match=r"fewer than 2 rows have none.*'level'"):
-        table_of(DagPosterior("bdeu", exogenous=["dose"]), table.of_rows(np.array([0, 3, 7])), None, None)
+        table_of(
+            DagPosterior("bdeu", prior="uniform", exogenous=["dose"]), table.of_rows(np.array([0, 3, 7])), None, None
+        )
 
 
 @pytest.mark.parametrize("as_frame", [True, False])
@@ -104,7 +109,7 @@ def test_every_row_has_a_regime(as_frame: bool) -> None:
     frame = frame_with(dose=["low", "high", "high", None] * 3)
     data = frame if as_frame else as_table(frame)
     with pytest.raises(InputError, match=r"'dose' names the regimes, and has no value in row 4 .*3 such rows"):
-        DagPosterior("bdeu", regimes="dose").fit(data)
+        DagPosterior("bdeu", prior="uniform", regimes="dose").fit(data)
     fitted = Recipe().fit(frame)
     fitted.regimes_column = "arm"
     assert fitted.read(frame).gap_count == 3
@@ -121,7 +126,7 @@ def test_a_column_without_any_value_is_left_out_or_refused() -> None:
     table = as_table(frame_with(dose=["low", "high", None] * 4))
     empty = replace(table, gaps=np.vstack([table.gaps[:2], np.ones((1, ROWS), dtype=bool)]))
     with pytest.raises(InputError, match=r"'dose' has no value in any row.*drop=\['dose'\]"):
-        rules_of(DagPosterior("bdeu"), empty)
+        rules_of(DagPosterior("bdeu", prior="uniform"), empty)
     assert Recipe(bins=2).read(empty).names == ("sex", "arm")
 
 
@@ -135,13 +140,13 @@ def test_a_column_that_is_constant_where_it_has_values_is_left_out() -> None:
 
 def test_a_table_may_be_treated_in_another_way_when_it_is_fitted(table: Table) -> None:
     table = cut_numbers(table)
-    dropped = DagPosterior("bdeu", missing="drop").fit(table)
+    dropped = DagPosterior("bdeu", prior="uniform", missing="drop").fit(table)
     assert dropped.fitted_.data.observations == 8
     assert dropped.recipe_.summary() == "Recipe for 4 columns: 4 used; 4 of 12 rows dropped for gaps"
-    level = DagPosterior("bdeu", missing="level").fit(table)
+    level = DagPosterior("bdeu", prior="uniform", missing="level").fit(table)
     assert level.fitted_.data.levels[2] == ("low", "high", "(missing)")
     with pytest.raises(InputError, match=r"'dose' has 3 .first in row 2.*missing='augment'"):
-        DagPosterior("bdeu", missing="refuse").fit(table)
+        DagPosterior("bdeu", prior="uniform", missing="refuse").fit(table)
     assert without_gaps(table, "augment") is table
     alone = replace(table, counts=np.array([0, 1] * 6), gaps=np.tile(np.arange(ROWS) % 2 == 1, (4, 1)))
     with pytest.raises(InputError, match="stand for no observation"):
@@ -175,11 +180,11 @@ def test_earlier_values_have_no_gaps_and_present_ones_may() -> None:
     with pytest.warns(
         DagpostWarning, match=r"1 of 18 rows were left out, for gaps in exogenous columns: 'mood\[t-1\]'"
     ):
-        table = table_of(DagPosterior("bdeu"), unrolled, None, None)
+        table = table_of(DagPosterior("bdeu", prior="uniform"), unrolled, None, None)
     assert (table.rows, table.gap_count) == (17, 2)
     assert table.gaps is not None
     assert table.gaps.any(axis=1).tolist() == [name == "mood" for name in table.names]
-    assert rules_of(DagPosterior("bdeu"), table).exogenous == ("pain[t-1]", "mood[t-1]")
+    assert rules_of(DagPosterior("bdeu", prior="uniform"), table).exogenous == ("pain[t-1]", "mood[t-1]")
     assert table.recipe is not None
     assert "1 of 18 rows dropped for gaps; other gaps are completed" in table.recipe.summary()
     assert as_table(unrolled, recipe=Recipe(missing="level")).rows == 18
@@ -187,15 +192,15 @@ def test_earlier_values_have_no_gaps_and_present_ones_may() -> None:
 
 def test_levels_that_are_numbers_are_completed_by_numbers(tmp_path: Any) -> None:
     frame = pd.DataFrame({"p": [0, 1, 2, None] * 6, "q": [3, None, 5, 5] * 6, "r": [0, 1, 1] * 8})
-    table = table_of(DagPosterior("bge"), frame, None, None)
+    table = table_of(DagPosterior("bge", prior="uniform"), frame, None, None)
     assert table.levels == (None, None, (0, 1))
     assert table.columns[1][:4].tolist() == pytest.approx([3, np.nan, 5, 5], nan_ok=True)
     assert table.filled(np.full(12, 0.25)).values()[3].tolist() == [0.25, 5, 0]
     assert table.recipe is not None
     assert table.recipe.read(frame).fingerprint() == table.fingerprint()
-    assert table_of(DagPosterior("bdeu"), frame, None, None).discrete
+    assert table_of(DagPosterior("bdeu", prior="uniform"), frame, None, None).discrete
     with collected_warnings():
-        model = DagPosterior("bge", samples=40, seed=1, missing="augment").fit(frame)
+        model = DagPosterior("bge", prior="uniform", samples=40, seed=1, missing="augment").fit(frame)
     model.save(tmp_path / "m")
     assert DagPosterior.load(tmp_path / "m").recipe_.to_json() == model.recipe_.to_json()
 

@@ -171,13 +171,15 @@ def test_orders_are_kept_in_a_recipe_file_and_a_model_file(tmp_path: Path) -> No
     (tmp_path / "recipe.toml").write_text(text.replace('levels = ["never", "former", "current"]\n', ""))
     with pytest.raises(InputError, match=r"column 'smoking': ordered = true needs levels"):
         Recipe.load(tmp_path / "recipe.toml")
-    model = DagPosterior("bdeu", recipe=Recipe(unordered=["clinic"])).fit(frame)
+    model = DagPosterior("bdeu", prior="uniform", recipe=Recipe(unordered=["clinic"])).fit(frame)
     model.save(tmp_path / "model.dagpost")
     assert DagPosterior.load(tmp_path / "model.dagpost").recipe_.steps_ == model.recipe_.steps_
 
 
 def test_the_order_of_levels_does_not_change_what_a_discrete_score_finds() -> None:
     frame = frame_with(smoking=SMOKING, dose=(["b", "a", "c", "c", "b"] * 5)[:24])
-    plain = DagPosterior("bdeu").fit(frame)
-    other = DagPosterior("bdeu", recipe=Recipe(order={"dose": ["c", "a", "b"]}, unordered=["smoking"])).fit(frame)
+    plain = DagPosterior("bdeu", prior="uniform").fit(frame)
+    other = DagPosterior(
+        "bdeu", prior="uniform", recipe=Recipe(order={"dose": ["c", "a", "b"]}, unordered=["smoking"])
+    ).fit(frame)
     np.testing.assert_allclose(plain.edge_probabilities_, other.edge_probabilities_, atol=1e-12)

@@ -157,16 +157,16 @@ def test_a_column_that_cannot_be_read_is_described_too(cells: Any) -> None:
 def test_only_what_was_not_asked_for_is_said() -> None:
     frame = frame_with(id=WORDS, height=np.arange(ROWS) / 7)
     with pytest.warns(DagpostWarning) as said:
-        DagPosterior(score="bdeu").fit(frame)
+        DagPosterior(prior="uniform", score="bdeu").fit(frame)
     left_out, cut = [str(warning.message) for warning in said]
     assert left_out.startswith("Left out: 'id' (identifier). The 'recipe'")
     assert cut.startswith("Cut into levels for a discrete score: 'height' at 1.857 and 3.71;")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        DagPosterior(score="bdeu", recipe=Recipe(drop=["id"], cut={"height": 3})).fit(frame)
-        DagPosterior(score="bdeu", recipe=Recipe(bins=3).fit(frame)).fit(frame)
-        DagPosterior(score="bdeu").fit(frame[["sex", "group"]])
-        DagPosterior(score="bdeu").plan(frame)
+        DagPosterior(prior="uniform", score="bdeu", recipe=Recipe(drop=["id"], cut={"height": 3})).fit(frame)
+        DagPosterior(prior="uniform", score="bdeu", recipe=Recipe(bins=3).fit(frame)).fit(frame)
+        DagPosterior(prior="uniform", score="bdeu").fit(frame[["sex", "group"]])
+        DagPosterior(prior="uniform", score="bdeu").plan(frame)
 
 
 @pytest.mark.parametrize("score", ["auto", "conditional-gaussian", "latent-gaussian"])
@@ -287,19 +287,19 @@ def test_a_description_that_cannot_be_a_recipe_is_refused(name: str, change: dic
 
 def test_a_recipe_is_given_as_an_object() -> None:
     with pytest.raises(InputError, match="must be a Recipe, or the path of a recipe file"):
-        DagPosterior(score="bdeu", recipe=5).fit(frame_with())
+        DagPosterior(prior="uniform", score="bdeu", recipe=5).fit(frame_with())
     assert resolve_recipe(None).to_json() == Recipe().to_json()
     assert resolve_recipe(Recipe(bins=4), "level").get_params()["missing"] == "level"
 
 
 def test_a_recipe_that_has_not_seen_a_table_can_be_looked_at() -> None:
     assert "feature_names_in_" not in dir(Recipe())
-    assert "Recipe" in DagPosterior(recipe=Recipe(bins=4))._repr_html_()
+    assert "Recipe" in DagPosterior(prior="uniform", recipe=Recipe(bins=4))._repr_html_()
 
 
 def test_a_recipe_stands_in_a_pipeline() -> None:
     frame = frame_with(id=WORDS, height=np.arange(ROWS) / 7)
-    model = make_pipeline(Recipe(bins=2), DagPosterior(score="bdeu", samples=200, seed=1)).fit(frame)
+    model = make_pipeline(Recipe(bins=2), DagPosterior(prior="uniform", score="bdeu", samples=200, seed=1)).fit(frame)
     assert model.score_samples(frame).shape == (ROWS,)
     assert model[0].get_feature_names_out().tolist() == ["sex", "group", "height"]
     assert model[0].n_features_in_ == 4
@@ -320,13 +320,13 @@ def test_a_table_and_a_recipe_go_together_or_are_refused() -> None:
         with pytest.raises(InputError, match="which is not a column"):
             as_table(uncut, recipe=wrong)
     chosen = Recipe(drop=["sex"], cut={"height": 2})
-    refitted = DagPosterior(score="bdeu", recipe=chosen).fit(chosen.fit_transform(frame))
+    refitted = DagPosterior(prior="uniform", score="bdeu", recipe=chosen).fit(chosen.fit_transform(frame))
     assert refitted.recipe_.step("height").cuts == (2.0,), "so that it takes raw rows"
     assert Recipe(cut={"visits": 2}).fit_transform(uncut).levels[3] == ("<2", ">=2")
 
 
 def test_the_model_of_a_table_of_levels_has_a_recipe_too(tmp_path: Any) -> None:
-    model = DagPosterior(score="bdeu", samples=200, seed=1).fit(datasets.load("coronary"))
+    model = DagPosterior(prior="uniform", score="bdeu", samples=200, seed=1).fit(datasets.load("coronary"))
     assert {step.why for step in model.recipe_.steps_} == {"levels as given"}
     assert model.recipe_.step("Smoking").levels == ("no", "yes")
 

@@ -244,7 +244,10 @@ def test_a_column_may_have_the_role_exogenous(tmp_path: Path) -> None:
     assert text.count('\nrole = "exogenous"\n') == 1
     again = Recipe.load(tmp_path / "recipe.toml")
     assert again.exogenous == ["age"]
-    assert DagPosterior(score="bdeu", recipe=again, exogenous="sex").fit(frame).fitted_.exogenous == ("sex", "age")
+    assert DagPosterior(prior="uniform", score="bdeu", recipe=again, exogenous="sex").fit(frame).fitted_.exogenous == (
+        "sex",
+        "age",
+    )
     (tmp_path / "recipe.toml").write_text(text.replace('role = "exogenous"', 'role = "given"'), encoding="utf-8")
     with pytest.raises(InputError, match="column 'age': role must be one of \"exogenous\""):
         Recipe.load(tmp_path / "recipe.toml")

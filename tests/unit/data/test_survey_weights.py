@@ -25,7 +25,7 @@ def survey(**more: object) -> pd.DataFrame:
 
 @pytest.mark.parametrize("name", ["sample_weight", "weights"])
 def test_weights_are_refused_by_fit_with_the_reason(name: str) -> None:
-    model = DagPosterior()
+    model = DagPosterior(prior="uniform")
     with pytest.raises(InputError, match=r"not how often it was observed.*name them in exogenous"):
         model.fit(survey(), **{name: np.full(40, 2.5)})
     model.fit(survey(), **{name: None})

@@ -34,7 +34,9 @@ PANEL = panel()
 
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
-    return DagPosterior("bge", max_parents=3, seed=1).fit(unroll(PANEL.drop(columns="sex"), time="week", subject="id"))
+    return DagPosterior("bge", prior="uniform", max_parents=3, seed=1).fit(
+        unroll(PANEL.drop(columns="sex"), time="week", subject="id")
+    )
 
 
 def test_a_file_a_polars_frame_and_a_pandas_frame_give_the_same(tmp_path: Path) -> None:
@@ -143,7 +145,7 @@ def test_a_subject_without_values_at_a_time_was_not_there_then() -> None:
 def test_columns_of_a_series_are_cut_and_used_alike() -> None:
     table = as_table(unroll(PANEL, time="week", subject="id"), recipe=Recipe(cut={"x": [-0.5, 0.5]}, drop=["z"]))
     with pytest.warns(DagpostWarning, match=r"Cut into levels for a discrete score: 'y' at [^;]*; Recipe"):
-        fitted = DagPosterior("bdeu", max_parents=2).fit(table)
+        fitted = DagPosterior("bdeu", prior="uniform", max_parents=2).fit(table)
     assert table.names == fitted.names_ == ("x", "y", "x[t-1]", "y[t-1]", "sex")
     steps = {step.name: step for step in fitted.recipe_.steps_}
     assert steps["x"].cuts == steps["x[t-1]"].cuts == (-0.5, 0.5)
@@ -160,25 +162,29 @@ def test_a_model_of_an_unrolled_table_has_edges_into_the_present_alone(model: Da
 
 def test_rules_hold_by_the_names_of_columns() -> None:
     unrolled = unroll(PANEL.drop(columns="sex"), time="week", subject="id")
-    ruled = DagPosterior("bge", max_parents=3, forbidden=["x[t-1] -> y"], required=["z[t-1] -> x"]).fit(unrolled)
+    ruled = DagPosterior(
+        "bge", prior="uniform", max_parents=3, forbidden=["x[t-1] -> y"], required=["z[t-1] -> x"]
+    ).fit(unrolled)
     assert ruled.edge_probabilities_.loc["x[t-1]", "y"] == 0.0
     assert ruled.edge_probabilities_.loc["z[t-1]", "x"] == pytest.approx(1.0)
     with pytest.raises(InputError, match=r"'x\[t-1\]' is exogenous"):
-        DagPosterior("bge", required=["y -> x[t-1]"]).fit(unrolled)
+        DagPosterior("bge", prior="uniform", required=["y -> x[t-1]"]).fit(unrolled)
 
 
 def test_without_contemporaneous_edges_there_are_none() -> None:
     unrolled = unroll(PANEL.drop(columns="sex"), time="week", subject="id", contemporaneous=False)
-    lagged = DagPosterior("bge", max_parents=3).fit(unrolled)
+    lagged = DagPosterior("bge", prior="uniform", max_parents=3).fit(unrolled)
     assert (lagged.edge_probabilities_.loc[["x", "y", "z"]].to_numpy() == 0.0).all()
     assert lagged.probability("'x[t-1]' -> z").value > 0.9
     with pytest.raises(InputError, match=r"edges among present values are not considered"):
-        DagPosterior("bge", required=["x -> y"]).fit(unrolled)
+        DagPosterior("bge", prior="uniform", required=["x -> y"]).fit(unrolled)
 
 
 def test_a_file_keeps_time_and_gives_back_the_settings_that_were_given(model: DagPosterior, tmp_path: Path) -> None:
     unrolled = unroll(PANEL, time="week", subject="id", contemporaneous=False)
-    fitted = DagPosterior("bge", max_parents=1, exogenous=["z"], recipe=Recipe(drop=["sex"]), seed=1).fit(unrolled)
+    fitted = DagPosterior(
+        "bge", prior="uniform", max_parents=1, exogenous=["z"], recipe=Recipe(drop=["sex"]), seed=1
+    ).fit(unrolled)
     for saved in (model, fitted):
         saved.save(tmp_path / "model.dagpost")
         loaded = DagPosterior.load(tmp_path / "model.dagpost")
@@ -206,7 +212,9 @@ def test_an_unrolled_table_shows_what_was_done() -> None:
 
 def test_a_plan_knows_that_only_present_values_can_form_cycles() -> None:
     frame = PANEL.drop(columns="sex")
-    plan = DagPosterior("bge", max_parents=2).plan(unroll(frame, time="week", subject="id", lags=2))
+    plan = DagPosterior("bge", prior="uniform", max_parents=2).plan(unroll(frame, time="week", subject="id", lags=2))
     assert "one group of 3 variables" in plan.reason
-    fitted = DagPosterior(max_parents=1, recipe=Recipe(exogenous=["week"])).fit(PANEL[["week", "x", "y"]].round())
+    fitted = DagPosterior(prior="uniform", max_parents=1, recipe=Recipe(exogenous=["week"])).fit(
+        PANEL[["week", "x", "y"]].round()
+    )
     assert (fitted.edge_probabilities_["week"] == 0.0).all()

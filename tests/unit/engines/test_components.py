@@ -138,7 +138,9 @@ def test_the_automatic_engine_looks_at_the_largest_group(monkeypatch: pytest.Mon
     monkeypatch.setattr(CudaEngine, "suits", suits)
     table, tiers = tiered_table(22)
     for modularity in ("structure", "order"):
-        DagPosterior(score="bdeu", tiers=tiers, max_parents=1, engine="auto", modularity=modularity).plan(table)
+        DagPosterior(
+            prior="uniform", score="bdeu", tiers=tiers, max_parents=1, engine="auto", modularity=modularity
+        ).plan(table)
     assert asked == [2, 22]
 
 

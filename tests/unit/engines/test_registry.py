@@ -86,7 +86,7 @@ def test_back_ends_fall_back_to_the_host() -> None:
 )
 def test_an_engine_of_somebody_else_gives_what_threads_give(engine: type[Any], settings: dict[str, Any]) -> None:
     found, expected = (
-        DagPosterior(engine=where, seed=1, samples=5, **{"score": "bdeu", **settings}).fit(CORONARY)
+        DagPosterior(engine=where, seed=1, samples=5, **{"prior": "uniform", "score": "bdeu", **settings}).fit(CORONARY)
         for where in (engine(), "threads")
     )
     assert found.edge_probabilities_.equals(expected.edge_probabilities_)
@@ -94,7 +94,9 @@ def test_an_engine_of_somebody_else_gives_what_threads_give(engine: type[Any], s
 
 
 def test_results_say_which_engine_ran_them() -> None:
-    model = DagPosterior(score="bdeu", engine=OneByOne(), method=Bootstrap(replicates=5), seed=1).fit(CORONARY)
+    model = DagPosterior(prior="uniform", score="bdeu", engine=OneByOne(), method=Bootstrap(replicates=5), seed=1).fit(
+        CORONARY
+    )
     assert model.own_sample().provenance["engine"] == "one-by-one"
 
 

@@ -220,7 +220,9 @@ def test_an_order_that_leaves_a_node_nothing_is_refused_by_the_node() -> None:
 
 def test_a_variable_without_a_place_in_the_order_is_named() -> None:
     table = datasets.load("coronary")
-    model = DagPosterior(score="bdeu", method=GivenOrder(table.names), required=[("Pressure", "M. Work")])
+    model = DagPosterior(
+        prior="uniform", score="bdeu", method=GivenOrder(table.names), required=[("Pressure", "M. Work")]
+    )
     with pytest.raises(NoGraphError, match=r"The order leaves 'M\. Work' "):
         model.fit(table)
 

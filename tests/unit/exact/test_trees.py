@@ -193,12 +193,12 @@ def test_a_raised_cancel_flag_ends_the_draws() -> None:
 def test_a_variable_that_has_no_place_in_a_tree_is_named() -> None:
     required = [("Smoking", "Family"), ("M. Work", "Family")]
     with pytest.raises(NoGraphError, match="'Family' may neither be without parents nor have any one parent"):
-        DagPosterior(score="bdeu", method="trees", required=required).fit(datasets.load("coronary"))
+        DagPosterior(prior="uniform", score="bdeu", method="trees", required=required).fit(datasets.load("coronary"))
 
 
 def test_trees_without_parents_are_refused_by_that_setting() -> None:
     table = datasets.load("coronary")
     with pytest.raises(InputError, match="max_parents is 0"):
-        DagPosterior(score="bdeu", method="trees", max_parents=0).fit(table)
-    forests = DagPosterior(score="bdeu", method=Trees(spanning=False), max_parents=0).fit(table)
+        DagPosterior(prior="uniform", score="bdeu", method="trees", max_parents=0).fit(table)
+    forests = DagPosterior(prior="uniform", score="bdeu", method=Trees(spanning=False), max_parents=0).fit(table)
     assert not forests.edge_probabilities_.to_numpy().any()

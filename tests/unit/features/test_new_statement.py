@@ -135,7 +135,7 @@ def test_it_has_a_matrix_of_all_pairs() -> None:
 
 def test_it_is_answered_exactly_where_it_has_a_condition_on_parents(statements: Any) -> None:
     assert parent_conditions(statements["indirect"]("A", "B"), NAMES) is None
-    model = DagPosterior(score="bdeu").fit(datasets.load("coronary"))
+    model = DagPosterior(prior="uniform", score="bdeu").fit(datasets.load("coronary"))
     lonely, orphan = model.probability(["!crowd(Smoking, 1)", "pa(Smoking) = {}"])
     assert (lonely.rule, float(lonely)) == ("exact", float(orphan))
 

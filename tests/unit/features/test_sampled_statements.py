@@ -52,7 +52,7 @@ def features(name: str, names: tuple[str, ...]) -> Iterator[tuple[tuple[int, ...
 @pytest.fixture(scope="module", params=[(case, modularity) for case in CASES for modularity in SUFFIX], ids=":".join)
 def fitted(request: pytest.FixtureRequest, shared_data: Path) -> tuple[DagPosterior, dict[str, Any]]:
     case, modularity = request.param
-    model = DagPosterior(BDeu(1.0), modularity=modularity).fit(shared_data / "paper" / f"{case}.csv")
+    model = DagPosterior(BDeu(1.0), prior="uniform", modularity=modularity).fit(shared_data / "paper" / f"{case}.csv")
     expected = json.loads((shared_data / "expected" / f"{case}.json").read_text())["bdeu_ess1_uniform"]
     values = expected["nonmodular_structure"]
     return model, {name: np.array(values[f"{name}_{SUFFIX[modularity]}"]) for name in ("f1", "f2", "f3", "f4", "f5")}
@@ -108,7 +108,7 @@ def test_all_five_are_within_their_intervals_by_sampling(fitted: tuple[DagPoster
 @pytest.mark.parametrize("method", ["linear-extensions", "iw-dds"])
 @pytest.mark.parametrize("case", CASES)
 def test_all_five_are_within_their_intervals_by_weighted_samples(case: str, method: str, shared_data: Path) -> None:
-    model = DagPosterior(BDeu(1.0), method=method).fit(shared_data / "paper" / f"{case}.csv")
+    model = DagPosterior(BDeu(1.0), prior="uniform", method=method).fit(shared_data / "paper" / f"{case}.csv")
     expected = json.loads((shared_data / "expected" / f"{case}.json").read_text())["bdeu_ess1_uniform"]
     values = {
         name: np.array(expected["nonmodular_structure"][f"{name}_struct"]) for name in ("f1", "f2", "f3", "f4", "f5")

@@ -115,14 +115,14 @@ def test_paths_in_time_are_those_of_the_template_repeated_in_time(
 
 def test_a_path_in_time_is_exact_where_it_is_an_edge_or_stays_in_the_present() -> None:
     frame = PANEL[["id", "week", "x", "y", "z"]]
-    lagged = DagPosterior("bge", max_parents=2, seed=1).fit(
+    lagged = DagPosterior("bge", prior="uniform", max_parents=2, seed=1).fit(
         unroll(frame, time="week", subject="id", contemporaneous=False)
     )
     found = lagged.probability("y ~> x within 1 step")
     assert found.rule == "exact"
     assert found.value == lagged.probability("y[t-1] -> x").value
     assert lagged.probability("x ~> z within 2 steps").value > 0.9
-    both = DagPosterior("bge", max_parents=2, seed=1).fit(unroll(frame, time="week", subject="id"))
+    both = DagPosterior("bge", prior="uniform", max_parents=2, seed=1).fit(unroll(frame, time="week", subject="id"))
     now = both.probability("y ~> z within 0 steps")
     assert now.value == pytest.approx(both.own_sample().probability(path("y", "z")).value, abs=0.02)
     assert both.probability("x ~> z within 1 step").value > 0.9

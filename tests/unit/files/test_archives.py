@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
     rng = np.random.default_rng(1)
-    return DagPosterior(score="bdeu", samples=5, seed=1).fit(rng.integers(0, 2, (40, 3)))
+    return DagPosterior(prior="uniform", score="bdeu", samples=5, seed=1).fit(rng.integers(0, 2, (40, 3)))
 
 
 def rewritten(source: Path, target: Path, changes: dict[str, bytes | None]) -> Path:
@@ -400,7 +400,7 @@ def other_step(**fields: Any) -> Any:
 def test_a_recipe_of_other_columns_is_refused(change: Any, message: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"a": rng.integers(0, 2, 60), "b": rng.integers(0, 2, 60), "c": rng.random(60)})
-    model = DagPosterior(score="bdeu", samples=5, seed=1, recipe=Recipe(cut={"c": [0.5]})).fit(frame)
+    model = DagPosterior(prior="uniform", score="bdeu", samples=5, seed=1, recipe=Recipe(cut={"c": [0.5]})).fit(frame)
     model.save(tmp_path / "x")
     about, arrays = storage.read_archive(tmp_path / "x", "model")
     assert len(DagPosterior.load(tmp_path / "x").score_samples(frame)) == 60

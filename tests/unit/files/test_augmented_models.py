@@ -156,7 +156,7 @@ def test_rows_with_gaps_in_exogenous_columns_are_not_completed() -> None:
 
 
 def test_a_model_without_gaps_has_no_completed_tables() -> None:
-    whole = DagPosterior("bdeu", samples=5).fit(np.array([[0, 1], [1, 0], [1, 1]]))
+    whole = DagPosterior("bdeu", prior="uniform", samples=5).fit(np.array([[0, 1], [1, 0], [1, 1]]))
     for ask in (lambda: whole.completed(1), whole.missing_cells):
         with pytest.raises(InputError, match=r"fitted to a table with gaps.*This one has no gaps"):
             ask()

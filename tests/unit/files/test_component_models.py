@@ -36,7 +36,7 @@ def model(request: pytest.FixtureRequest) -> DagPosterior:
     score = "bdeu" if request.param == "bdeu" else BDeu("average")
     tiers = [["V1", "V2", "V3"], ["V4", "V5", "V6"]]
     settings: Any = {"score": score, "max_parents": 3, "exogenous": ["V0"], "tiers": tiers, "samples": 200, "seed": 2}
-    return DagPosterior(**settings).fit(table_of())
+    return DagPosterior(**{"prior": "uniform", **settings}).fit(table_of())
 
 
 @pytest.fixture
@@ -80,7 +80,9 @@ def test_a_model_by_components_comes_back_to_the_last_bit(model: DagPosterior, f
 
 
 def test_a_model_of_one_component_is_stored_as_ever(tmp_path: Path) -> None:
-    DagPosterior(score="bdeu", samples=20, seed=1).fit(table_of()[:, :4]).save(tmp_path / "one.dagpost")
+    DagPosterior(prior="uniform", score="bdeu", samples=20, seed=1).fit(table_of()[:, :4]).save(
+        tmp_path / "one.dagpost"
+    )
     with zipfile.ZipFile(tmp_path / "one.dagpost") as archive:
         about = json.loads(archive.read("about.json"))
     assert "log_weights" in about["arrays"]

@@ -19,7 +19,7 @@ NAMES = ["a", "b", "c c", "d"]
 
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
-    return DagPosterior(seed=1, samples=2_000, progress=False).fit(random_table(NAMES, 80))
+    return DagPosterior(prior="uniform", seed=1, samples=2_000, progress=False).fit(random_table(NAMES, 80))
 
 
 def about_in(path: Path) -> dict[str, Any]:

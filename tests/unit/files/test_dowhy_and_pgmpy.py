@@ -32,7 +32,7 @@ def rows() -> Any:
 
 @pytest.fixture(scope="module")
 def model(rows: Any) -> DagPosterior:
-    return DagPosterior(score="bdeu", seed=1, samples=200, threads=1, progress=False).fit(rows)
+    return DagPosterior(prior="uniform", score="bdeu", seed=1, samples=200, threads=1, progress=False).fit(rows)
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ def folder(tmp_path_factory: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def edges() -> Any:
-    return DagPosterior(score="bdeu").fit(datasets.load("coronary")).edge_probabilities_
+    return DagPosterior(prior="uniform", score="bdeu").fit(datasets.load("coronary")).edge_probabilities_
 
 
 def same(found: Any, expected: Any) -> None:
@@ -158,7 +158,7 @@ EXPORTS = [
 
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
-    return DagPosterior(score="bdeu", samples=100, seed=1).fit(datasets.load("coronary"))
+    return DagPosterior(prior="uniform", score="bdeu", samples=100, seed=1).fit(datasets.load("coronary"))
 
 
 @pytest.mark.parametrize("export", EXPORTS)
@@ -168,7 +168,7 @@ def test_a_model_and_a_sample_are_exported_as_their_edges(export: Any, model: Da
     assert exported == export(model.edge_probabilities_, tmp_path / "x")
     assert export(sample, tmp_path / "x") == export(sample.edge_frequencies(), tmp_path / "x") != exported
     with pytest.raises(NotFittedError, match="has no data yet"):
-        export(DagPosterior(score="bdeu"), tmp_path / "x")
+        export(DagPosterior(prior="uniform", score="bdeu"), tmp_path / "x")
 
 
 def test_a_graph_of_a_table_has_the_edges_that_are_more_probable_than_not(model: DagPosterior) -> None:
@@ -180,7 +180,7 @@ def test_a_graph_of_a_table_has_the_edges_that_are_more_probable_than_not(model:
     with pytest.raises(InputError, match=r"Probabilities of edges come from .* Got list instead"):
         to_dot([("A", "B")])
     with pytest.raises(NotFittedError, match="has no data yet"):
-        to_dot(DagPosterior(score="bdeu"))
+        to_dot(DagPosterior(prior="uniform", score="bdeu"))
 
 
 def chain_of(rules: Any) -> DagPosterior:
@@ -190,7 +190,7 @@ def chain_of(rules: Any) -> DagPosterior:
     for _ in range(2):
         columns.append(np.where(generator.random(2000) < 0.85, columns[-1], 1 - columns[-1]))
     frame = pd.DataFrame(dict(zip("abc", columns, strict=True)))
-    return DagPosterior(score="bdeu", samples=200, seed=1, **rules).fit(frame)
+    return DagPosterior(score="bdeu", samples=200, seed=1, **{"prior": "uniform", **rules}).fit(frame)
 
 
 @pytest.mark.parametrize("kind", ["model", "sample"])
@@ -435,7 +435,7 @@ def test_a_model_without_chains_has_none_for_arviz(model: DagPosterior) -> None:
     with pytest.raises(InputError, match="Independent draws need no R-hat"):
         to_arviz(model)
     with pytest.raises(NotFittedError, match="has no data yet"):
-        to_arviz(DagPosterior(score="bdeu"))
+        to_arviz(DagPosterior(prior="uniform", score="bdeu"))
 
 
 def test_a_part_of_a_chain_is_no_chain() -> None:

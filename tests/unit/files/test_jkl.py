@@ -292,7 +292,7 @@ def test_more_than_fits_into_memory_is_refused(tmp_path: Path, monkeypatch: pyte
 
 def test_scores_that_were_read_give_the_same_posterior(tmp_path: Path) -> None:
     """The weights of a model, written and read, are the weights of the model."""
-    model = DagPosterior(score="bdeu", max_parents=2).fit(datasets.load("coronary"))
+    model = DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(datasets.load("coronary"))
     weights_of_model = model.fitted_.workspace.all_families("this test").log_weights
     write_jkl(LocalScores(tuple(model.names_), 2, weights_of_model), tmp_path / "model.jkl")
     np.testing.assert_array_equal(read_jkl(tmp_path / "model.jkl").values, weights_of_model)

@@ -45,7 +45,7 @@ CHAINS: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
-    return DagPosterior("bdeu", samples=5, seed=1).fit(CODES)
+    return DagPosterior("bdeu", prior="uniform", samples=5, seed=1).fit(CODES)
 
 
 def parts(path: Path) -> list[str]:
@@ -197,7 +197,9 @@ def chain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     with warnings.catch_warnings():
         # Such short chains are not to be trusted, and most say so.
         warnings.simplefilter("ignore")
-        model = DagPosterior("bdeu", method=method, modularity=method.modularity, samples=220, seed=1).fit(table)
+        model = DagPosterior(
+            "bdeu", prior="uniform", method=method, modularity=method.modularity, samples=220, seed=1
+        ).fit(table)
         model.sample(220, seed=2).save(path)
     return model, path
 
@@ -254,7 +256,7 @@ def test_a_checkpoint_whose_graphs_cannot_be_is_refused(method: Any, task: str, 
 
     def run(seconds: float) -> DagSample:
         checkpoint = Checkpoint(place, seconds=seconds)
-        model = DagPosterior("bdeu", method=method, seed=1)
+        model = DagPosterior("bdeu", prior="uniform", method=method, seed=1)
         model.fit(CODES, checkpoint=checkpoint)
         return model.sample(20, seed=3, checkpoint=checkpoint)
 
@@ -288,7 +290,7 @@ def test_a_manifest_that_is_none_is_not_used(change: Any, tmp_path: Path) -> Non
     place = tmp_path / "work.partial"
 
     def fit(seconds: float) -> Any:
-        return DagPosterior("bdeu", seed=1).fit(CODES, checkpoint=Checkpoint(place, seconds=seconds))
+        return DagPosterior("bdeu", prior="uniform", seed=1).fit(CODES, checkpoint=Checkpoint(place, seconds=seconds))
 
     edges = fit(0).edge_probabilities_
     folder = Folder(place)

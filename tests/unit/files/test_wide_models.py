@@ -31,7 +31,7 @@ def table() -> pd.DataFrame:
 
 def fitted(score: Any) -> DagPosterior:
     given = [f"g{place}" for place in range(_GIVEN)]
-    return DagPosterior(score=score, max_parents=2, exogenous=given, samples=100, seed=1).fit(table())
+    return DagPosterior(prior="uniform", score=score, max_parents=2, exogenous=given, samples=100, seed=1).fit(table())
 
 
 @pytest.fixture(scope="module")

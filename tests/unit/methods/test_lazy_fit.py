@@ -43,12 +43,14 @@ def settings_of(method: str, modularity: str, **more: Any) -> dict[str, Any]:
 
 
 def fitted(method: str, modularity: str, **more: Any) -> DagPosterior:
-    return DagPosterior(**settings_of(method, modularity, **more)).fit(datasets.load("coronary"))
+    return DagPosterior(**{"prior": "uniform", **settings_of(method, modularity, **more)}).fit(
+        datasets.load("coronary")
+    )
 
 
 def exact(modularity: str) -> DagPosterior:
     """The same posterior by a method that is left to us, which computes everything at once."""
-    model = DagPosterior(score="bdeu", modularity=modularity).fit(datasets.load("coronary"))
+    model = DagPosterior(prior="uniform", score="bdeu", modularity=modularity).fit(datasets.load("coronary"))
     assert model.fitted_.recall("results") is not None
     return model
 
@@ -131,7 +133,7 @@ def test_results_are_computed_once(method: str, modularity: str) -> None:
 @lazily
 def test_scikit_learn_takes_such_a_model_for_fitted(method: str, modularity: str) -> None:
     engine = RecordingEngine()
-    model = DagPosterior(**settings_of(method, modularity, engine=engine))
+    model = DagPosterior(**{"prior": "uniform", **settings_of(method, modularity, engine=engine)})
     with pytest.raises(NotFittedError):
         check_is_fitted(model)
     model.fit(datasets.load("coronary"))
@@ -178,7 +180,7 @@ def test_parts_and_sums_of_samples_do_not_ask_for_the_evidence(method: str, modu
 @lazily
 def test_with_a_checkpoint_everything_is_computed_in_the_fit(method: str, modularity: str, tmp_path: Path) -> None:
     engine = RecordingEngine()
-    model = DagPosterior(**settings_of(method, modularity, engine=engine))
+    model = DagPosterior(**{"prior": "uniform", **settings_of(method, modularity, engine=engine)})
     model.fit(datasets.load("coronary"), checkpoint=Checkpoint(tmp_path / "run.partial", seconds=0))
     assert model.fitted_.recall("results") is not None
     made = list(engine.sums)

@@ -58,7 +58,9 @@ def table() -> Any:
 
 
 def fitted(table: Any, method: Any, modularity: str = "structure", **settings: Any) -> DagPosterior:
-    return DagPosterior(method=method, modularity=modularity, seed=1, **{"score": "bdeu", **settings}).fit(table)
+    return DagPosterior(
+        method=method, modularity=modularity, seed=1, **{"prior": "uniform", "score": "bdeu", **settings}
+    ).fit(table)
 
 
 def drawn(model: DagPosterior, count: int, **settings: Any) -> DagSample:
@@ -78,7 +80,7 @@ def test_a_method_is_known_by_its_name(name: str) -> None:
 @pytest.mark.parametrize("wrong", ["mcmc", "", 5, None, PartitionMCMC, Trees])
 def test_an_unknown_method_is_refused_with_the_known_ones(wrong: Any, table: Any) -> None:
     with pytest.raises(InputError, match=r"'partition-mcmc'.*BlockGibbs"):
-        DagPosterior(score="bdeu", method=wrong).fit(table)
+        DagPosterior(prior="uniform", score="bdeu", method=wrong).fit(table)
 
 
 @pytest.mark.parametrize(("method", "modularity"), CHAINS, **IDS)
@@ -112,13 +114,13 @@ def test_a_chain_gives_a_sample_that_says_what_it_is_worth(method: Any, modulari
 @pytest.mark.parametrize(("method", "modularity"), CHAINS, **IDS)
 def test_the_edges_of_a_chain_that_was_asked_for_are_its_own(method: Any, modularity: str, table: Any) -> None:
     """Exact sums would be quick here, but then nobody would see what the chain found."""
-    model = DagPosterior(score="bdeu", method=method, modularity=modularity, samples=2000, seed=1)
+    model = DagPosterior(prior="uniform", score="bdeu", method=method, modularity=modularity, samples=2000, seed=1)
     assert not model.plan(table).exact
     model.fit(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DagpostWarning)
         found = model.edge_probabilities_.to_numpy()
-    exact = DagPosterior(score="bdeu", modularity=modularity).fit(table).edge_probabilities_.to_numpy()
+    exact = DagPosterior(prior="uniform", score="bdeu", modularity=modularity).fit(table).edge_probabilities_.to_numpy()
     sample = model.own_sample()
     assert (model.exact_, model.verdict_) == (False, sample.diagnostics().verdict)
     assert math.isnan(model.log_evidence_)
@@ -177,7 +179,7 @@ def test_what_cannot_be_gone_on_from_is_refused(table: Any) -> None:
     with pytest.raises(InputError, match="seed that they began with"):
         model.sample(800, resume=sample, seed=5)
     with pytest.raises(InputError, match="Only chains"):
-        DagPosterior(score="bdeu").fit(table).sample(800, resume=sample)
+        DagPosterior(prior="uniform", score="bdeu").fit(table).sample(800, resume=sample)
 
 
 def test_a_part_of_a_chain_is_taken_for_one_chain(table: Any) -> None:
@@ -191,7 +193,7 @@ def test_a_part_of_a_chain_is_taken_for_one_chain(table: Any) -> None:
 
 def test_independent_graphs_have_nothing_to_diagnose(table: Any) -> None:
     with pytest.raises(InputError, match="do not come from chains"):
-        DagPosterior(score="bdeu").fit(table).sample(10, seed=1).diagnostics()
+        DagPosterior(prior="uniform", score="bdeu").fit(table).sample(10, seed=1).diagnostics()
 
 
 def test_chains_that_disagree_warn_at_the_line_of_the_user(table: Any) -> None:
@@ -209,9 +211,9 @@ def test_an_interrupt_ends_chains_with_what_they_have(table: Any) -> None:
         if stage.startswith("chains") and done >= 8:
             raise KeyboardInterrupt
 
-    model = DagPosterior(score="bdeu", method=PartitionMCMC(chains=2, thinning=2, burn_in=0), progress=interrupt).fit(
-        table
-    )
+    model = DagPosterior(
+        prior="uniform", score="bdeu", method=PartitionMCMC(chains=2, thinning=2, burn_in=0), progress=interrupt
+    ).fit(table)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         sample = model.sample(5_000, seed=1)
@@ -253,7 +255,7 @@ def test_a_sampled_answer_of_trees_covers_the_exact_edge(table: Any) -> None:
 
 def test_forests_are_the_graphs_of_at_most_one_parent(table: Any) -> None:
     forests = fitted(table, Trees(spanning=False))
-    exact = DagPosterior(score="bdeu", max_parents=1).fit(table)
+    exact = DagPosterior(prior="uniform", score="bdeu", max_parents=1).fit(table)
     np.testing.assert_allclose(forests.edge_probabilities_, exact.edge_probabilities_, rtol=0, atol=1e-9)
     assert forests.log_evidence_ == pytest.approx(exact.log_evidence_, abs=1e-9)
 
@@ -261,7 +263,7 @@ def test_forests_are_the_graphs_of_at_most_one_parent(table: Any) -> None:
 def test_a_given_order_is_the_posterior_without_the_edges_against_it(table: Any) -> None:
     order = ["Family", "P. Work", "M. Work", "Smoking", "Proteins", "Pressure"]
     given = fitted(table, GivenOrder(order))
-    exact = DagPosterior(score="bdeu", tiers=[[name] for name in order]).fit(table)
+    exact = DagPosterior(prior="uniform", score="bdeu", tiers=[[name] for name in order]).fit(table)
     np.testing.assert_allclose(given.edge_probabilities_, exact.edge_probabilities_, rtol=0, atol=1e-9)
     assert given.log_evidence_ == pytest.approx(exact.log_evidence_, abs=1e-9)
 
@@ -307,7 +309,7 @@ def test_a_sample_of_a_given_order_joins_one_from_a_file(table: Any, tmp_path: P
 
 
 def test_a_fit_that_is_broken_off_leaves_no_model(table: Any) -> None:
-    model = DagPosterior(score="bdeu").fit(table)
+    model = DagPosterior(prior="uniform", score="bdeu").fit(table)
 
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -343,7 +345,7 @@ def crowded(monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
 def test_chains_take_over_where_tables_do_not_fit(
     modularity: Any, name: str, crowded: pd.DataFrame, tmp_path: Path
 ) -> None:
-    model = DagPosterior(score="bdeu", modularity=modularity, samples=400, seed=1)
+    model = DagPosterior(prior="uniform", score="bdeu", modularity=modularity, samples=400, seed=1)
     with pytest.warns(DagpostWarning, match=f"estimated from 400 graphs .{name}"):
         model.fit(crowded)
     assert model.method_ == name
@@ -387,6 +389,6 @@ def test_what_is_no_sample_and_no_scores_is_refused(table: Any) -> None:
     with pytest.raises(InputError, match="whole sample"):
         fitted(table, CHAINS[0][0], "order").sample(200, resume="file")
     with pytest.raises(InputError, match="read_jkl"):
-        DagPosterior(score="bdeu").fit_scores("scores.jkl")
+        DagPosterior(prior="uniform", score="bdeu").fit_scores("scores.jkl")
     with pytest.raises(InputError, match=r"must be an int in \[1, 1000\]"):
         PartitionMCMC(chains=10**9)

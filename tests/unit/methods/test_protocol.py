@@ -55,7 +55,7 @@ def model(method: Method, models: dict[str, DagPosterior]) -> DagPosterior:
         table = datasets.load("coronary")
         if isinstance(method, Augmentation):
             table = with_gaps(table)
-        unfitted = DagPosterior(score="bdeu", method=method, modularity=modularity, samples=20, seed=1)
+        unfitted = DagPosterior(prior="uniform", score="bdeu", method=method, modularity=modularity, samples=20, seed=1)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "1 cell has no value|Do not trust it yet", DagpostWarning)
             models[method.name] = unfitted.fit(table)

@@ -20,7 +20,7 @@ def table(nodes: int) -> Table:
 
 @pytest.mark.parametrize(("nodes", "count"), [(2, 3), (3, 25), (4, 543), (5, 29_281)])
 def test_there_are_as_many_graphs_as_are_known_to_be(nodes: int, count: int) -> None:
-    model = DagPosterior("bdeu").fit(table(nodes))
+    model = DagPosterior("bdeu", prior="uniform").fit(table(nodes))
     found = all_graphs(model.fitted_)
     assert found is not None
     assert len(found) == len(np.unique(found.parents, axis=0)) == count
@@ -39,7 +39,7 @@ def test_there_are_as_many_graphs_as_are_known_to_be(nodes: int, count: int) -> 
     ],
 )
 def test_weights_of_all_graphs_give_the_exact_probabilities(settings: dict[str, Any]) -> None:
-    model = DagPosterior(**{"score": "bdeu", **settings}).fit(table(4))
+    model = DagPosterior(**{"prior": "uniform", "score": "bdeu", **settings}).fit(table(4))
     found = all_graphs(model.fitted_)
     assert found is not None
     assert found.weights.sum() == pytest.approx(1.0)
@@ -48,5 +48,5 @@ def test_weights_of_all_graphs_give_the_exact_probabilities(settings: dict[str, 
 
 
 def test_many_columns_gaps_and_other_targets_have_samples_instead() -> None:
-    assert all_graphs(DagPosterior("bdeu").fit(table(6)).fitted_) is None
-    assert all_graphs(DagPosterior("bdeu", method="trees").fit(table(3)).fitted_) is None
+    assert all_graphs(DagPosterior("bdeu", prior="uniform").fit(table(6)).fitted_) is None
+    assert all_graphs(DagPosterior("bdeu", prior="uniform", method="trees").fit(table(3)).fitted_) is None

@@ -98,7 +98,9 @@ class Posterior:
         self.names = NAMES[:nodes]
         self.of_each_graph = naive_structure.probability_of_every_dag(weights, max_parents, modularity)
         scores = LocalScores(self.names, max_parents, weights)
-        self.fitted = DagPosterior(score="bdeu", modularity=modularity, threads=1).fit_scores(scores).fitted_
+        self.fitted = (
+            DagPosterior(prior="uniform", score="bdeu", modularity=modularity, threads=1).fit_scores(scores).fitted_
+        )
 
     def exact(self, feature: Feature) -> float | None:
         found = exact_answer(Query(feature), self.fitted)
@@ -314,7 +316,7 @@ def conditional_truth(model: DagPosterior, feature: Feature, given_: Feature) ->
 def test_conditional_probabilities_are_exact_and_right(
     text: str, condition: str, modularity: str, frame: pd.DataFrame
 ) -> None:
-    model = DagPosterior(score="bdeu", modularity=modularity).fit(frame)
+    model = DagPosterior(prior="uniform", score="bdeu", modularity=modularity).fit(frame)
     found = model.probability(text, given=condition)
     features = [parse(part, NAMES[:4]).feature for part in (text, condition)]
     assert found.rule == "exact"
@@ -337,7 +339,7 @@ def test_an_answer_given_next_to_nothing_is_right_or_not_called_exact(
     text: str, condition: str, modularity: str, frame: pd.DataFrame
 ) -> None:
     """The condition has a probability of some 1e-80: what is left of 1 after subtraction is rounding error."""
-    model = DagPosterior(score="bdeu", modularity=modularity, samples=100, seed=1).fit(frame)
+    model = DagPosterior(prior="uniform", score="bdeu", modularity=modularity, samples=100, seed=1).fit(frame)
     found = model.probability(text, given=condition)
     features = [parse(part, NAMES[:4]).feature for part in (text, condition)]
     expected = conditional_truth(model, *features)
@@ -361,7 +363,7 @@ def test_an_answer_given_a_path_that_is_next_to_impossible_is_right_or_not_calle
 def test_a_condition_that_no_graph_meets_is_said_to_be_one(
     condition: str, modularity: str, frame: pd.DataFrame
 ) -> None:
-    model = DagPosterior(score="bdeu", modularity=modularity, samples=100, seed=1).fit(frame)
+    model = DagPosterior(prior="uniform", score="bdeu", modularity=modularity, samples=100, seed=1).fit(frame)
     found = model.probability("C -> D", given=condition)
     assert np.isnan(found.value)
     assert (found.lower, found.upper) == (0.0, 1.0)

@@ -19,7 +19,7 @@ NAMES = ("A", "B", "C", "D")
 def model(request: pytest.FixtureRequest) -> DagPosterior:
     rng = np.random.default_rng(3)
     table = pd.DataFrame(rng.integers(0, 2, (40, 4)).astype(str), columns=list(NAMES))
-    return DagPosterior(seed=1, modularity=request.param).fit(table)
+    return DagPosterior(prior="uniform", seed=1, modularity=request.param).fit(table)
 
 
 def _by_enumeration(model: DagPosterior, statement: str, given: str) -> float:
@@ -49,7 +49,9 @@ def test_a_condition_that_is_all_but_impossible_is_not_called_so(given: str, mod
     codes = rng.integers(0, 2, (3000, 4))
     codes[:, 1] = codes[:, 0]
     codes[:, 2] = codes[:, 0] ^ (rng.random(3000) < 0.02)
-    model = DagPosterior(seed=1, modularity=modularity).fit(pd.DataFrame(codes.astype(str), columns=list(NAMES)))
+    model = DagPosterior(prior="uniform", seed=1, modularity=modularity).fit(
+        pd.DataFrame(codes.astype(str), columns=list(NAMES))
+    )
     left = model.given(given)
     assert left.condition_.log_probability < -250.0
     assert float(model.probability(given)) == pytest.approx(float(left.condition_.probability), rel=1e-6, abs=1e-300)

@@ -68,7 +68,7 @@ def test_what_no_statement_says_decides_nothing() -> None:
 
 
 def test_directions_of_a_conditioned_model_are_decided_by_what_is_assumed() -> None:
-    model = DagPosterior("bdeu", seed=1, samples=2_000).fit(random_table(["a", "b", "c"]))
+    model = DagPosterior("bdeu", prior="uniform", seed=1, samples=2_000).fit(random_table(["a", "b", "c"]))
     own, given = (found.directions().set_index(["from", "to"]) for found in (model, model.given("a ~> b")))
     assert set(own["direction"]) <= {"open", "clear", "leaning"}
     pair: Any = given.loc[("a", "b")]

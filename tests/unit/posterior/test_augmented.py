@@ -164,7 +164,7 @@ def test_there_is_no_evidence_with_gaps() -> None:
 
 
 def test_only_averages_over_completed_tables_have_errors() -> None:
-    model = DagPosterior("bdeu").fit(table_with_gaps().dropna())
+    model = DagPosterior("bdeu", prior="uniform").fit(table_with_gaps().dropna())
     assert model.exact_
     assert not hasattr(model, "edge_errors_")
     assert math.isfinite(model.log_evidence_)
@@ -301,12 +301,14 @@ def test_regimes_and_verdicts_of_other_chains_are_as_they_were() -> None:
 def test_memory_for_the_chains_is_asked_for_before_rows_are_written_out() -> None:
     rows = np.array([["a", "x"], ["b", None], ["b", "y"], ["a", "y"]] * 5, dtype=object)
     with pytest.raises(ResourceError, match=r"Completing 5,000,000,000,000 cells in 5,000,000,000,015 rows.*'drop'"):
-        DagPosterior(score="bdeu", missing="augment").fit(rows, counts=[10**12] * 20)
+        DagPosterior(prior="uniform", score="bdeu", missing="augment").fit(rows, counts=[10**12] * 20)
 
 
 def test_plans_count_a_row_with_gaps_as_often_as_it_was_seen() -> None:
     rows = np.array([["a", "x"], ["b", None], ["b", "y"], ["a", "y"]] * 5, dtype=object)
-    once, often = (DagPosterior(score="bdeu").plan(rows, counts=[count] * 20).seconds for count in (1, 10_000))
+    once, often = (
+        DagPosterior(prior="uniform", score="bdeu").plan(rows, counts=[count] * 20).seconds for count in (1, 10_000)
+    )
     assert often > 5.0 * once
 
 
@@ -315,4 +317,4 @@ def test_sums_over_all_orders_of_many_columns_are_refused_and_not_begun() -> Non
     rows[:2] = [[0] * 30, [1] * 30]
     rows[5, 3] = None
     with pytest.raises(ResourceError, match=r"orders of 30 variables .*modularity='structure'"):
-        DagPosterior(score="bdeu", modularity="order", missing="augment", max_parents=2).fit(rows)
+        DagPosterior(prior="uniform", score="bdeu", modularity="order", missing="augment", max_parents=2).fit(rows)

@@ -24,7 +24,9 @@ def table_with_gaps(rows: int = 60) -> np.ndarray:
 
 def fitted(score: Any = "bdeu", samples: int = 4000, **settings: Any) -> DagPosterior:
     """A model of the table, from one seed."""
-    return DagPosterior(score=score, seed=1, samples=samples, **settings).fit(as_table(table_with_gaps()))
+    return DagPosterior(score=score, seed=1, samples=samples, **{"prior": "uniform", **settings}).fit(
+        as_table(table_with_gaps())
+    )
 
 
 def edges_of(**settings: Any) -> np.ndarray:

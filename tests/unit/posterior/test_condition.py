@@ -40,7 +40,7 @@ def table(rows: int = 60, seed: int = 3) -> pd.DataFrame:
 
 def fitted(**settings: Any) -> DagPosterior:
     own = {"score": BDeu((1.0, 10.0)), "seed": 1, "samples": 2000, "threads": 1, "progress": False, **settings}
-    return DagPosterior(**own).fit(table())
+    return DagPosterior(**{"prior": "uniform", **own}).fit(table())
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_nothing_is_summed_before_somebody_asks_and_then_once(
 
 
 def test_values_that_cannot_matter_are_not_summed_but_are_in_the_best_graphs() -> None:
-    model = DagPosterior(score=BDeu((1e-30, 10.0)), seed=1, threads=1, progress=False).fit(table())
+    model = DagPosterior(prior="uniform", score=BDeu((1e-30, 10.0)), seed=1, threads=1, progress=False).fit(table())
     assert model.mixture_weights_.min() < 1e-13
     left = model.given("A -> B")
     assert left.edge_probabilities_.loc["A", "B"] == pytest.approx(1.0, abs=1e-12)
@@ -168,7 +168,7 @@ def test_what_is_all_but_impossible_has_its_own_posterior(scale: float) -> None:
     weights = np.zeros((4, 8))
     masks = np.array(naive.parent_masks(1, 4, 3))
     weights[1, masks & 1 == 1] = -scale  # A -> B
-    model = DagPosterior(seed=1, threads=1, progress=False).fit_scores(LocalScores(NAMES, 3, weights))
+    model = DagPosterior(prior="uniform", seed=1, threads=1, progress=False).fit_scores(LocalScores(NAMES, 3, weights))
     left = model.given("A -> B")
     log_joint = naive.log_joint_of_every_dag(weights, 3)
     held = naive.parents_in_every_dag(4)[:, 1] & 1 == 1
@@ -280,7 +280,7 @@ def _holds(graph: Any) -> bool:
 def test_the_best_graphs_of_several_ways_are_settled_soon_where_many_tie() -> None:
     """No graph is in two ways, so that none can weigh what both have together."""
     weights = np.zeros((4, 8))
-    model = DagPosterior(seed=1, threads=1, progress=False).fit_scores(LocalScores(NAMES, 3, weights))
+    model = DagPosterior(prior="uniform", seed=1, threads=1, progress=False).fit_scores(LocalScores(NAMES, 3, weights))
     left = model.given("A -- B | C -> D")
     assert len(left.fitted_.workspace.parts) > 1
     lengths: list[int] = []

@@ -49,7 +49,7 @@ def of_direction(own: float, *others: float, back: float = 0.0) -> Sensitivity:
 @pytest.mark.parametrize("settings", [{"score": BDeu(5)}, {"score": BDeu(1), "modularity": "order"}], ids=str)
 def test_every_share_is_that_of_the_refit_by_hand(settings: dict[str, object]) -> None:
     table = collider()
-    model = DagPosterior(**settings, samples=3_000, seed=2).fit(table)
+    model = DagPosterior(**{"prior": "uniform", **settings}, samples=3_000, seed=2).fit(table)
     found = model.sensitivity()
     assert found.directions()
     assert {own.word for own in found.directions()} <= {"clear", "leaning"}
@@ -67,7 +67,7 @@ def test_every_share_is_that_of_the_refit_by_hand(settings: dict[str, object]) -
 
 
 def test_clear_directions_that_hang_on_the_equivalent_sample_size_do_not_survive() -> None:
-    model = DagPosterior(BDeu(5), seed=1).fit(coronary_of_the_paper())
+    model = DagPosterior(BDeu(5), prior="uniform", seed=1).fit(coronary_of_the_paper())
     found = model.sensitivity()
     clear = [own for own in found.directions() if own.word == "clear" and own.joined >= 0.5]
     assert len(clear) == 5
@@ -97,7 +97,7 @@ def test_a_model_without_directions_tries_none(monkeypatch: pytest.MonkeyPatch) 
         return real(fitted, count, seed, **options)
 
     monkeypatch.setattr(Fitted, "draw", counted)
-    model = DagPosterior(BDeu(1), tiers=[["a"], ["b"], ["c"]], samples=2_000, seed=1).fit(independent)
+    model = DagPosterior(BDeu(1), prior="uniform", tiers=[["a"], ["b"], ["c"]], samples=2_000, seed=1).fit(independent)
     found = model.sensitivity()
     assert drawn == [2_000]
     assert found.compelled is None
@@ -108,16 +108,16 @@ def test_a_model_without_directions_tries_none(monkeypatch: pytest.MonkeyPatch) 
 
 def test_directions_are_tried_only_where_draws_are_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     table = collider()
-    with_draws = DagPosterior(BDeu(5), samples=2_000, seed=1).fit(table).fitted_
+    with_draws = DagPosterior(BDeu(5), prior="uniform", samples=2_000, seed=1).fit(table).fitted_
     long = variations.expected_seconds(with_draws, variations.refits_of(with_draws))
     monkeypatch.setattr(Fitted, "can_draw_quickly", False)
-    model = DagPosterior(BDeu(5), samples=2_000, seed=1).fit(table)
+    model = DagPosterior(BDeu(5), prior="uniform", samples=2_000, seed=1).fit(table)
     short = variations.expected_seconds(model.fitted_, variations.refits_of(model.fitted_))
     assert 0.0 < short < long
     assert model.sensitivity().compelled is None
     assert model.fitted_.drawn is None
     # A model that has a sample already knows its directions, but its refits do not.
-    model = DagPosterior(BDeu(5), samples=2_000, seed=1).fit(table)
+    model = DagPosterior(BDeu(5), prior="uniform", samples=2_000, seed=1).fit(table)
     model.own_sample()
     found = model.sensitivity()
     assert all(own.known == [] and own.verdict([]).endswith("; not tried") for own in found.directions())
@@ -127,7 +127,7 @@ def test_directions_are_tried_only_where_draws_are_quick(monkeypatch: pytest.Mon
 
 
 def test_they_are_kept_in_the_file_and_older_files_have_none(tmp_path: Path) -> None:
-    model = DagPosterior(BDeu(5), samples=2_000, seed=1).fit(collider())
+    model = DagPosterior(BDeu(5), prior="uniform", samples=2_000, seed=1).fit(collider())
     found = model.sensitivity()
     model.save(tmp_path / "m")
     kept = DagPosterior.load(tmp_path / "m").sensitivity()
@@ -194,7 +194,9 @@ def test_the_sentence(kept: list[bool], sentence: str) -> None:
 
 
 def test_only_clear_directions_that_are_lost_are_said_to_be() -> None:
-    pair = directions_of(DagPosterior(BDeu(5), samples=2_000, seed=1).fit(collider()).fitted_).pair(0, 1)
+    pair = directions_of(DagPosterior(BDeu(5), prior="uniform", samples=2_000, seed=1).fit(collider()).fitted_).pair(
+        0, 1
+    )
     clear = pair._replace(word="clear", source=1, target=0, share=0.95)
     assert label_under_choices(clear, of_direction(0.95, 0.3)) == clear.label + NOT_UNDER_EVERY_CHOICE
     for found in (None, of_direction(0.95, 0.92), of_direction(0.95, math.nan)):
@@ -218,7 +220,7 @@ def test_directions_of_cut_columns_carry_a_warning() -> None:
     effect = causes.sum(axis=1) + 0.3 * rng.normal(size=400)
     frame = pd.DataFrame({"one\x1b": causes[:, 0], "two": causes[:, 1], "effect": effect})
     cuts = Recipe(cut=dict.fromkeys(frame, (3, "quantile")))
-    model = DagPosterior(BDeu(5), samples=2_000, seed=1, recipe=cuts).fit(frame)
+    model = DagPosterior(BDeu(5), prior="uniform", samples=2_000, seed=1, recipe=cuts).fit(frame)
     directions, recipe = directions_of(model.fitted_), model.fitted_.data.recipe
     assert {pair.word for pair in directions.pairs(0.5)} >= {"clear"}
     said = about_cuts(directions, recipe)
@@ -227,12 +229,12 @@ def test_directions_of_cut_columns_carry_a_warning() -> None:
     assert "\x1b" not in said
     assert said in model._repr_mimebundle_()["text/html"]
     assert about_cuts(directions, None) == ""
-    uncut = DagPosterior("bge", samples=2_000, seed=1).fit(frame)
+    uncut = DagPosterior("bge", prior="uniform", samples=2_000, seed=1).fit(frame)
     assert about_cuts(directions_of(uncut.fitted_), uncut.fitted_.data.recipe) == ""
-    levels = DagPosterior(BDeu(5), samples=2_000, seed=1).fit(collider())
+    levels = DagPosterior(BDeu(5), prior="uniform", samples=2_000, seed=1).fit(collider())
     assert about_cuts(directions_of(levels.fitted_), levels.fitted_.data.recipe) == ""
     # Nothing is claimed where every direction is open.
     some = Recipe(cut=dict.fromkeys(("two", "effect"), (3, "quantile")))
-    two = DagPosterior(BDeu(5), samples=2_000, seed=1, recipe=some).fit(frame[["two", "effect"]])
+    two = DagPosterior(BDeu(5), prior="uniform", samples=2_000, seed=1, recipe=some).fit(frame[["two", "effect"]])
     assert two.fitted_.data.recipe is not None
     assert about_cuts(directions_of(two.fitted_), two.fitted_.data.recipe) == ""

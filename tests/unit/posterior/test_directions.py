@@ -62,7 +62,7 @@ def add_up(found: Directions) -> None:
 
 
 def test_a_collider_is_clear_and_is_said_so(collider: Any) -> None:
-    found = pairs_of(DagPosterior(score="bdeu", seed=1).fit(collider))
+    found = pairs_of(DagPosterior(prior="uniform", score="bdeu", seed=1).fit(collider))
     assert found["A", "C"] == found["B", "C"] == found["C", "D"] == "clear"
 
 
@@ -101,7 +101,9 @@ def test_no_direction_is_clear_in_a_table_whose_best_class_is_a_chain() -> None:
     columns = [generator.integers(0, 2, 3000)]
     for _ in range(4):
         columns.append(np.where(generator.random(3000) < 0.85, columns[-1], 1 - columns[-1]))
-    model = DagPosterior(score="bdeu", seed=1).fit(pd.DataFrame(dict(zip("abcde", columns, strict=True))))
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(
+        pd.DataFrame(dict(zip("abcde", columns, strict=True)))
+    )
     found = directions_of(model.fitted_)
     joined = found.pairs(0.5)
     assert len(joined) == 4
@@ -109,7 +111,7 @@ def test_no_direction_is_clear_in_a_table_whose_best_class_is_a_chain() -> None:
 
 
 def test_intervals_hold_what_all_graphs_together_say(table: Any) -> None:
-    model = DagPosterior(score="bdeu", seed=1).fit(table)
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(table)
     everything = model.best(543)
     assert everything.covered == pytest.approx(1.0)
     truth, found = directions_of_sample(everything), directions_of(model.fitted_)
@@ -125,7 +127,7 @@ def test_intervals_hold_what_all_graphs_together_say(table: Any) -> None:
 
 
 def test_what_is_exact_for_edges_bounds_what_is_compelled(table: Any) -> None:
-    model = DagPosterior(score="bdeu", seed=1, samples=50).fit(table)
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1, samples=50).fit(table)
     found = directions_of(model.fitted_)
     edges = model.edge_probabilities_.to_numpy()
     np.testing.assert_allclose(found.joined, edges + edges.T, atol=1e-9)
@@ -135,7 +137,7 @@ def test_what_is_exact_for_edges_bounds_what_is_compelled(table: Any) -> None:
 
 
 def test_k2_is_judged_by_equivalence_although_its_score_is_not_equivalent(table: Any) -> None:
-    model = DagPosterior(score="k2", seed=1).fit(table)
+    model = DagPosterior(prior="uniform", score="k2", seed=1).fit(table)
     found, sample = directions_of(model.fitted_), model.best(543)
     rows = [tuple(row) for row in sample.parents.tolist()]
     by_data, _, _ = naive.shares(rows, sample.weights.tolist())
@@ -157,7 +159,7 @@ def test_k2_is_judged_by_equivalence_although_its_score_is_not_equivalent(table:
 def test_a_score_that_may_prefer_graphs_of_a_class_is_said_to(
     score: Any, equivalent: bool, table: Any, tmp_path: Path
 ) -> None:
-    model = DagPosterior(score=score, seed=1, samples=50).fit(table[:200])
+    model = DagPosterior(prior="uniform", score=score, seed=1, samples=50).fit(table[:200])
     model.save(tmp_path / "model.dagpost")
     model.own_sample().save(tmp_path / "graphs.dags")
     for found in (
@@ -169,7 +171,9 @@ def test_a_score_that_may_prefer_graphs_of_a_class_is_said_to(
 
 
 def test_a_score_of_continuous_columns_prefers_no_graph_of_a_class(table: Any) -> None:
-    model = DagPosterior(score="bge", seed=1, samples=50).fit(np.random.default_rng(1).normal(size=(50, 3)))
+    model = DagPosterior(prior="uniform", score="bge", seed=1, samples=50).fit(
+        np.random.default_rng(1).normal(size=(50, 3))
+    )
     assert directions_of(model.fitted_).note == ""
 
     class Other(BDeu):
@@ -177,11 +181,14 @@ def test_a_score_of_continuous_columns_prefers_no_graph_of_a_class(table: Any) -
             return super().terms(*arguments)
 
     # It may score in any way.
-    assert "may itself prefer" in directions_of(DagPosterior(score=Other(), seed=1).fit(table[:200]).fitted_).note
+    assert (
+        "may itself prefer"
+        in directions_of(DagPosterior(prior="uniform", score=Other(), seed=1).fit(table[:200]).fitted_).note
+    )
 
 
 def test_order_modular_directions_are_of_the_order_modular_posterior(table: Any) -> None:
-    model = DagPosterior(score="bdeu", modularity="order", seed=1).fit(table)
+    model = DagPosterior(prior="uniform", score="bdeu", modularity="order", seed=1).fit(table)
     found = directions_of(model.fitted_)
     add_up(found)
     np.testing.assert_allclose(found.joined, model.probability_matrix("--").to_numpy(), atol=1e-9)
@@ -189,7 +196,9 @@ def test_order_modular_directions_are_of_the_order_modular_posterior(table: Any)
 
 def test_chains_give_directions_with_intervals_for_what_they_are_worth(table: Any) -> None:
     sample = (
-        DagPosterior(score="bdeu", method=PartitionMCMC(chains=2, burn_in=2000), seed=1).fit(table).sample(4000, seed=2)
+        DagPosterior(prior="uniform", score="bdeu", method=PartitionMCMC(chains=2, burn_in=2000), seed=1)
+        .fit(table)
+        .sample(4000, seed=2)
     )
     found = directions_of_sample(sample)
     add_up(found)
@@ -197,12 +206,12 @@ def test_chains_give_directions_with_intervals_for_what_they_are_worth(table: An
     shown = found.joined >= 0.001
     np.fill_diagonal(shown, False)
     assert (found.upper > found.lower)[shown].all()
-    truth = directions_of_sample(DagPosterior(score="bdeu").fit(table).best(543))
+    truth = directions_of_sample(DagPosterior(prior="uniform", score="bdeu").fit(table).best(543))
     assert (np.abs(found.by_data - truth.by_data) < 0.1).all()
 
 
 def test_shares_of_replicates_are_of_their_classes(collider: Any) -> None:
-    model = DagPosterior(score="bdeu", method="bootstrap", samples=20, seed=1).fit(collider)
+    model = DagPosterior(prior="uniform", score="bdeu", method="bootstrap", samples=20, seed=1).fit(collider)
     found, sample = directions_of(model.fitted_), model.own_sample()
     by_data, _, reversible = naive.shares([tuple(row) for row in sample.parents.tolist()], sample.weights.tolist())
     assert found.joined.max() == pytest.approx(1.0)
@@ -212,13 +221,13 @@ def test_shares_of_replicates_are_of_their_classes(collider: Any) -> None:
 
 
 def test_all_edges_of_trees_are_reversible(collider: Any) -> None:
-    found = DagPosterior(score="bdeu", method="trees", seed=1).fit(collider).directions()
+    found = DagPosterior(prior="uniform", score="bdeu", method="trees", seed=1).fit(collider).directions()
     assert set(found["direction"]) == {"open"}
     np.testing.assert_allclose(found["reversible"], found["joined"])
 
 
 def test_a_given_order_is_a_rule_and_not_a_finding(collider: Any) -> None:
-    model = DagPosterior(score="bdeu", method=GivenOrder(["A", "B", "C", "D"]), seed=1).fit(collider)
+    model = DagPosterior(prior="uniform", score="bdeu", method=GivenOrder(["A", "B", "C", "D"]), seed=1).fit(collider)
     assert set(pairs_of(model).values()) == {"rules"}
     assert set(pairs_of(model)) == {(a, b) for a in "ABCD" for b in "ABCD" if a < b}
     assert set(pairs_of(model.own_sample()).values()) == {"rules"}
@@ -226,8 +235,8 @@ def test_a_given_order_is_a_rule_and_not_a_finding(collider: Any) -> None:
 
 def test_what_tiers_decide_is_never_a_finding(collider: Any) -> None:
     plain, ruled = (
-        DagPosterior(score="bdeu", seed=1).fit(collider),
-        DagPosterior(score="bdeu", seed=1, tiers=[["A"], ["C"]]).fit(collider),
+        DagPosterior(prior="uniform", score="bdeu", seed=1).fit(collider),
+        DagPosterior(prior="uniform", score="bdeu", seed=1, tiers=[["A"], ["C"]]).fit(collider),
     )
     assert pairs_of(plain)["A", "C"] == "clear"
     assert pairs_of(ruled)["A", "C"] == "rules"
@@ -239,7 +248,7 @@ def test_what_tiers_decide_is_never_a_finding(collider: Any) -> None:
 
 def test_what_directions_rest_on_is_said_with_and_without_rules(collider: Any) -> None:
     free, tiers, ordered = (
-        directions_of(DagPosterior(score="bdeu", seed=1, **rules).fit(collider).fitted_)
+        directions_of(DagPosterior(score="bdeu", seed=1, **{"prior": "uniform", **rules}).fit(collider).fitted_)
         for rules in ({}, {"tiers": [["A"], ["C", "D"]]}, {"method": GivenOrder(["A", "B", "C", "D"])})
     )
     assert free.assumption == ASSUMPTION
@@ -251,10 +260,10 @@ def test_what_directions_rest_on_is_said_with_and_without_rules(collider: Any) -
 def test_a_clear_direction_is_tried_without_the_rules(collider: Any) -> None:
     """Tiers that allow one collider only compel what hangs on it, among the graphs that they allow."""
     chain = collider[["A", "C", "D"]]
-    model = DagPosterior(score="bdeu", seed=1, tiers=[["A"], ["C", "D"]]).fit(chain)
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1, tiers=[["A"], ["C", "D"]]).fit(chain)
     found = model.sensitivity()
     assert found.variations[-1].words == "none of your rules"
-    free = DagPosterior(score="bdeu", seed=1).fit(chain).edge_probabilities_.to_numpy()
+    free = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(chain).edge_probabilities_.to_numpy()
     np.testing.assert_allclose(found.joined[-1], free + free.T, atol=1e-9)
 
 
@@ -274,11 +283,11 @@ def test_what_follows_from_a_rule_is_decided_by_rules(table: Any) -> None:
     second = np.where(generator.random(3000) < 0.85, first, 1 - first)
     third = np.where(generator.random(3000) < 0.85, second, 1 - second)
     chain = pd.DataFrame({"a": first, "b": second, "c": third})
-    found = pairs_of(DagPosterior(score="bdeu", seed=1, required=[("a", "b")]).fit(chain))
+    found = pairs_of(DagPosterior(prior="uniform", score="bdeu", seed=1, required=[("a", "b")]).fit(chain))
     assert found["a", "b"] == found["b", "c"] == "rules"
-    found = pairs_of(DagPosterior(score="bdeu", seed=1, forbidden=[("b", "a")]).fit(chain))
+    found = pairs_of(DagPosterior(prior="uniform", score="bdeu", seed=1, forbidden=[("b", "a")]).fit(chain))
     assert found["a", "b"] == found["b", "c"] == "rules"
-    assert pairs_of(DagPosterior(score="bdeu", seed=1, max_parents=1).fit(chain))["a", "b"] == "open"
+    assert pairs_of(DagPosterior(prior="uniform", score="bdeu", seed=1, max_parents=1).fit(chain))["a", "b"] == "open"
 
 
 # Interventions
@@ -297,17 +306,17 @@ def experiment() -> tuple[pd.DataFrame, list[str]]:
 
 def test_setting_a_column_makes_directions_clear(experiment: Any) -> None:
     rows, what = experiment
-    model = DagPosterior(score="bdeu", seed=1).fit(rows, interventions=what)
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(rows, interventions=what)
     assert model.fitted_.data.targets == ((), ("b",))
     found = pairs_of(model)
     assert found["a", "b"] == found["b", "c"] == "clear"
     assert pairs_of(model.own_sample()) == found
-    assert pairs_of(DagPosterior(score="bdeu", seed=1).fit(rows))["b", "c"] == "open"
+    assert pairs_of(DagPosterior(prior="uniform", score="bdeu", seed=1).fit(rows))["b", "c"] == "open"
 
 
 def test_files_keep_what_was_set(experiment: Any, tmp_path: Path) -> None:
     rows, what = experiment
-    model = DagPosterior(score="bdeu", seed=1).fit(rows, interventions=what)
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(rows, interventions=what)
     model.save(tmp_path / "model.dagpost")
     model.own_sample().save(tmp_path / "graphs.dags")
     loaded = DagPosterior.load(tmp_path / "model.dagpost")
@@ -320,7 +329,7 @@ def test_files_that_do_not_say_what_was_set_give_observational_directions_and_sa
     experiment: Any, tmp_path: Path
 ) -> None:
     rows, what = experiment
-    model = DagPosterior(score="bdeu", seed=1).fit(rows, interventions=what)
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(rows, interventions=what)
     model.save(tmp_path / "model.dagpost")
     about, arrays = archive.read_archive(tmp_path / "model.dagpost", "model")
     del about["targets"], about["sample"]["provenance"]["targets"]
@@ -335,7 +344,7 @@ def test_files_that_do_not_say_what_was_set_give_observational_directions_and_sa
 def test_samples_that_do_not_name_what_was_set_go_together_with_those_that_do(experiment: Any) -> None:
     """The fingerprint of the data says whether it is the same."""
     rows, what = experiment
-    model = DagPosterior(score="bdeu", seed=1).fit(rows, interventions=what)
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(rows, interventions=what)
     new, old = model.sample(50, seed=1), model.sample(50, seed=2)
     old = old._with(provenance={key: value for key, value in old.provenance.items() if key != "targets"})
     assert pairs_of(new + old)["b", "c"] == "clear"
@@ -343,7 +352,7 @@ def test_samples_that_do_not_name_what_was_set_go_together_with_those_that_do(ex
 
 def test_a_column_that_was_set_in_every_row_has_no_parents_to_be_found(experiment: Any) -> None:
     rows, _ = experiment
-    model = DagPosterior(score="bdeu", seed=1).fit(rows, interventions=["b"] * len(rows))
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(rows, interventions=["b"] * len(rows))
     found = directions_of(model.fitted_)
     assert found.by_data[:, 1].max() == 0.0
     assert pairs_of(model)["b", "c"] == "clear"
@@ -353,7 +362,7 @@ def test_a_column_that_was_set_in_every_row_has_no_parents_to_be_found(experimen
 
 
 def test_the_table_has_one_row_a_pair_most_probably_joined_first(table: Any) -> None:
-    found = DagPosterior(score="bdeu", seed=1).fit(table).directions()
+    found = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(table).directions()
     assert list(found.columns) == [
         *("from", "to", "joined", "by_data", "by_data_back", "lower", "upper"),
         *("by_rules", "by_rules_back", "by_model", "by_model_back", "reversible", "direction"),
@@ -376,7 +385,7 @@ def test_every_word_has_a_label_and_a_mark_of_its_own() -> None:
 
 
 def test_directions_that_would_take_a_slow_sample_are_unknown(table: Any, monkeypatch: Any) -> None:
-    model = DagPosterior(score="bdeu", seed=1, tiers=[["Smoking"], ["Pressure"]]).fit(table)
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1, tiers=[["Smoking"], ["Pressure"]]).fit(table)
     monkeypatch.setattr(type(model.fitted_), "draws_quickly", False)
     monkeypatch.setattr(type(model.fitted_.method), "tables_at_hand", lambda *_: False)
     found = quick_directions(model.fitted_)
@@ -388,7 +397,7 @@ def test_directions_that_would_take_a_slow_sample_are_unknown(table: Any, monkey
 
 
 def test_a_confidence_out_of_range_is_refused(table: Any) -> None:
-    model = DagPosterior(score="bdeu", seed=1).fit(table)
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(table)
     for source in (model, model.sample(10, seed=1)):
         with pytest.raises(InputError, match="confidence"):
             source.directions(confidence=1.5)
@@ -397,7 +406,7 @@ def test_a_confidence_out_of_range_is_refused(table: Any) -> None:
 
 
 def test_an_edge_can_be_asked_whether_it_is_compelled(collider: Any) -> None:
-    model = DagPosterior(score="bdeu", seed=1).fit(collider)
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(collider)
     assert float(model.probability(compelled("A", "C"), given="A -- C")) > 0.9
     rows = np.array(all_dags(4), dtype=np.uint8)
     (held,) = evaluate([compelled("A", "C")], rows, list("ABCD"), block_size=100)

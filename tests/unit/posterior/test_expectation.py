@@ -30,7 +30,10 @@ def longest_path(graph: Any) -> float:
 @pytest.fixture(scope="module")
 def models() -> dict[str, DagPosterior]:
     methods = ("exact-layers", "iw-dds", "linear-extensions", "partition-mcmc", "structure-mcmc")
-    return {method: DagPosterior(score="bdeu", method=method, samples=2000, seed=1).fit(FRAME) for method in methods}
+    return {
+        method: DagPosterior(prior="uniform", score="bdeu", method=method, samples=2000, seed=1).fit(FRAME)
+        for method in methods
+    }
 
 
 def truth(model: DagPosterior, function: Any, given: bool) -> float:
@@ -61,7 +64,9 @@ def test_the_truth_is_within_a_few_standard_errors(
 
 
 def test_the_standard_error_of_independent_draws_is_the_usual_one() -> None:
-    sample = DagPosterior(score="bdeu", modularity="order", method="dds").fit(FRAME).sample(500, seed=1)
+    sample = (
+        DagPosterior(prior="uniform", score="bdeu", modularity="order", method="dds").fit(FRAME).sample(500, seed=1)
+    )
     values = np.array([number_of_edges(graph) for graph in sample])
     found = sample.expectation(number_of_edges)
     assert found == pytest.approx(values.mean())

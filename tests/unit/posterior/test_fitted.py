@@ -34,16 +34,16 @@ class Closing(ThreadEngine):
 
 def test_what_is_left_to_compute_runs_on_threads_once_the_engine_is_closed() -> None:
     with Closing(1) as engine:
-        model = DagPosterior(score="bdeu", method="iw-dds", engine=engine, seed=1).fit(TABLE)
+        model = DagPosterior(prior="uniform", score="bdeu", method="iw-dds", engine=engine, seed=1).fit(TABLE)
         sample = model.sample(200, seed=1)
-    here = DagPosterior(score="bdeu", method="iw-dds", seed=1).fit(TABLE)
+    here = DagPosterior(prior="uniform", score="bdeu", method="iw-dds", seed=1).fit(TABLE)
     assert model.edge_probabilities_.equals(here.edge_probabilities_)
     assert sample.covered == here.sample(200, seed=1).covered
 
 
 @pytest.mark.parametrize("wrong", [{"max_parents": -1}, {"method": "dds"}, {"modularity": "both"}])
 def test_wrong_settings_leave_the_model_of_before(wrong: dict[str, Any]) -> None:
-    model = DagPosterior(score="bdeu").fit(TABLE)
+    model = DagPosterior(prior="uniform", score="bdeu").fit(TABLE)
     before = model.log_evidence_
     model.set_params(**wrong)
     with pytest.raises(InputError):
@@ -52,7 +52,7 @@ def test_wrong_settings_leave_the_model_of_before(wrong: dict[str, Any]) -> None
 
 
 def test_paths_that_are_not_kept_are_not_those_of_the_other_posterior() -> None:
-    model = DagPosterior(score="bdeu", seed=1, samples=200).fit(TABLE)
+    model = DagPosterior(prior="uniform", score="bdeu", seed=1, samples=200).fit(TABLE)
     expected = model.probability("Smoking ~> Pressure").value
     results = model.fitted_.results
     assert results.sums is not None
@@ -65,11 +65,11 @@ def test_paths_that_are_not_kept_are_not_those_of_the_other_posterior() -> None:
 
 def test_too_many_best_graphs_are_refused_with_the_largest_number_that_fits() -> None:
     with pytest.raises(ResourceError, match="largest number of DAGs that fits"):
-        DagPosterior(score="bdeu").fit(TABLE).best(10**12)
+        DagPosterior(prior="uniform", score="bdeu").fit(TABLE).best(10**12)
 
 
 def test_effects_without_rows_are_refused_before_a_sample_is_drawn(tmp_path: Any) -> None:
-    DagPosterior(score="bdeu", method="kbest").fit(TABLE).save(tmp_path / "model.dagpost")
+    DagPosterior(prior="uniform", score="bdeu", method="kbest").fit(TABLE).save(tmp_path / "model.dagpost")
     loaded = DagPosterior.load(tmp_path / "model.dagpost")
     with pytest.raises(InputError, match=r"Effects need the rows .* save\(path, rows=True\)"):
         loaded.effect("Smoking", "Pressure")

@@ -53,6 +53,6 @@ def test_rows_that_count_twice_are_completed_twice() -> None:
 def test_a_latent_model_of_a_table_without_gaps_has_nothing_to_complete() -> None:
     frame = latent_frame().drop(columns="dose").dropna().astype({"pain": int}).head(30)
     method = Augmentation(burn_in=5, error=1e-4)
-    model = DagPosterior("latent-gaussian", method=method, samples=40, seed=1).fit(frame)
+    model = DagPosterior("latent-gaussian", prior="uniform", method=method, samples=40, seed=1).fit(frame)
     with pytest.raises(InputError, match=r"This one has no gaps\. The chains completed the latent numbers"):
         model.completed(1)

@@ -53,7 +53,7 @@ def mixed(**rules: Any) -> DagPosterior:
     bmi = 25 + 3 * sex + generator.normal(0, 1, 400)
     pressure = 120 + 2 * (bmi - 25) + 3 * generator.normal(0, 1, 400)
     table = pd.DataFrame({"sex": sex.astype(str), "smokes": smokes.astype(str), "bmi": bmi, "pressure": pressure})
-    return DagPosterior(score="conditional-gaussian", seed=1, samples=300, **rules).fit(table)
+    return DagPosterior(score="conditional-gaussian", seed=1, samples=300, **{"prior": "uniform", **rules}).fit(table)
 
 
 def test_directions_that_the_model_fixes_have_a_word_of_their_own() -> None:

@@ -32,7 +32,14 @@ def fitted(way: str = "exact-layers") -> DagPosterior:
         {"exogenous": ["sex"]} if way == "exact-layers" else {"tiers": [["sex", "smokes"], ["weight", "pressure"]]}
     )
     model = DagPosterior(
-        score="conditional-gaussian", method=method, samples=200, missing="augment", seed=1, threads=1, progress=False
+        prior="uniform",
+        score="conditional-gaussian",
+        method=method,
+        samples=200,
+        missing="augment",
+        seed=1,
+        threads=1,
+        progress=False,
     )
     return model.set_params(**settings).fit(patients())
 

@@ -76,7 +76,7 @@ cases = st.tuples(
 def test_evidence_edges_families_and_paths_match_enumeration(modularity: Any, case: Any) -> None:
     nodes, rows, seed, sizes = case
     table, sizes = random_table(nodes, rows, seed), tuple(sorted(sizes))
-    model = DagPosterior(BDeu(sizes), modularity=modularity).fit(table)
+    model = DagPosterior(BDeu(sizes), prior="uniform", modularity=modularity).fit(table)
     expected = twin(table, sizes, modularity, min(3, nodes - 1))
     assert model.exact_
     assert model.log_evidence_ == pytest.approx(expected.log_evidence, abs=1e-8)
@@ -103,7 +103,7 @@ def test_evidence_edges_families_and_paths_match_enumeration(modularity: Any, ca
 def test_conditional_probabilities_are_ratios_of_mixtures(modularity: Any, case: Any) -> None:
     _, rows, seed, sizes = case
     table, sizes = random_table(4, rows, seed), tuple(sorted(sizes))
-    model = DagPosterior(BDeu(sizes), modularity=modularity).fit(table)
+    model = DagPosterior(BDeu(sizes), prior="uniform", modularity=modularity).fit(table)
     expected = twin(table, sizes, modularity)
     a_to_b, b_to_c, c_to_d = (has_edge(4, *pair) for pair in ((0, 1), (1, 2), (2, 3)))
     reaches, above = has_path(4, 0, 2), has_path(4, 0, 3)
@@ -127,8 +127,10 @@ def test_conditional_probabilities_are_ratios_of_mixtures(modularity: Any, case:
 def test_a_mixture_of_ratios_would_be_something_else() -> None:
     table = random_table(4, 40, 7)
     sizes = (1.0, 10.0)
-    model = DagPosterior(BDeu(sizes)).fit(table)
-    ratios = [float(DagPosterior(BDeu(size)).fit(table).probability("P(A -> B | B -> C)")) for size in sizes]
+    model = DagPosterior(BDeu(sizes), prior="uniform").fit(table)
+    ratios = [
+        float(DagPosterior(BDeu(size), prior="uniform").fit(table).probability("P(A -> B | B -> C)")) for size in sizes
+    ]
     wrong = float(model.mixture_weights_.to_numpy() @ ratios)
     expected = twin(table, sizes, "structure").probability(has_edge(4, 0, 1), has_edge(4, 1, 2))
     assert float(model.probability("P(A -> B | B -> C)")) == pytest.approx(expected, abs=TOLERANCE)
@@ -140,7 +142,7 @@ def test_a_mixture_of_ratios_would_be_something_else() -> None:
 def test_the_best_graphs_are_those_of_the_mixture(case: Any, count: int) -> None:
     nodes, rows, seed, sizes = case
     table, sizes = random_table(nodes, rows, seed), tuple(sorted(sizes))
-    model = DagPosterior(BDeu(sizes)).fit(table)
+    model = DagPosterior(BDeu(sizes), prior="uniform").fit(table)
     expected = twin(table, sizes, "structure", min(3, nodes - 1))
     values, best = expected.best(), model.best(count)
     assert len(best) == min(count, len(values))
@@ -156,7 +158,7 @@ def test_the_best_graphs_are_those_of_the_mixture(case: Any, count: int) -> None
 @pytest.mark.parametrize("modularity", MODULARITIES)
 def test_predictions_mix_before_they_divide(modularity: Any) -> None:
     table, sizes = random_table(3, 30, 7), (0.5, 5.0, 80.0)
-    model = DagPosterior(BDeu(sizes), modularity=modularity, samples=20_000, seed=1).fit(table)
+    model = DagPosterior(BDeu(sizes), prior="uniform", modularity=modularity, samples=20_000, seed=1).fit(table)
     sample = model.own_sample()
     # All graphs are drawn: with their exact probabilities the sample is the whole posterior.
     expected = twin(table, sizes, modularity, 2)
@@ -195,19 +197,21 @@ def family_of(table: Table, size: float, child: int, parents: list[int], row: li
 
 def test_parameters_of_a_graph_are_averaged_by_what_it_says_of_the_sizes() -> None:
     table, sizes = random_table(3, 25, 5), (1.0, 30.0)
-    model = DagPosterior(BDeu(sizes)).fit(table)
+    model = DagPosterior(BDeu(sizes), prior="uniform").fit(table)
     graph = [("A", "B"), ("B", "C")]
     place = naive.all_dags(3).index((0, 1, 2))
     logs = twin(table, sizes, "structure", 2).log_joint[:, place]
     shares = np.exp(logs - naive.log_sum(logs))
-    own = [DagPosterior(BDeu(size)).fit(table).to_bayesian_network(graph).tables[1] for size in sizes]
+    own = [DagPosterior(BDeu(size), prior="uniform").fit(table).to_bayesian_network(graph).tables[1] for size in sizes]
     found = model.to_bayesian_network(graph).tables[1]
     assert found == pytest.approx(shares[0] * own[0] + shares[1] * own[1], abs=1e-9)
     assert abs(found - own[0]).max() > 1e-3
 
 
 def test_a_graph_without_weight_has_no_parameters() -> None:
-    model = DagPosterior(BDeu((1.0, 2.0)), forbidden=[("A", "B")], max_parents=1).fit(random_table(3, 20, 1))
+    model = DagPosterior(BDeu((1.0, 2.0)), prior="uniform", forbidden=[("A", "B")], max_parents=1).fit(
+        random_table(3, 20, 1)
+    )
     with pytest.raises(InputError, match="rules it out under all of them"):
         model.to_bayesian_network([("A", "B")])
     with pytest.raises(InputError, match="parents"):
@@ -216,7 +220,7 @@ def test_a_graph_without_weight_has_no_parameters() -> None:
 
 def test_effects_are_mixed_exactly_in_weights_and_means() -> None:
     table, sizes = random_table(3, 40, 11), (0.5, 60.0)
-    model = DagPosterior(BDeu(sizes), seed=1).fit(table)
+    model = DagPosterior(BDeu(sizes), prior="uniform", seed=1).fit(table)
     every, workspace = all_graphs(model.fitted_), model.fitted_.workspace
     assert every is not None
     assert isinstance(workspace, MixedWorkspace)
@@ -259,8 +263,8 @@ class Shifted(Score):
 def test_one_value_may_outweigh_the_others_by_thousands_of_nats(modularity: Any) -> None:
     table = random_table(4, 30, 2)
     for shift, winner in ((-5_000.0, BDeu(1.0)), (5_000.0, BDeu(10.0))):
-        model = DagPosterior(Shifted((0.0, shift)), modularity=modularity, seed=1).fit(table)
-        alone = DagPosterior(winner, modularity=modularity).fit(table)
+        model = DagPosterior(Shifted((0.0, shift)), prior="uniform", modularity=modularity, seed=1).fit(table)
+        alone = DagPosterior(winner, prior="uniform", modularity=modularity).fit(table)
         assert sorted(model.mixture_weights_) == [0.0, 1.0]
         np.testing.assert_allclose(model.edge_probabilities_, alone.edge_probabilities_, rtol=0, atol=1e-12)
         expected = alone.log_evidence_ + max(shift, 0.0) - math.log(2)
@@ -274,8 +278,8 @@ def test_one_value_may_outweigh_the_others_by_thousands_of_nats(modularity: Any)
 
 def test_values_that_are_as_probable_as_each_other_share_evenly() -> None:
     table = random_table(4, 30, 2)
-    model = DagPosterior(Shifted((0.0, 0.0, 0.0)), seed=1).fit(table)
-    alone = DagPosterior(BDeu(1.0)).fit(table)
+    model = DagPosterior(Shifted((0.0, 0.0, 0.0)), prior="uniform", seed=1).fit(table)
+    alone = DagPosterior(BDeu(1.0), prior="uniform").fit(table)
     assert model.mixture_weights_.tolist() == pytest.approx([1 / 3] * 3, abs=1e-12)
     assert model.log_evidence_ == pytest.approx(alone.log_evidence_, abs=1e-9)
     assert model.best(5).log_joint == pytest.approx(alone.best(5).log_joint, abs=1e-9)
@@ -285,8 +289,8 @@ def test_values_that_are_as_probable_as_each_other_share_evenly() -> None:
 @pytest.mark.parametrize("method", ["exact-layers", "iw-dds", "linear-extensions", "kbest", "given-order", "trees"])
 def test_one_value_is_the_ordinary_model(method: str) -> None:
     table = datasets.load("coronary")
-    plain = DagPosterior(BDeu(5), method=method, samples=500, seed=1).fit(table)
-    model = DagPosterior(BDeu((5,)), method=method, samples=500, seed=1).fit(table)
+    plain = DagPosterior(BDeu(5), prior="uniform", method=method, samples=500, seed=1).fit(table)
+    model = DagPosterior(BDeu((5,)), prior="uniform", method=method, samples=500, seed=1).fit(table)
     np.testing.assert_allclose(model.edge_probabilities_, plain.edge_probabilities_, rtol=0, atol=1e-12)
     assert model.log_evidence_ == pytest.approx(plain.log_evidence_, abs=1e-9)
     assert model.best(20).log_joint == pytest.approx(plain.best(20).log_joint, abs=1e-9)
@@ -302,7 +306,7 @@ def test_values_are_weighted_from_the_sample_where_sums_over_all_graphs_are_out_
     table, sizes = random_table(4, 30, 9), (0.5, 10.0)
     monkeypatch.setattr(MixedWorkspace, "structure_is_affordable", lambda _: False)
     with pytest.warns(UserWarning, match="estimated from"):
-        model = DagPosterior(BDeu(sizes), samples=40_000, seed=1).fit(table)
+        model = DagPosterior(BDeu(sizes), prior="uniform", samples=40_000, seed=1).fit(table)
     expected = twin(table, sizes, "structure")
     assert model.method_ == "linear-extensions"
     assert not model.exact_
@@ -318,7 +322,9 @@ def test_values_are_weighted_from_the_sample_where_sums_over_all_graphs_are_out_
 )
 def test_a_file_gives_back_the_same_answers(modularity: Any, method: str, tmp_path: Path) -> None:
     table = datasets.load("coronary")
-    model = DagPosterior(BDeu("average"), modularity=modularity, method=method, samples=300, seed=1).fit(table)
+    model = DagPosterior(
+        BDeu("average"), prior="uniform", modularity=modularity, method=method, samples=300, seed=1
+    ).fit(table)
     file = tmp_path / "model.dagpost"
     model.save(file, rows=True)
     again = DagPosterior.load(file)
@@ -355,7 +361,7 @@ def test_a_damaged_file_is_refused(damage: Any, said: str, tmp_path: Path) -> No
     from dagpost.files import archive
 
     file = tmp_path / "model.dagpost"
-    DagPosterior(BDeu((1.0, 2.0)), samples=10).fit(random_table(3, 20, 1)).save(file)
+    DagPosterior(BDeu((1.0, 2.0)), prior="uniform", samples=10).fit(random_table(3, 20, 1)).save(file)
     about, arrays = archive.read_archive(file, "model")
     damage(about, arrays)
     about = {key: value for key, value in about.items() if key not in ("dagpost", "format", "version", "arrays")}
@@ -367,7 +373,7 @@ def test_a_damaged_file_is_refused(damage: Any, said: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("method", ["partition-mcmc", "order-mcmc", "structure-mcmc", "hybrid-mcmc", "bootstrap"])
 def test_methods_without_exact_evidence_are_refused(method: str) -> None:
     modularity: Any = "order" if method == "order-mcmc" else "structure"
-    model = DagPosterior(BDeu("average"), method=method, modularity=modularity)
+    model = DagPosterior(BDeu("average"), prior="uniform", method=method, modularity=modularity)
     table = random_table(3, 20, 1)
     for ask in (model.fit, model.plan):
         with pytest.raises(
@@ -382,7 +388,7 @@ def test_too_many_columns_are_refused_before_they_are_scored() -> None:
     table = as_table(pd.DataFrame(generator.integers(0, 2, (20, 45)).astype(str)))
     for method in ("auto", "given-order"):
         with pytest.raises(InputError, match=r"45 variables are too many for that.*fewer columns"):
-            DagPosterior(BDeu("average"), method=method).fit(table)
+            DagPosterior(BDeu("average"), prior="uniform", method=method).fit(table)
 
 
 def test_families_and_parameters_need_one_size() -> None:
@@ -401,14 +407,14 @@ def test_sizes_that_make_no_sense_are_refused(wrong: Any) -> None:
 
 
 def test_an_ordinary_model_has_no_weights_of_a_mixture() -> None:
-    model = DagPosterior(score="bdeu").fit(random_table(3, 20, 1))
+    model = DagPosterior(prior="uniform", score="bdeu").fit(random_table(3, 20, 1))
     with pytest.raises(AttributeError, match="averages over no setting"):
         _ = model.mixture_weights_
 
 
 def test_a_plan_counts_every_size_once_in_time_and_tables_once_in_memory() -> None:
     table = random_table(4, 20, 1)
-    one, six = (DagPosterior(BDeu(size)).plan(table).stages for size in (1.0, "average"))
+    one, six = (DagPosterior(BDeu(size), prior="uniform").plan(table).stages for size in (1.0, "average"))
     by_name = [{stage.stage: stage for stage in stages} for stages in (one, six)]
     assert by_name[1]["tables"].seconds == pytest.approx(6 * by_name[0]["tables"].seconds)
     assert by_name[1]["tables"].size == by_name[0]["tables"].size
@@ -419,12 +425,14 @@ def test_a_plan_counts_every_size_once_in_time_and_tables_once_in_memory() -> No
 
 def test_progress_says_which_size() -> None:
     titles: set[str] = set()
-    DagPosterior(BDeu((1, 5)), progress=lambda title, *_: titles.add(title)).fit(random_table(4, 20, 1))
+    DagPosterior(BDeu((1, 5)), prior="uniform", progress=lambda title, *_: titles.add(title)).fit(
+        random_table(4, 20, 1)
+    )
     assert {title.partition(":")[0] for title in titles} == {"equivalent sample size 1", "equivalent sample size 5"}
 
 
 def test_the_first_graphs_do_not_depend_on_how_many_are_drawn() -> None:
-    model = DagPosterior(BDeu((0.1, 20.0))).fit(random_table(4, 20, 4))
+    model = DagPosterior(BDeu((0.1, 20.0)), prior="uniform").fit(random_table(4, 20, 4))
     short, long = model.sample(700, seed=5), model.sample(1_500, seed=5)
     np.testing.assert_array_equal(short.parents, long.parents[:700])
 
@@ -434,19 +442,19 @@ def test_tables_of_the_parts_are_kept_only_if_all_fit(monkeypatch: pytest.Monkey
     from dagpost.exact import structure
 
     table = random_table(4, 20, 4)
-    model = DagPosterior(BDeu((1.0, 5.0)), seed=1).fit(table)
+    model = DagPosterior(BDeu((1.0, 5.0)), prior="uniform", seed=1).fit(table)
     workspace = model.fitted_.workspace
     assert all(part.has_structure for part in workspace.parts)
     one = structure.memory_needed(4, 3, workspace.engine.workers)
     monkeypatch.setattr(memory, "available_bytes", lambda: 7 * one)
-    poor = DagPosterior(BDeu((1.0, 5.0)), seed=1, samples=100).fit(table)
+    poor = DagPosterior(BDeu((1.0, 5.0)), prior="uniform", seed=1, samples=100).fit(table)
     assert not any(part.has_structure for part in poor.fitted_.workspace.parts)
     monkeypatch.undo()
     assert poor.sample(50, seed=1) == model.sample(50, seed=1)
 
 
 def test_a_limit_on_the_lists_is_an_error_that_says_so() -> None:
-    model = DagPosterior(BDeu((1e-3, 1e3))).fit(random_table(4, 60, 3))
+    model = DagPosterior(BDeu((1e-3, 1e3)), prior="uniform").fit(random_table(4, 60, 3))
     workspace, wanted = model.fitted_.workspace, Wanted(model.names_, 5, np.random.SeedSequence(1))
     assert isinstance(workspace, MixedWorkspace)
     assert len(list_best(KBest(), workspace, wanted, longest=1_000).parents) == 5
@@ -456,7 +464,7 @@ def test_a_limit_on_the_lists_is_an_error_that_says_so() -> None:
 
 def test_a_run_resumes_between_two_sizes(tmp_path: Path) -> None:
     table, score = random_table(4, 60, 3), BDeu((1.0, 2.0, 5.0))
-    whole = DagPosterior(score, seed=1).fit(table)
+    whole = DagPosterior(score, prior="uniform", seed=1).fit(table)
     seen: list[str] = []
 
     class StopError(Exception):
@@ -468,20 +476,22 @@ def test_a_run_resumes_between_two_sizes(tmp_path: Path) -> None:
         seen.append(title)
 
     with pytest.raises(StopError):
-        DagPosterior(score, seed=1, progress=stop).fit(table, checkpoint=Checkpoint(tmp_path / "kept", seconds=0))
+        DagPosterior(score, prior="uniform", seed=1, progress=stop).fit(
+            table, checkpoint=Checkpoint(tmp_path / "kept", seconds=0)
+        )
     checkpoint = Checkpoint(tmp_path / "kept", seconds=0)
-    again = DagPosterior(score, seed=1).fit(table, checkpoint=checkpoint)
+    again = DagPosterior(score, prior="uniform", seed=1).fit(table, checkpoint=checkpoint)
     assert checkpoint.resumed
     pd.testing.assert_frame_equal(again.edge_probabilities_, whole.edge_probabilities_)
     assert again.log_evidence_ == whole.log_evidence_
     with pytest.raises(InputError, match="another run"):
-        DagPosterior(BDeu((1.0, 2.0)), seed=1).fit(table, checkpoint=checkpoint)
+        DagPosterior(BDeu((1.0, 2.0)), prior="uniform", seed=1).fit(table, checkpoint=checkpoint)
 
 
 def test_an_average_is_cross_validated() -> None:
     table = random_table(3, 60, 3)
     # All graphs are listed, so that nothing depends on draws.
-    model = DagPosterior(BDeu((1.0, 10.0)), method="kbest", samples=100)
+    model = DagPosterior(BDeu((1.0, 10.0)), prior="uniform", method="kbest", samples=100)
     found = cross_validate(model, table, folds=3, seed=1)
     for fold in range(3):
         held_out = (found.folds == fold).astype(np.int64)
@@ -491,7 +501,7 @@ def test_an_average_is_cross_validated() -> None:
 
 
 def test_samples_of_an_average_resume_from_a_checkpoint_and_survive_a_pickle(tmp_path: Path) -> None:
-    model = DagPosterior(BDeu((0.1, 20.0))).fit(random_table(4, 20, 4))
+    model = DagPosterior(BDeu((0.1, 20.0)), prior="uniform").fit(random_table(4, 20, 4))
     whole = model.sample(2_000, seed=4)
     assert model.sample(2_000, seed=4, checkpoint=Checkpoint(tmp_path / "kept", seconds=0)) == whole
     again = Checkpoint(tmp_path / "kept", seconds=0)

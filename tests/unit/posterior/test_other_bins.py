@@ -35,7 +35,7 @@ def bins_tried(found: Sensitivity) -> list[str]:
 @pytest.mark.parametrize(("settings", "tried"), [({}, (2, 4, 5)), ({"recipe": Recipe(bins=4)}, (2, 3, 5))])
 def test_numbers_of_bins_are_tried_as_one_would_by_hand(settings: dict[str, Any], tried: tuple[int, ...]) -> None:
     table = measured()
-    found = DagPosterior(BDeu(1), **settings).fit(table).sensitivity()
+    found = DagPosterior(BDeu(1), **{"prior": "uniform", **settings}).fit(table).sensitivity()
     assert bins_tried(found) == [f"{bins} bins" for bins in tried]
     for place, own in enumerate(found.variations):
         by_hand = joined_under(table, own.choice, own.value, score=BDeu(1), **settings)
@@ -47,15 +47,15 @@ def test_an_edge_that_hangs_on_the_number_of_bins_is_marked() -> None:
     values = rng.normal(size=(300, 4))
     values[:, 1] += values[:, 0]
     values[:, 2] += 0.3 * values[:, 1]
-    found = DagPosterior(BDeu(1)).fit(pd.DataFrame(values, columns=list("abcd"))).sensitivity()
+    found = DagPosterior(BDeu(1), prior="uniform").fit(pd.DataFrame(values, columns=list("abcd"))).sensitivity()
     assert [found.verdict(pair) for pair in found.pairs() if pair.fate == "falls"] == ["falls to 0.00 with 5 bins"]
 
 
 def test_points_that_the_user_gave_are_not_cut_otherwise() -> None:
     table = measured()
     points = {"low": [0.0], "middle": [-0.5, 0.5], "high": [0.0]}
-    assert bins_tried(DagPosterior(BDeu(1), recipe=Recipe(cut=points)).fit(table).sensitivity()) == []
-    mixed = DagPosterior(BDeu(1), recipe=Recipe(cut={"low": [0.0]})).fit(table)
+    assert bins_tried(DagPosterior(BDeu(1), prior="uniform", recipe=Recipe(cut=points)).fit(table).sensitivity()) == []
+    mixed = DagPosterior(BDeu(1), prior="uniform", recipe=Recipe(cut={"low": [0.0]})).fit(table)
     assert bins_tried(mixed.sensitivity()) == ["2 bins", "4 bins", "5 bins"]
     otherwise = cut_otherwise(mixed.fitted_.table, 5)
     assert otherwise.arities == (2, 5, 5, 2)
@@ -76,7 +76,7 @@ def test_other_bins_are_cut_by_the_same_strategy(strategy: Any) -> None:
 def test_other_bins_are_tried_after_loading_with_rows_and_with_gaps(tmp_path: Path) -> None:
     table = measured()
     table.loc[3:9, "middle"] = np.nan
-    model = DagPosterior(BDeu(1), missing="level").fit(table)
+    model = DagPosterior(BDeu(1), prior="uniform", missing="level").fit(table)
     model.save(tmp_path / "m", rows=True)
     found = DagPosterior.load(tmp_path / "m").sensitivity()
     assert bins_tried(found) == ["2 bins", "4 bins", "5 bins"]
@@ -84,7 +84,9 @@ def test_other_bins_are_tried_after_loading_with_rows_and_with_gaps(tmp_path: Pa
 
 
 def test_without_numbers_there_is_nothing_to_cut_otherwise() -> None:
-    assert bins_tried(DagPosterior(BGe()).fit(measured()[["low", "middle", "high"]]).sensitivity()) == []
+    assert (
+        bins_tried(DagPosterior(BGe(), prior="uniform").fit(measured()[["low", "middle", "high"]]).sensitivity()) == []
+    )
     table = datasets.load("coronary")
     assert bins_of(table) == frozenset()
     assert cut_otherwise(table, 2) is table

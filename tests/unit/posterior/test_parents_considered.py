@@ -21,7 +21,7 @@ from dagpost.scores import local_scores
 
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
-    return DagPosterior(method=BlockGibbs(), seed=1).fit(datasets.load("coronary"))
+    return DagPosterior(prior="uniform", method=BlockGibbs(), seed=1).fit(datasets.load("coronary"))
 
 
 def test_the_table_has_a_row_a_variable(model: DagPosterior) -> None:
@@ -41,7 +41,7 @@ def test_a_fit_says_what_was_considered(model: DagPosterior) -> None:
 
 
 def test_an_average_over_a_setting_has_no_one_list() -> None:
-    averaged = DagPosterior(BDeu((1.0, 10.0))).fit(datasets.load("coronary"))
+    averaged = DagPosterior(BDeu((1.0, 10.0)), prior="uniform").fit(datasets.load("coronary"))
     with pytest.raises(InputError, match="one equivalent sample size"):
         averaged.parents_considered()
 

@@ -41,7 +41,7 @@ def test_chains_over_numbers_are_planned_longer_than_over_levels(method: type) -
     numbers = pd.DataFrame(generator.normal(size=(200, 25)), columns=names)
     levels = pd.DataFrame(generator.integers(3, size=(200, 25)), columns=names)
     plans = [
-        DagPosterior(score=score, method=method(), modularity=modularity).plan(table)
+        DagPosterior(prior="uniform", score=score, method=method(), modularity=modularity).plan(table)
         for score, table in (("bge", numbers), ("bdeu", levels))
     ]
     assert plans[0].seconds > 5.0 * plans[1].seconds
@@ -59,7 +59,7 @@ def random_levels(columns: int) -> pd.DataFrame:
 
 
 def test_a_plan_counts_the_families_and_components_that_rules_leave() -> None:
-    plan = DagPosterior(score="bdeu", tiers=tiers_of([3, 2, 1]), max_parents=2).plan(random_levels(6))
+    plan = DagPosterior(prior="uniform", score="bdeu", tiers=tiers_of([3, 2, 1]), max_parents=2).plan(random_levels(6))
     scores, tables, samples = plan.stages
     families = 3 * 4 + 2 * (1 + 4 + 6) + (1 + 5 + 10)
     assert scores.what == f"{families} parent sets"
@@ -74,7 +74,9 @@ def test_sums_of_a_plan_grow_with_the_components_and_not_with_the_columns() -> N
     """Sixty columns in tiers of six, and of twelve: 3^12 and not 3^60 decides."""
     table = random_levels(60)
     small, large = (
-        DagPosterior(score="bdeu", tiers=tiers_of([size] * (60 // size)), max_parents=2, threads=1).plan(table)
+        DagPosterior(
+            prior="uniform", score="bdeu", tiers=tiers_of([size] * (60 // size)), max_parents=2, threads=1
+        ).plan(table)
         for size in (6, 12)
     )
     sums = [next(stage.seconds for stage in plan.stages if stage.stage == "tables") for plan in (small, large)]
@@ -85,15 +87,15 @@ def test_sums_of_a_plan_grow_with_the_components_and_not_with_the_columns() -> N
 
 def test_rules_that_leave_one_component_do_not_change_a_plan() -> None:
     table = random_levels(5)
-    plain = DagPosterior(score="bdeu").plan(table)
-    ruled = DagPosterior(score="bdeu", forbidden=["V0 -> V1"]).plan(table)
+    plain = DagPosterior(prior="uniform", score="bdeu").plan(table)
+    ruled = DagPosterior(prior="uniform", score="bdeu", forbidden=["V0 -> V1"]).plan(table)
     assert plain == ruled
 
 
 def test_a_plan_speaks_of_what_the_fit_then_does() -> None:
     """With an average too: as many scores and sums as there are values."""
     table, rules = random_levels(7), {"exogenous": ["V0", "V1"], "tiers": tiers_of([2, 5])}
-    model = DagPosterior(max_parents=2, **rules)
+    model = DagPosterior(max_parents=2, **{"prior": "uniform", **rules})
     plan = model.plan(table)
     model.fit(table)
     assert plan.reason == model.fitted_.reason
@@ -112,7 +114,7 @@ def test_the_automatic_score_averages_where_groups_and_families_cost_no_more_tha
         (random_levels(60), {"tiers": tiers_of([15] * 4), "max_parents": 3}),
     ]
     for table, rules in averaged:
-        assert "for each of 6" in str(DagPosterior(**rules).plan(table))
+        assert "for each of 6" in str(DagPosterior(**{"prior": "uniform", **rules}).plan(table))
     single = [
         (random_levels(19), {}),
         (random_levels(24), {"tiers": tiers_of([19, 5]), "max_parents": 2}),
@@ -120,4 +122,4 @@ def test_the_automatic_score_averages_where_groups_and_families_cost_no_more_tha
         (random_levels(40), {"tiers": tiers_of([10] * 4), "max_parents": 5}),
     ]
     for table, rules in single:
-        assert "for each of 6" not in str(DagPosterior(**rules).plan(table))
+        assert "for each of 6" not in str(DagPosterior(**{"prior": "uniform", **rules}).plan(table))

@@ -49,7 +49,7 @@ def random_frame(seed: int, columns: int, regimes: int, rows: int = 60) -> pd.Da
 
 def fitted(frame: pd.DataFrame, **changed: object) -> DagPosterior:
     given = {"score": "bdeu", "regimes": Regimes("regime", reference="r0"), "seed": 1, "samples": 300, **changed}
-    return DagPosterior(**given).fit(frame)
+    return DagPosterior(**{"prior": "uniform", **given}).fit(frame)
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def test_known_targets_are_compared_with_what_was_found(model: DagPosterior) -> 
     chance = float(alone.table.loc[0, "probability"])
     odds = np.log(chance / (1 - chance)) - np.log((1 / 3) / (2 / 3))
     assert alone.log_odds_gained == pytest.approx(odds, rel=1e-6) or chance == 1.0
-    known = DagPosterior(score="bdeu").fit(
+    known = DagPosterior(prior="uniform", score="bdeu").fit(
         frame.drop(columns="regime"), interventions=["v0" if regime == "r2" else None for regime in frame["regime"]]
     )
     said = repr(compare_targets(model, {"r2": "v0"}, known))
@@ -196,7 +196,7 @@ def test_known_and_unknown_targets_go_together() -> None:
 
 def fitted_with_known(frame: pd.DataFrame) -> DagPosterior:
     targets = ["v0" if regime == "r2" else None for regime in frame["regime"]]
-    return DagPosterior(score="k2", regimes=Regimes("regime", "r0")).fit(frame, interventions=targets)
+    return DagPosterior(prior="uniform", score="k2", regimes=Regimes("regime", "r0")).fit(frame, interventions=targets)
 
 
 def test_prediction_knows_how_many_configurations_there_are() -> None:
@@ -233,7 +233,7 @@ def test_numbers_with_regimes_say_that_only_means_shift() -> None:
     which = np.repeat(["a", "b"], 150)
     first = generator.normal(size=300) + 2.0 * (which == "b")
     frame = pd.DataFrame({"x": first, "y": first + generator.normal(size=300), "which": which})
-    model = DagPosterior(score="bge", regimes=Regimes("which", "a")).fit(frame)
+    model = DagPosterior(prior="uniform", score="bge", regimes=Regimes("which", "a")).fit(frame)
     effects = model.regime_effects()
     assert effects.table.loc["b", "x"] > 0.95
     assert effects.table.loc["b", "y"] < 0.5
@@ -247,7 +247,7 @@ def test_numbers_are_cut_for_a_score_of_levels() -> None:
     first = generator.normal(size=300) + 2.0 * (which == "b")
     frame = pd.DataFrame({"which": which, "x": first, "y": first + generator.normal(size=300)})
     recipe = Recipe(columns=["x", "y"], cut={"x": (3, "quantile"), "y": (3, "quantile")})
-    model = DagPosterior(score="bdeu", regimes=Regimes("which", "a"), recipe=recipe).fit(frame)
+    model = DagPosterior(prior="uniform", score="bdeu", regimes=Regimes("which", "a"), recipe=recipe).fit(frame)
     assert model.regime_effects().table.loc["b", "x"] > 0.95
     assert model.names_ == ("x", "y", "which=b")
     tried = {variation.words for variation in model.sensitivity().variations}
@@ -260,7 +260,7 @@ def test_numbers_are_cut_for_a_score_of_levels() -> None:
 def test_numbers_and_counts_name_regimes_as_well() -> None:
     frame = random_frame(2, 2, 2).assign(n=2)
     frame["regime"] = frame["regime"].str[1:].astype(int)
-    model = DagPosterior(score="bdeu", regimes=Regimes("regime", 1)).fit(frame, counts="n")
+    model = DagPosterior(prior="uniform", score="bdeu", regimes=Regimes("regime", 1)).fit(frame, counts="n")
     assert model.names_ == ("v0", "v1", "regime=0", "regime=2")
     assert model.regime_effects().reference == "1"
 
@@ -293,7 +293,7 @@ def test_one_regime_alone_is_refused() -> None:
 def test_too_many_parents_of_both_kinds_are_refused() -> None:
     frame = random_frame(2, 3, 2)
     table = table_for("bdeu", frame, regimes=Regimes("regime", "r0"))
-    asked = DagPosterior(max_parents=12, regimes=Regimes("regime", "r0"))
+    asked = DagPosterior(prior="uniform", max_parents=12, regimes=Regimes("regime", "r0"))
     _, _, own, _, most = with_regimes(asked, Study(table, BDeu(), EdgePrior(0.5), Constraints(), 12))
     assert isinstance(own, RegimePrior)
     assert (own.max_parents, own.max_regimes, most) == (2, 2, 4)
@@ -310,4 +310,4 @@ def test_settings_that_cannot_be_are_refused() -> None:
 
 def test_a_model_without_regimes_says_how_to_have_them() -> None:
     with pytest.raises(InputError, match="no regimes"):
-        DagPosterior(score="bdeu").fit(random_frame(2, 2, 0).drop(columns="regime")).regime_effects()
+        DagPosterior(prior="uniform", score="bdeu").fit(random_frame(2, 2, 0).drop(columns="regime")).regime_effects()

@@ -32,7 +32,7 @@ ESTIMATORS = ("counting", "distinct", "iw", "linear-extensions")
 
 def fitted(method: str, **settings: Any) -> DagPosterior:
     modularity = "order" if method == "dds" else "structure"
-    return DagPosterior(method=method, modularity=modularity, **{"score": "bdeu", **settings}).fit(
+    return DagPosterior(method=method, modularity=modularity, **{"prior": "uniform", "score": "bdeu", **settings}).fit(
         datasets.load("coronary")
     )
 
@@ -100,7 +100,10 @@ def test_masks_take_the_smallest_type_that_fits(nodes: int, kind: str) -> None:
 
 def test_nine_variables_take_two_bytes_a_mask() -> None:
     table = np.random.default_rng(0).integers(0, 2, (50, 9))
-    assert DagPosterior(score="bdeu", max_parents=2).fit(table).sample(10, seed=1).parents.dtype == np.uint16
+    assert (
+        DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(table).sample(10, seed=1).parents.dtype
+        == np.uint16
+    )
 
 
 def test_repeats_have_the_same_joint_probability_and_share_one_weight(sample: DagSample) -> None:
@@ -271,7 +274,7 @@ def test_samples_of_different_posteriors_cannot_be_joined(models: dict[str, DagP
         one.unique() + models["exact-layers"].sample(5, seed=2).unique()
     other = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (30, 6)), columns=list(one.names))
     with pytest.raises(InputError, match="different data"):
-        one + DagPosterior(score="bdeu").fit(other).sample(5, seed=2)
+        one + DagPosterior(prior="uniform", score="bdeu").fit(other).sample(5, seed=2)
     with pytest.raises(TypeError):
         one + 3
 

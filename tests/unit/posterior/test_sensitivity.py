@@ -89,7 +89,7 @@ def test_every_variation_is_the_fit_that_one_would_make_by_hand(
     settings: dict[str, Any], choices: dict[str, list[str]]
 ) -> None:
     table = random_table(4)
-    found = DagPosterior(**{"score": "bdeu", **settings}).fit(table).sensitivity()
+    found = DagPosterior(**{"prior": "uniform", "score": "bdeu", **settings}).fit(table).sensitivity()
     tried = [(own.choice, own.value) for own in found.variations]
     assert tried == [(choice, value) for choice, values in choices.items() for value in values]
     assert found.left_out == ()
@@ -101,7 +101,7 @@ def test_every_variation_is_the_fit_that_one_would_make_by_hand(
 
 def test_numbers_are_tried_with_weaker_and_stronger_priors() -> None:
     table = numeric_table()
-    found = DagPosterior(score=BGe()).fit(table).sensitivity()
+    found = DagPosterior(prior="uniform", score=BGe()).fit(table).sensitivity()
     assert [own.words for own in found.variations[:2]] == ["weight of the prior 0.5", "weight of the prior 5"]
     for place, own in enumerate(found.variations):
         by_hand = joined_under(table, own.choice, own.value, score=BGe())
@@ -109,14 +109,14 @@ def test_numbers_are_tried_with_weaker_and_stronger_priors() -> None:
 
 
 def test_an_edge_that_hangs_on_the_equivalent_sample_size_is_marked() -> None:
-    strong = DagPosterior(score=BDeu(10)).fit(UNDECIDED, counts="n").sensitivity()
+    strong = DagPosterior(prior="uniform", score=BDeu(10)).fit(UNDECIDED, counts="n").sensitivity()
     (pair,) = strong.pairs()
     assert (pair.fate, strong.mark(pair)) == ("falls", "✗")
     assert strong.verdict(pair).startswith("falls to ")
     assert strong.variations[0].words == "equivalent sample size 1"
     assert pair.others[0] < 0.5 < pair.others[1]
     assert strong.summary().startswith("The one pair found (joined with at least 0.5) does not hold under each of ")
-    weak = DagPosterior(score=BDeu(1)).fit(UNDECIDED, counts="n").sensitivity()
+    weak = DagPosterior(prior="uniform", score=BDeu(1)).fit(UNDECIDED, counts="n").sensitivity()
     (pair,) = weak.pairs()
     assert weak.verdict(pair) == "rises to 0.71 with equivalent sample size 10 (and in 1 more of 4)"
     assert weak.summary() == "No pair is joined with at least 0.5; 1 would be under other choices."
@@ -174,7 +174,7 @@ def test_where_rows_are_few_the_pairs_that_hang_on_a_choice_are_shown() -> None:
 
 
 def test_what_the_user_requires_is_not_a_finding() -> None:
-    model = DagPosterior(score="bdeu", required=[("x0", "x2")]).fit(random_table(4))
+    model = DagPosterior(prior="uniform", score="bdeu", required=[("x0", "x2")]).fit(random_table(4))
     found = model.sensitivity()
     assert model.probability("x0 -- x2").value == 1.0
     assert (0, 2) not in [(pair.first, pair.second) for pair in found.pairs()]
@@ -183,7 +183,9 @@ def test_what_the_user_requires_is_not_a_finding() -> None:
 
 def test_a_choice_that_the_rules_do_not_allow_is_left_out_with_the_reason() -> None:
     required = [("x0", "x2"), ("x1", "x2")]
-    found = DagPosterior(score="bdeu", required=required, max_parents=2).fit(random_table(4)).sensitivity()
+    found = (
+        DagPosterior(prior="uniform", score="bdeu", required=required, max_parents=2).fit(random_table(4)).sensitivity()
+    )
     assert [own.words for own in found.variations if own.choice == "most parents"] == ["at most 3 parents"]
     (reason,) = found.left_out
     assert reason.startswith("at most 1 parent (")
@@ -198,14 +200,14 @@ def test_sums_out_of_reach_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None
         return np.inf if refit.changes.get("max_parents") else real(fitted, refit)
 
     monkeypatch.setattr(variations, "_seconds", slow)
-    found = DagPosterior(score="bdeu", max_parents=2).fit(random_table(4)).sensitivity()
+    found = DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(random_table(4)).sensitivity()
     assert len(found.left_out) == 2
     assert "too long or too much memory" in found.left_out[0]
     assert "most parents" not in {own.choice for own in found.variations}
 
 
 def test_it_is_made_once_and_kept_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = DagPosterior(score="bdeu").fit(random_table(4))
+    model = DagPosterior(prior="uniform", score="bdeu").fit(random_table(4))
     found = model.sensitivity()
     assert model.sensitivity() is found
     model.save(tmp_path / "m")
@@ -224,17 +226,17 @@ def test_a_model_with_its_rows_tries_other_choices_after_loading(tmp_path: Path)
 
 def test_a_model_that_cannot_be_fitted_again_says_why(tmp_path: Path) -> None:
     table = random_table(4)
-    model = DagPosterior(score="bdeu").fit(table)
+    model = DagPosterior(prior="uniform", score="bdeu").fit(table)
     model.save(tmp_path / "m")
     with pytest.raises(InputError, match=r"need the rows of the table.*rows=True"):
         DagPosterior.load(tmp_path / "m").sensitivity()
     with pytest.raises(InputError, match="made from scores"):
-        DagPosterior(score="bdeu").fit_scores(local_scores(table)).sensitivity()
-    chains = DagPosterior(score="bdeu", method="bootstrap", samples=50, seed=1).fit(table)
+        DagPosterior(prior="uniform", score="bdeu").fit_scores(local_scores(table)).sensitivity()
+    chains = DagPosterior(prior="uniform", score="bdeu", method="bootstrap", samples=50, seed=1).fit(table)
     with pytest.raises(InputError, match=r"exact sums only.*method='auto'"):
         chains.sensitivity()
     with pytest.raises(InputError, match="has no data yet"):
-        DagPosterior(score="bdeu").sensitivity()
+        DagPosterior(prior="uniform", score="bdeu").sensitivity()
 
 
 def test_a_prior_of_the_users_own_is_kept_in_memory_but_not_in_a_file(tmp_path: Path) -> None:
@@ -256,9 +258,12 @@ def test_a_prior_of_the_users_own_is_kept_in_memory_but_not_in_a_file(tmp_path: 
 
 def test_settings_changed_after_the_fit_do_not_matter() -> None:
     table = random_table(4)
-    model = DagPosterior(score="bdeu", max_parents=2).fit(table)
+    model = DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(table)
     model.set_params(max_parents=1, prior="indegree", score="k2")
-    assert model.sensitivity().to_json() == DagPosterior(score="bdeu", max_parents=2).fit(table).sensitivity().to_json()
+    assert (
+        model.sensitivity().to_json()
+        == DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(table).sensitivity().to_json()
+    )
 
 
 def test_a_model_without_probable_pairs_has_an_empty_table() -> None:
@@ -271,7 +276,7 @@ def test_a_model_without_probable_pairs_has_an_empty_table() -> None:
 def test_names_are_never_obeyed() -> None:
     names = ["<b>&", "\x1b[31mred"]
     table = UNDECIDED.rename(columns=dict(zip("ab", names, strict=True)))
-    found = DagPosterior(BDeu(1)).fit(table, counts="n").sensitivity()
+    found = DagPosterior(BDeu(1), prior="uniform").fit(table, counts="n").sensitivity()
     shown = found._repr_html_()
     assert "<b>" not in shown
     assert "&lt;b&gt;&amp;" in shown
@@ -281,7 +286,7 @@ def test_names_are_never_obeyed() -> None:
 
 
 def test_the_table_groups_the_choices() -> None:
-    found = DagPosterior(BDeu(1)).fit(coronary_of_the_paper()).sensitivity()
+    found = DagPosterior(BDeu(1), prior="uniform").fit(coronary_of_the_paper()).sensitivity()
     table = found.table()
     assert table.columns.get_level_values(0)[0] == "this model"
     assert list(table["equivalent sample size"].columns) == ["5", "10"]
@@ -291,7 +296,7 @@ def test_the_table_groups_the_choices() -> None:
 
 def test_progress_counts_the_refits() -> None:
     seen: list[tuple[str, int, int]] = []
-    model = DagPosterior(score="bdeu", progress=lambda *step: seen.append(step)).fit(random_table(4))
+    model = DagPosterior(prior="uniform", score="bdeu", progress=lambda *step: seen.append(step)).fit(random_table(4))
     # Which directions are to be tried is known from the model's own graphs.
     model.own_sample()
     seen.clear()

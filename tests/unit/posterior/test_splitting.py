@@ -147,12 +147,12 @@ def test_a_method_that_sums_by_components_is_refused_by_its_largest() -> None:
     """Forty columns in two tiers are accepted, and refused once a column in no tier joins these."""
     table = table_of(40)
     tiers = [[f"V{column}" for column in range(start, start + 20)] for start in (0, 20)]
-    plan = DagPosterior(method="exact-layers", tiers=tiers, max_parents=2).plan(table)
+    plan = DagPosterior(prior="uniform", method="exact-layers", tiers=tiers, max_parents=2).plan(table)
     assert plan.exact
     assert "2 groups of at most 20 variables" in str(plan)
     tiers[1].remove("V39")
     with pytest.raises(ResourceError) as refused:
-        DagPosterior(method="exact-layers", tiers=tiers, max_parents=2).plan(table)
+        DagPosterior(prior="uniform", method="exact-layers", tiers=tiers, max_parents=2).plan(table)
     assert "'V39' is in no tier" in str(refused.value)
     assert "at most 20 columns" in str(refused.value)
     assert "--method block-gibbs" in in_words(refused.value.marked)
@@ -181,43 +181,45 @@ def test_what_is_out_of_reach_under_rules_is_told_with_the_rule_that_is_missing(
 def test_estimates_under_rules_say_which_rule_would_make_them_exact() -> None:
     table = table_of(42)
     settings_: dict[str, Any] = {"max_parents": 1, "samples": 40, "seed": 1, "score": "bdeu"}
-    model = DagPosterior(tiers=tiers_without_one(), **settings_)
+    model = DagPosterior(tiers=tiers_without_one(), **{"prior": "uniform", **settings_})
     with collected_warnings() as told:
         model.fit(table)
     hint = next(remark for remark in told if "estimated" in remark)
     assert "'V3' is in no tier" in hint
     assert not model.exact_
-    assert DagPosterior(tiers=[*tiers_without_one(), ["V3"]], **settings_).plan(table).exact
+    assert DagPosterior(tiers=[*tiers_without_one(), ["V3"]], **{"prior": "uniform", **settings_}).plan(table).exact
 
 
 def test_orders_are_not_split_by_rules_and_plan_and_refusal_say_so() -> None:
     rows = np.random.default_rng(1).integers(0, 2, (30, 40))
     tiers = {f"V{column}": column // 8 for column in range(40)}
     settings: dict[str, Any] = {"score": "bdeu", "tiers": tiers, "max_parents": 2}
-    said = str(DagPosterior(modularity="order", **settings).plan(rows))
+    said = str(DagPosterior(modularity="order", **{"prior": "uniform", **settings}).plan(rows))
     assert "orders of separate groups of columns interleave. With modularity='structure'" in said
     assert "within each of 5 groups of at most 8 variables." in said
     with pytest.raises(ResourceError, match=r"interleave\. With method='auto' and modularity='structure'"):
-        DagPosterior(method="dds", modularity="order", **settings).plan(rows)
-    assert DagPosterior(**settings).plan(rows).hint == ""
+        DagPosterior(method="dds", modularity="order", **{"prior": "uniform", **settings}).plan(rows)
+    assert DagPosterior(**{"prior": "uniform", **settings}).plan(rows).hint == ""
 
 
 def test_a_plan_names_the_column_that_is_in_no_tier() -> None:
     rows = np.random.default_rng(1).integers(0, 2, (30, 40))
     tiers = {f"V{column}": column // 8 for column in range(1, 40)}
-    assert "'V0' is in no tier" in str(DagPosterior(score="bdeu", tiers=tiers, max_parents=2).plan(rows))
+    assert "'V0' is in no tier" in str(
+        DagPosterior(prior="uniform", score="bdeu", tiers=tiers, max_parents=2).plan(rows)
+    )
 
 
 def test_more_columns_than_chains_take_are_refused_for_orders() -> None:
     rows = np.random.default_rng(1).integers(0, 2, (30, 70))
     tiers = {f"V{column}": column // 7 for column in range(70)}
     with pytest.raises(InputError, match=r"at most 64 columns; there are 70\. Rules do not split sums over orders"):
-        DagPosterior(score="bdeu", modularity="order", tiers=tiers, max_parents=1).fit(rows)
+        DagPosterior(prior="uniform", score="bdeu", modularity="order", tiers=tiers, max_parents=1).fit(rows)
 
 
 def test_without_parents_any_number_of_columns_is_exact() -> None:
     frame = pd.DataFrame(np.random.default_rng(4).integers(0, 2, (30, 80)), columns=[f"v{i}" for i in range(80)])
-    model = DagPosterior(score=BDeu(2.0), max_parents=0).fit(frame)
+    model = DagPosterior(prior="uniform", score=BDeu(2.0), max_parents=0).fit(frame)
     alone = [local_scores(frame[[name, "v0" if name != "v0" else "v1"]], BDeu(2.0), 0).values[0, 0] for name in frame]
     assert model.log_evidence_ == pytest.approx(sum(alone), abs=1e-9)
     assert not model.edge_probabilities_.to_numpy().any()

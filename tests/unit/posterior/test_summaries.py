@@ -67,7 +67,7 @@ def edge_tables(draw: st.DrawFn) -> Any:
 
 @pytest.fixture(scope="module")
 def model() -> Any:
-    return DagPosterior(score="bdeu").fit(datasets.load("coronary"))
+    return DagPosterior(prior="uniform", score="bdeu").fit(datasets.load("coronary"))
 
 
 @pytest.fixture(scope="module")
@@ -538,7 +538,7 @@ def test_a_comparison_lists_what_moves_most_first() -> None:
 
 
 def test_models_of_real_data_are_compared(model: DagPosterior) -> None:
-    other = DagPosterior(score="bic").fit(datasets.load("coronary"))
+    other = DagPosterior(prior="uniform", score="bic").fit(datasets.load("coronary"))
     found = compare({"bdeu": model, "bic": other}).table
     assert len(found) == 2 * 6 * 5
     for row in found.sample(10, random_state=1).itertuples(index=False):
@@ -600,7 +600,7 @@ def test_a_model_and_a_sample_stand_for_the_probabilities_of_their_edges(summary
 @pytest.mark.parametrize("summary", BY_GRAPHS + BY_EDGES)
 def test_a_model_without_data_has_no_summary(summary: Any) -> None:
     with pytest.raises(NotFittedError, match=r"has no data yet\. Call fit\(table\) first"):
-        summary(DagPosterior(score="bdeu"))
+        summary(DagPosterior(prior="uniform", score="bdeu"))
 
 
 @pytest.mark.parametrize(
@@ -610,7 +610,10 @@ def test_a_model_without_data_has_no_summary(summary: Any) -> None:
         (lambda models: {"one": models["one"]}, "needs at least two models. Got 1"),
         (lambda models: {**models, "spread": models["one"]}, "name must be text other than .* Got 'spread'"),
         (lambda models: {**models, 3: models["one"]}, "Got 3 instead"),
-        (lambda models: {**models, "new": DagPosterior(score="bdeu")}, "The model 'new' has no data yet"),
+        (
+            lambda models: {**models, "new": DagPosterior(prior="uniform", score="bdeu")},
+            "The model 'new' has no data yet",
+        ),
         (lambda models: {**models, "new": 3}, "fitted models and samples can be compared. Got int under 'new'"),
         (
             lambda models: {**models, "odd": Fitted(table_of([[0.0]], ["A"]), table_of([[0.0]], ["A"]))},

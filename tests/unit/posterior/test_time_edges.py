@@ -15,7 +15,9 @@ from dagpost.posterior.time_edges import lagged_edges, time_edges
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
     frame = PANEL[["id", "week", "x", "y", "sex"]].assign(x=PANEL["x"] > 0.0, y=PANEL["y"] > 0.0)
-    return DagPosterior("bdeu", max_parents=2, seed=1).fit(unroll(frame, time="week", subject="id", lags=2))
+    return DagPosterior("bdeu", prior="uniform", max_parents=2, seed=1).fit(
+        unroll(frame, time="week", subject="id", lags=2)
+    )
 
 
 def test_folded_edges_are_those_of_the_columns(model: DagPosterior) -> None:
@@ -54,6 +56,6 @@ def test_columns_may_come_in_any_order_and_some_may_be_missing() -> None:
 
 
 def test_a_model_without_time_says_how_to_have_it() -> None:
-    model = DagPosterior("bdeu").fit(datasets.load("coronary"))
+    model = DagPosterior("bdeu", prior="uniform").fit(datasets.load("coronary"))
     with pytest.raises(InputError, match=r"Folded edges are about series in time.*unroll\(table, time="):
         model.lagged_edges()

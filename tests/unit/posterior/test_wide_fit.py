@@ -33,7 +33,7 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def model(table: pd.DataFrame) -> DagPosterior:
-    return DagPosterior(**SETTINGS).fit(table)
+    return DagPosterior(**{"prior": "uniform", **SETTINGS}).fit(table)
 
 
 def test_edges_are_near_the_frequencies_of_the_graphs(model: DagPosterior) -> None:
@@ -57,14 +57,14 @@ def test_both_ways_of_an_edge_have_at_most_probability_1(model: DagPosterior) ->
 
 
 def test_chains_of_blocks_are_chosen(table: pd.DataFrame) -> None:
-    plan = DagPosterior(score="bdeu", max_parents=2).plan(table)
+    plan = DagPosterior(prior="uniform", score="bdeu", max_parents=2).plan(table)
     assert (plan.method, plan.exact, plan.chains) == ("block-gibbs", False, True)
 
 
 def test_rules_hold_where_they_do_not_make_sums_affordable(table: pd.DataFrame) -> None:
     tiers = [[f"c{column}" for column in range(40)], [f"c{column}" for column in range(40, 70)]]
     rules: dict[str, Any] = {"exogenous": ["c0"], "required": ["c5 -> c9"], "forbidden": ["c8 -> c9"], "tiers": tiers}
-    model = DagPosterior(**{**SETTINGS, "samples": 60}, **rules).fit(table)
+    model = DagPosterior(**{"prior": "uniform", **SETTINGS, "samples": 60}, **rules).fit(table)
     edges = model.edge_probabilities_
     assert edges.loc["c5", "c9"] == pytest.approx(1.0, abs=1e-6)
     assert edges.loc["c8", "c9"] == 0.0
@@ -78,7 +78,7 @@ def test_a_fit_that_is_killed_anywhere_gives_the_same_edges(
     table: pd.DataFrame, model: DagPosterior, tmp_path: Path
 ) -> None:
     def attempt(engine: Any, checkpoint: Checkpoint | None) -> DagPosterior:
-        return DagPosterior(**SETTINGS, engine=engine).fit(table, checkpoint=checkpoint)
+        return DagPosterior(**{"prior": "uniform", **SETTINGS}, engine=engine).fit(table, checkpoint=checkpoint)
 
     counting = StoppingEngine(10**6)
     attempt(counting, None)
@@ -92,17 +92,17 @@ def test_a_fit_that_is_killed_anywhere_gives_the_same_edges(
 @pytest.mark.parametrize("method", ["partition-mcmc", "structure-mcmc", "trees", "bootstrap", "iw-dds", "given-order"])
 def test_other_methods_name_the_one_that_takes_so_many(method: str, table: pd.DataFrame) -> None:
     with pytest.raises(InputError, match=r"at most 64 columns; there are 70\. Use method='block-gibbs'"):
-        DagPosterior(score="bdeu", method=method, max_parents=1).fit(table)
+        DagPosterior(prior="uniform", score="bdeu", method=method, max_parents=1).fit(table)
 
 
 def test_exact_sums_are_refused_with_chains_as_the_way_out(table: pd.DataFrame) -> None:
     with pytest.raises(ResourceError, match=r"method='block-gibbs'.*Split them by tiers"):
-        DagPosterior(score="bdeu", method="exact-layers", max_parents=1).fit(table)
+        DagPosterior(prior="uniform", score="bdeu", method="exact-layers", max_parents=1).fit(table)
 
 
 def test_the_number_of_graphs_of_a_plan_is_what_memory_allows() -> None:
     rows = np.random.default_rng(1).integers(0, 2, (20, 300))
-    found = DagPosterior(score="bdeu", max_parents=1, samples=10**6, engine=ThreadEngine(1)).plan(rows)
+    found = DagPosterior(prior="uniform", score="bdeu", max_parents=1, samples=10**6, engine=ThreadEngine(1)).plan(rows)
     # Half a gigabyte of five words for each column.
     assert f"{2**29 // (8 * 5 * 300):,} graphs" in str(found)
 

@@ -66,14 +66,14 @@ def test_levels_are_numbers_where_all_columns_are() -> None:
 def test_files_keep_it_without_the_rows(frame: pd.DataFrame, tmp_path: Path) -> None:
     for score, exogenous in (("bdeu", ["arm", "sex"]), ("conditional-gaussian", ["arm", "sex", "age"])):
         data = frame.drop(columns=["age", "pressure"]) if score == "bdeu" else frame
-        model = DagPosterior(score, exogenous=exogenous, samples=50, seed=1).fit(data)
+        model = DagPosterior(score, prior="uniform", exogenous=exogenous, samples=50, seed=1).fit(data)
         model.save(tmp_path / "model.dagpost")
         loaded = DagPosterior.load(tmp_path / "model.dagpost")
         assert loaded.fitted_.table is None
         own, kept = background_of(model.fitted_), background_of(loaded.fitted_)
         for one, other in zip(own, kept, strict=True):
             np.testing.assert_array_equal(one, other)
-        model = DagPosterior(score, samples=50, seed=1).fit(data)
+        model = DagPosterior(score, prior="uniform", samples=50, seed=1).fit(data)
         assert background_of(model.fitted_).levels.tolist() == no_background(len(data.columns)).levels.tolist()
 
 
@@ -81,13 +81,17 @@ def test_files_keep_it_without_the_rows(frame: pd.DataFrame, tmp_path: Path) -> 
 def test_completed_tables_share_it(frame: pd.DataFrame) -> None:
     holes = frame.drop(columns=["age", "pressure"])
     holes.loc[::7, "ill"] = None
-    model = DagPosterior("bdeu", exogenous=["arm", "sex"], method=SHORT, samples=220, seed=1).fit(holes)
+    model = DagPosterior("bdeu", prior="uniform", exogenous=["arm", "sex"], method=SHORT, samples=220, seed=1).fit(
+        holes
+    )
     whole = count_background(as_table(frame[["arm", "sex", "ill"]]), ["arm", "sex"], DirichletPrior(1.0))
     np.testing.assert_allclose(np.sort(background_of(model.fitted_).shares), np.sort(whole.shares))
 
 
 def test_a_file_that_does_not_say_is_refused(frame: pd.DataFrame, tmp_path: Path) -> None:
-    model = DagPosterior("bdeu", exogenous=["arm"], samples=50, seed=1).fit(frame[["arm", "sex", "ill"]])
+    model = DagPosterior("bdeu", prior="uniform", exogenous=["arm"], samples=50, seed=1).fit(
+        frame[["arm", "sex", "ill"]]
+    )
     model.save(tmp_path / "model.dagpost")
     loaded = DagPosterior.load(tmp_path / "model.dagpost")
     loaded.fitted_.remember("background", None)
@@ -106,7 +110,7 @@ def test_a_file_that_does_not_say_is_refused(frame: pd.DataFrame, tmp_path: Path
 )
 def test_a_file_that_cannot_be_is_refused(name: str, value: float, words: str, tmp_path: Path) -> None:
     codes = np.random.default_rng(1).integers(0, 2, (40, 3))
-    DagPosterior("bdeu", exogenous=["V2"], samples=5, seed=1).fit(codes).save(tmp_path / "x")
+    DagPosterior("bdeu", prior="uniform", exogenous=["V2"], samples=5, seed=1).fit(codes).save(tmp_path / "x")
     about, arrays = archive.read_archive(tmp_path / "x", "model")
     arrays[f"background_{name}"] = arrays[f"background_{name}"].copy()
     arrays[f"background_{name}"].reshape(-1)[-1 if name != "means" else 0] = value

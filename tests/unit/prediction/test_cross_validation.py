@@ -19,7 +19,7 @@ CORONARY = datasets.load("coronary")
 
 
 def model_with(**settings: Any) -> DagPosterior:
-    return DagPosterior(**{"samples": 200, "seed": 1, "max_parents": 2, "threads": 1, **settings})
+    return DagPosterior(**{"prior": "uniform", "samples": 200, "seed": 1, "max_parents": 2, "threads": 1, **settings})
 
 
 def small_table(rows: int = 60) -> Any:

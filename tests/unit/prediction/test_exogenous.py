@@ -31,7 +31,7 @@ def frame() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def model(frame: pd.DataFrame) -> DagPosterior:
-    return DagPosterior(score="bdeu", exogenous=["age", "sex"], seed=1, samples=300).fit(frame)
+    return DagPosterior(prior="uniform", score="bdeu", exogenous=["age", "sex"], seed=1, samples=300).fit(frame)
 
 
 def every_row() -> pd.DataFrame:
@@ -96,11 +96,11 @@ def test_averaged_scores_and_continuous_columns_leave_them_out_too(frame: pd.Dat
     from dagpost import BDeu
 
     rows = every_row()
-    averaged = DagPosterior(score=BDeu("average"), exogenous="age", seed=1, samples=100).fit(frame)
+    averaged = DagPosterior(prior="uniform", score=BDeu("average"), exogenous="age", seed=1, samples=100).fit(frame)
     rows["probability"] = np.exp(averaged.score_samples(rows))
     assert rows.groupby("age")["probability"].sum().to_numpy() == pytest.approx(np.ones(2))
     numbers = (frame[["age", "dose"]] == "yes") + np.random.default_rng(2).normal(0.0, 0.3, (len(frame), 2))
-    given = DagPosterior(score="bge", seed=1, samples=50, exogenous=["age"]).fit(numbers)
+    given = DagPosterior(prior="uniform", score="bge", seed=1, samples=50, exogenous=["age"]).fit(numbers)
     doses = np.linspace(-30.0, 30.0, 6001)
     for age in (-1.0, 0.2, 3.0):
         densities = np.exp(given.score_samples(pd.DataFrame({"age": age, "dose": doses})))
@@ -125,8 +125,10 @@ def test_a_network_marks_them_in_the_file_and_has_them_back(model: DagPosterior,
 
 def test_folds_are_scored_given_them(frame: pd.DataFrame) -> None:
     settings = {"score": "bdeu", "seed": 1, "samples": 50}
-    given = cross_validate(DagPosterior(exogenous=["age", "sex"], **settings), frame, folds=2, seed=1)
-    whole = cross_validate(DagPosterior(**settings), frame, folds=2, seed=1)
+    given = cross_validate(
+        DagPosterior(exogenous=["age", "sex"], **{"prior": "uniform", **settings}), frame, folds=2, seed=1
+    )
+    whole = cross_validate(DagPosterior(**{"prior": "uniform", **settings}), frame, folds=2, seed=1)
     # Two columns less to predict, each of about a bit.
     assert 0.5 < (given.log_scores - whole.log_scores).mean() < 2 * np.log(2.0)
 
@@ -147,7 +149,7 @@ def test_the_effect_of_an_exogenous_cause_is_that_of_the_mechanism() -> None:
     second = 0.8 * first + 0.6 * generator.normal(size=5_000)
     outcome = 1.0 * first + 2.0 * second + generator.normal(size=5_000)
     table = as_table(pd.DataFrame({"first": first, "second": second, "outcome": outcome}))
-    sample = DagPosterior("bge", exogenous=["first", "second"]).fit(table).sample(100, seed=1)
+    sample = DagPosterior("bge", prior="uniform", exogenous=["first", "second"]).fit(table).sample(100, seed=1)
     for cause, slope in (("first", 1.0), ("second", 2.0)):
         assert effect_of(sample, table, "bge", cause, "outcome", draws=10).mean == pytest.approx(slope, abs=0.1)
 
@@ -155,17 +157,17 @@ def test_the_effect_of_an_exogenous_cause_is_that_of_the_mechanism() -> None:
 def test_setting_an_exogenous_column_from_outside_is_refused(frame: pd.DataFrame) -> None:
     interventions = ["age"] + [""] * (len(frame) - 1)
     with pytest.raises(InputError, match="'age' was set from outside in some rows, and 'age' is exogenous"):
-        DagPosterior(score="bdeu", exogenous="age").fit(frame, interventions=interventions)
-    DagPosterior(score="bdeu", exogenous="sex").fit(frame, interventions=interventions)
+        DagPosterior(prior="uniform", score="bdeu", exogenous="age").fit(frame, interventions=interventions)
+    DagPosterior(prior="uniform", score="bdeu", exogenous="sex").fit(frame, interventions=interventions)
 
 
 def test_those_of_the_recipe_are_in_the_plan_the_weights_and_the_folds(frame: pd.DataFrame) -> None:
     settings = {"score": "bdeu", "seed": 1, "samples": 50}
-    named = DagPosterior(exogenous=["age", "sex"], **settings).fit(frame)
-    by_recipe = DagPosterior(recipe=Recipe(exogenous=["age", "sex"]), **settings)
+    named = DagPosterior(exogenous=["age", "sex"], **{"prior": "uniform", **settings}).fit(frame)
+    by_recipe = DagPosterior(recipe=Recipe(exogenous=["age", "sex"]), **{"prior": "uniform", **settings})
     assert str(by_recipe.plan(frame)) == str(named.plan(frame))
     assert by_recipe.fit(frame).log_evidence_ == pytest.approx(named.log_evidence_)
     folds = [cross_validate(model, frame, folds=2, seed=1).log_scores for model in (named, by_recipe)]
     assert folds[0] == pytest.approx(folds[1])
     with pytest.raises(InputError, match="'exogenous' names the column 'age', which was left out"):
-        DagPosterior(recipe=Recipe(drop=["age"]), exogenous=["age"]).plan(frame)
+        DagPosterior(prior="uniform", recipe=Recipe(drop=["age"]), exogenous=["age"]).plan(frame)

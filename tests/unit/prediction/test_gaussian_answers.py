@@ -35,7 +35,9 @@ def numbers(rows: int = 60) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
-    return DagPosterior("bge", seed=1, samples=2_000, tiers=[["A"], ["B"], ["C"], ["D"]]).fit(numbers())
+    return DagPosterior("bge", prior="uniform", seed=1, samples=2_000, tiers=[["A"], ["B"], ["C"], ["D"]]).fit(
+        numbers()
+    )
 
 
 def test_drawn_parameters_are_those_of_one_family_at_a_time() -> None:
@@ -101,7 +103,7 @@ def test_correlations_are_close_to_those_of_the_table(model: DagPosterior) -> No
 
 def test_exogenous_columns_are_correlated_as_they_are_in_the_table() -> None:
     data = numbers()
-    model = DagPosterior("bge", seed=1, samples=200, exogenous=["A", "B"]).fit(data)
+    model = DagPosterior("bge", prior="uniform", seed=1, samples=200, exogenous=["A", "B"]).fit(data)
     assert model.latent_correlations().loc["A", "B"] == pytest.approx(data.corr().loc["A", "B"], abs=0.05)
 
 
@@ -115,7 +117,7 @@ def test_latent_models_have_both() -> None:
 
 
 def test_levels_in_no_order_have_no_coefficients() -> None:
-    model = DagPosterior("bdeu").fit(np.array([[0, 1], [1, 0], [1, 1]]))
+    model = DagPosterior("bdeu", prior="uniform").fit(np.array([[0, 1], [1, 0], [1, 1]]))
     for ask in (model.direct_effects, model.latent_correlations):
         with pytest.raises(InputError, match=r"under the score of this model some columns are levels"):
             ask()

@@ -65,7 +65,7 @@ def test_rows_of_numbers_are_as_probable_as_under_exact_integration() -> None:
     generator = np.random.default_rng(6)
     first = generator.normal(size=60)
     table = as_table(np.column_stack([first, first + generator.normal(size=60), generator.normal(size=60)]))
-    model = DagPosterior("latent-gaussian", seed=1, samples=500).fit(table)
+    model = DagPosterior("latent-gaussian", prior="uniform", seed=1, samples=500).fit(table)
     assert not model.fitted_.completes
     sample, latent = model.own_sample(), modelled_table(model.fitted_)
     statistics = sufficient_statistics(latent, sample.parents, model.fitted_.score)
@@ -96,7 +96,7 @@ def test_numbers_are_predicted_in_their_unit() -> None:
 
 def test_exogenous_columns_are_given() -> None:
     frame = latent_frame().dropna().head(40)
-    model = DagPosterior("latent-gaussian", exogenous="smoking", seed=1, samples=60).fit(frame)
+    model = DagPosterior("latent-gaussian", prior="uniform", exogenous="smoking", seed=1, samples=60).fit(frame)
     rows = frame.head(3)
     found = model.score_samples(rows)
     assert np.isfinite(found).all()

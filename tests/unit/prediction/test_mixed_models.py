@@ -23,7 +23,7 @@ def frame() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def model(frame: pd.DataFrame) -> DagPosterior:
-    return DagPosterior(score="conditional-gaussian", seed=1, samples=500).fit(frame)
+    return DagPosterior(prior="uniform", score="conditional-gaussian", seed=1, samples=500).fit(frame)
 
 
 def with_gaps(frame: pd.DataFrame) -> pd.DataFrame:
@@ -89,7 +89,7 @@ def test_combinations_that_do_not_occur_have_the_prior() -> None:
     codes = np.array([0, 1, 0, 1], dtype=np.uint8)
     numbers = np.array([1.0, 2.0, 3.0, 6.0])
     table = Table(("a", "b", "n"), (codes, codes, numbers), (("x", "y"), ("u", "v"), None))
-    model = DagPosterior(score=ConditionalGaussian(), seed=1, samples=10).fit(table)
+    model = DagPosterior(prior="uniform", score=ConditionalGaussian(), seed=1, samples=10).fit(table)
     network = model.to_bayesian_network([("a", "n"), ("b", "n")])
     assert isinstance(network, ConditionalGaussianNetwork)
     regressions = network.to_frame("n")
@@ -106,7 +106,7 @@ def test_many_missing_levels_are_refused_in_words() -> None:
     generator = np.random.default_rng(1)
     columns = {f"c{place}": [f"l{level}" for level in generator.integers(0, 20, 60)] for place in range(4)}
     frame = pd.DataFrame({**columns, "n": generator.normal(size=60)})
-    model = DagPosterior(score="conditional-gaussian", max_parents=1, seed=1, samples=50).fit(frame)
+    model = DagPosterior(prior="uniform", score="conditional-gaussian", max_parents=1, seed=1, samples=50).fit(frame)
     rows = frame.head(2).copy()
     rows.loc[1, [f"c{place}" for place in range(4)]] = np.nan
     with pytest.raises(InputError, match=r"Row 2 .* has no value in 'c0', .* can be filled in 1.4e\+05 ways"):
@@ -119,7 +119,7 @@ def test_a_model_with_gaps_averages_over_completed_tables(frame: pd.DataFrame) -
     gappy = frame.head(60).copy()
     gappy.loc[::7, "weight"] = np.nan
     gappy.loc[3::9, "smokes"] = np.nan
-    model = DagPosterior(score="conditional-gaussian", seed=1, samples=200).fit(gappy)
+    model = DagPosterior(prior="uniform", score="conditional-gaussian", seed=1, samples=200).fit(gappy)
     rows = with_gaps(frame)
     assert np.isfinite(model.score_samples(rows)).all()
     assert model.predict_proba(rows, target="smokes").sum(axis=1).tolist() == pytest.approx([1.0] * 4)

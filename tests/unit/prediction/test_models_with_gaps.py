@@ -41,7 +41,9 @@ def model(table: Table) -> DagPosterior:
 
 def fitted_to(table: Table, score: object = "bdeu") -> DagPosterior:
     chains = Augmentation(chains=2, burn_in=20, error=0.5)
-    return DagPosterior(score=score, method=chains, missing="augment", seed=1, samples=4_000).fit(table)
+    return DagPosterior(prior="uniform", score=score, method=chains, missing="augment", seed=1, samples=4_000).fit(
+        table
+    )
 
 
 def completions(table: Table) -> list[Table]:
@@ -53,7 +55,7 @@ def completions(table: Table) -> list[Table]:
 
 
 def log_evidences(tables: list[Table], score: object = "bdeu") -> np.ndarray:
-    return np.array([DagPosterior(score=score).fit(each).log_evidence_ for each in tables])
+    return np.array([DagPosterior(prior="uniform", score=score).fit(each).log_evidence_ for each in tables])
 
 
 def with_row(table: Table, row: list[Any]) -> Table:
@@ -107,7 +109,7 @@ def test_the_network_of_one_graph_has_means_over_completions_given_the_graph(tab
     masks = np.array([[0, 1, 2]], dtype=np.uint8)
     weights, tables = [], []
     for each in completions(table):
-        weights.append(DagPosterior("bdeu").fit(each).log_joint(edges))
+        weights.append(DagPosterior("bdeu", prior="uniform").fit(each).log_joint(edges))
         own = bayesian_network(masks[0], sufficient_statistics(each, masks, "bdeu"), "bdeu")
         assert isinstance(own, BayesianNetwork)
         tables.append(own.tables)
@@ -125,7 +127,9 @@ def test_effects_are_mixtures_over_completed_tables(table: Table, model: DagPost
     logs = log_evidences(every)
     shares = np.exp(logs - np.logaddexp.reduce(logs))
     settings = {"score": "bdeu", "seed": 1, "samples": 300}
-    found = [DagPosterior(**settings).fit(each).effect(treatment, outcome, draws=2) for each in every]
+    found = [
+        DagPosterior(**{"prior": "uniform", **settings}).fit(each).effect(treatment, outcome, draws=2) for each in every
+    ]
     assert effect.mean == pytest.approx(float(shares @ [own.mean for own in found]), abs=0.02)
     assert effect.zero_probability == pytest.approx(float(shares @ [own.zero_probability for own in found]), abs=0.05)
     assert len(effect.samples) == 2_000
@@ -146,7 +150,7 @@ def test_a_saved_model_predicts_the_same(table: Table, model: DagPosterior, tmp_
 def test_tables_with_gaps_are_cross_validated(table: Table) -> None:
     chains = Augmentation(chains=2, burn_in=10, error=0.5)
     settings = {"score": "bdeu", "method": chains, "missing": "augment", "samples": 200}
-    found = cross_validate(DagPosterior(**settings), table, folds=2, seed=1)
+    found = cross_validate(DagPosterior(**{"prior": "uniform", **settings}), table, folds=2, seed=1)
     assert np.isfinite(found.log_scores).all()
     assert (found.log_scores <= 0.0).all()
     assert found.method == "augmentation"

@@ -26,7 +26,7 @@ def rows(table: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def model(table: pd.DataFrame) -> DagPosterior:
-    return DagPosterior(score="bdeu", samples=2000, seed=1).fit(table, counts="counts")
+    return DagPosterior(prior="uniform", score="bdeu", samples=2000, seed=1).fit(table, counts="counts")
 
 
 def test_all_cells_of_the_table_sum_to_one(model: DagPosterior, rows: pd.DataFrame) -> None:
@@ -91,7 +91,7 @@ def test_rows_are_in_a_file_only_if_asked_for(model: DagPosterior, tmp_path: Pat
 
 def test_a_continuous_model_keeps_moments_not_rows(tmp_path: Path) -> None:
     values = np.random.default_rng(1).normal(size=(50, 3))
-    model = DagPosterior(score="bge", samples=300, seed=1).fit(values)
+    model = DagPosterior(prior="uniform", score="bge", samples=300, seed=1).fit(values)
     model.save(tmp_path / "model")
     again = DagPosterior.load(tmp_path / "model")
     np.testing.assert_array_equal(again.score_samples(values), model.score_samples(values))
@@ -103,7 +103,7 @@ def test_a_score_that_cannot_predict_says_which_can(table: pd.DataFrame, tmp_pat
         def fill(self, table: Any, max_parents: int, values: Any, engine: Any, reporter: Any) -> None:
             values[:] = 0.0
 
-    model = DagPosterior(score=Flat(), samples=100, seed=1).fit(table, counts="counts")
+    model = DagPosterior(prior="uniform", score=Flat(), samples=100, seed=1).fit(table, counts="counts")
     with pytest.raises(InputError, match="BDeu"):
         model.score_samples(table.drop(columns="counts"))
     model.save(tmp_path / "model")
@@ -111,14 +111,16 @@ def test_a_score_that_cannot_predict_says_which_can(table: pd.DataFrame, tmp_pat
 
 
 def test_prediction_goes_by_the_score_that_was_fitted(table: pd.DataFrame, rows: pd.DataFrame) -> None:
-    fitted = DagPosterior(score="bdeu", samples=300, seed=1).fit(table, counts="counts")
+    fitted = DagPosterior(prior="uniform", score="bdeu", samples=300, seed=1).fit(table, counts="counts")
     before = fitted.score_samples(rows)
     fitted.set_params(score=BDeu(1000.0))
     np.testing.assert_array_equal(fitted.score_samples(rows), before)
 
 
 def test_a_model_of_chains_predicts_from_its_file(table: pd.DataFrame, rows: pd.DataFrame, tmp_path: Path) -> None:
-    chained = DagPosterior(score="bdeu", method="structure-mcmc", samples=4000, seed=1).fit(table, counts="counts")
+    chained = DagPosterior(prior="uniform", score="bdeu", method="structure-mcmc", samples=4000, seed=1).fit(
+        table, counts="counts"
+    )
     chained.save(tmp_path / "model")
     loaded = DagPosterior.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.score_samples(rows), chained.score_samples(rows))
@@ -128,8 +130,8 @@ def test_scores_from_elsewhere_are_cut_to_the_most_parents_and_cannot_predict(
     table: pd.DataFrame, rows: pd.DataFrame, tmp_path: Path
 ) -> None:
     scores = local_scores(datasets.load("coronary"), "bdeu", 3)
-    given = DagPosterior(score="bdeu", max_parents=1, samples=100, seed=1).fit_scores(scores)
-    same = DagPosterior(score="bdeu", max_parents=1).fit(table, counts="counts")
+    given = DagPosterior(prior="uniform", score="bdeu", max_parents=1, samples=100, seed=1).fit_scores(scores)
+    same = DagPosterior(prior="uniform", score="bdeu", max_parents=1).fit(table, counts="counts")
     np.testing.assert_allclose(given.edge_probabilities_, same.edge_probabilities_, rtol=0, atol=1e-12)
     assert given.max_parents_ == 1
     assert given.own_sample().provenance["score"] == "given scores"
@@ -143,7 +145,9 @@ def test_scores_from_elsewhere_are_cut_to_the_most_parents_and_cannot_predict(
 @pytest.mark.parametrize("method", ["trees", "given-order"])
 def test_the_network_of_another_target_is_one_of_its_graphs(method: str, table: pd.DataFrame) -> None:
     network: Any = (
-        DagPosterior(score="bdeu", method=method, samples=200, seed=1).fit(table, counts="counts").to_bayesian_network()
+        DagPosterior(prior="uniform", score="bdeu", method=method, samples=200, seed=1)
+        .fit(table, counts="counts")
+        .to_bayesian_network()
     )
     if method == "trees":
         assert sorted(len(parents) for parents in network.parents) == [0, 1, 1, 1, 1, 1]
@@ -163,7 +167,7 @@ def test_a_damaged_file_is_refused_or_says_the_same(
     """A thousand files with flipped bytes, cut short or grown: never a crash, never another answer."""
     whole = tmp_path / "whole"
     if kind == "model":
-        small = DagPosterior(score="bdeu", samples=50, seed=1).fit(datasets.load("coronary"))
+        small = DagPosterior(prior="uniform", score="bdeu", samples=50, seed=1).fit(datasets.load("coronary"))
         small.save(whole, rows=True)
         expected: Any = (small.edge_probabilities_, small.score_samples(rows), small.names_)
     else:

@@ -35,7 +35,7 @@ def frame() -> pd.DataFrame:
 def model() -> DagPosterior:
     recipe = Recipe(cut={"systolic": [120, 140], "age": (4, "uniform")})
     with pytest.warns(DagpostWarning):
-        return DagPosterior(score="bdeu", seed=1, samples=300, recipe=recipe).fit(
+        return DagPosterior(prior="uniform", score="bdeu", seed=1, samples=300, recipe=recipe).fit(
             frame(), counts="n", interventions="set"
         )
 
@@ -123,11 +123,11 @@ def test_gaps_are_what_the_recipe_says() -> None:
     gaps = clinical_frame()[["sex", "smoking", "systolic"]]
     settings: dict[str, Any] = {"seed": 1, "samples": 200}
     with pytest.warns(DagpostWarning):
-        level = DagPosterior(missing="level", **{"score": "bdeu", **settings}).fit(gaps)
+        level = DagPosterior(missing="level", **{"prior": "uniform", "score": "bdeu", **settings}).fit(gaps)
     assert np.isfinite(level.score_samples(gaps)).all()
     assert list(level.predict_proba(gaps, target="smoking").columns)[-1] == "(missing)"
     with pytest.warns(DagpostWarning):
-        refuse = DagPosterior(missing="refuse", **{"score": "bdeu", **settings}).fit(gaps.dropna())
+        refuse = DagPosterior(missing="refuse", **{"prior": "uniform", "score": "bdeu", **settings}).fit(gaps.dropna())
     with pytest.raises(InputError, match=r"rows have missing values, the first in row .*in 'smoking'"):
         refuse.score_samples(gaps)
 
@@ -143,7 +143,7 @@ def test_a_level_that_was_not_seen_is_what_the_recipe_or_the_call_says() -> None
     rows.loc[4, "smoking"] = "pipe"
     np.testing.assert_array_equal(model().score_samples(rows, unseen="missing"), as_gap)
     with pytest.warns(DagpostWarning):
-        lenient = DagPosterior(score="bdeu", seed=1, samples=200, recipe=Recipe(unseen="prior")).fit(
+        lenient = DagPosterior(prior="uniform", score="bdeu", seed=1, samples=200, recipe=Recipe(unseen="prior")).fit(
             frame().drop(columns=["n", "set"])
         )
     assert np.isfinite(lenient.score_samples(rows)).all()
@@ -165,7 +165,7 @@ def test_an_array_needs_all_columns_of_the_training_table() -> None:
 def test_densities_take_raw_numbers() -> None:
     numbers = frame()[["patient_id", "age", "BMI", "systolic", "diastolic"]]
     with pytest.warns(DagpostWarning, match="patient_id"):
-        gaussian = DagPosterior("bge", seed=1, samples=200).fit(numbers)
+        gaussian = DagPosterior("bge", prior="uniform", seed=1, samples=200).fit(numbers)
     plain = gaussian.score_samples(numbers[["age", "BMI", "systolic", "diastolic"]])
     np.testing.assert_array_equal(gaussian.score_samples(numbers.astype(str)), plain)
     assert np.isfinite(gaussian.score_samples(numbers.head(2).assign(age=[3.5, 1000]))).all()

@@ -14,7 +14,9 @@ FRAME = PANEL[["id", "week", "x", "y"]]
 
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
-    return DagPosterior("bge", max_parents=2, samples=100, seed=1).fit(unroll(FRAME, time="week", subject="id"))
+    return DagPosterior("bge", prior="uniform", max_parents=2, samples=100, seed=1).fit(
+        unroll(FRAME, time="week", subject="id")
+    )
 
 
 def test_a_panel_is_unrolled_and_each_row_keeps_its_place(model: DagPosterior) -> None:

@@ -82,7 +82,7 @@ def test_edges_before_the_data_by_order_and_from_scores_of_nothing() -> None:
     flat = LocalScores(NAMES, 3, np.zeros((4, family_count(3, 3))))
     assert model.fit_scores(flat).edge_probabilities_.to_numpy() == pytest.approx(prior_edges(model, NAMES).to_numpy())
     with pytest.raises(ResourceError, match="sums over all graphs, and those of 40 columns"):
-        prior_edges(DagPosterior(), [f"v{column}" for column in range(40)])
+        prior_edges(DagPosterior(prior="uniform"), [f"v{column}" for column in range(40)])
 
 
 def test_every_way_to_ask_for_weights_agrees() -> None:
@@ -224,7 +224,7 @@ def test_the_posterior_changes_by_the_odds(tmp_path: Path) -> None:
     """The ratio of two graphs moves by the ratio of their priors, and a file keeps what was given."""
     generator = np.random.default_rng(3)
     table = pd.DataFrame(generator.integers(0, 2, (40, 4)), columns=list(NAMES))
-    plain = DagPosterior(score="bdeu", seed=1).fit(table)
+    plain = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(table)
     model = DagPosterior(score="bdeu", prior=EdgePrior({"age -> bmi": 0.5, "bmi -> age": 0.1}), seed=1).fit(table)
     one, other = [("age", "bmi")], [("smoking", "bmi")]
     moved = model.log_joint(one) - model.log_joint(other) - plain.log_joint(one) + plain.log_joint(other)
@@ -246,8 +246,8 @@ def test_chains_walk_under_the_same_weights(method: str) -> None:
     table = pd.DataFrame(generator.integers(0, 2, (30, 4)), columns=list(NAMES))
     prior = EdgePrior(LINKS, otherwise=0.1)
     settings: Any = {"score": "bdeu", "prior": prior, "forbidden": "pressure -> bmi", "seed": 1}
-    exact = DagPosterior(**settings).fit(table)
-    sample = DagPosterior(**settings, method=method, samples=50).fit(table).own_sample()
+    exact = DagPosterior(**{"prior": "uniform", **settings}).fit(table)
+    sample = DagPosterior(**{"prior": "uniform", **settings}, method=method, samples=50).fit(table).own_sample()
     for log_joint, parents in zip(sample.log_joint[:5], sample.parents[:5], strict=True):
         assert exact.log_joint(parents) == pytest.approx(log_joint)
 
@@ -259,7 +259,7 @@ def test_gaps_are_completed_under_the_prior_and_resumed_from_a_file(tmp_path: Pa
     table.iloc[0, 0] = table.iloc[3, 2] = None
     prior = EdgePrior({"bmi -- pressure": 0.9})
     settings: Any = {"score": "bdeu", "prior": prior, "forbidden": "pressure -> bmi", "missing": "augment"}
-    model = DagPosterior(**settings, samples=200, seed=1).fit(table)
+    model = DagPosterior(**{"prior": "uniform", **settings}, samples=200, seed=1).fit(table)
     model.save(tmp_path / "m.dagpost")
     workspaces = [own.fitted_.workspace for own in (model, DagPosterior.load(tmp_path / "m.dagpost"))]
     odds = [workspace.study.prior.log_odds for workspace in workspaces]  # type: ignore[attr-defined]

@@ -68,7 +68,7 @@ def test_continuous_columns_come_as_floats() -> None:
     assert together == pytest.approx(found.score("V1", []) + found.score("V0", ["V1"]))
     with pytest.warns(DagpostWarning, match="Cut into levels for a discrete score: 'V0' at"):
         local_scores(values, CustomScore(lambda child, _: float(child.nunique() == 3)), max_parents=1)
-    assert DagPosterior(score=CustomScore(likelihood, "continuous")).fit(values).exact_
+    assert DagPosterior(prior="uniform", score=CustomScore(likelihood, "continuous")).fit(values).exact_
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, None, "1", True, 1j])
@@ -84,7 +84,7 @@ def test_what_is_not_a_finite_number_is_refused_with_the_names(wrong: Any) -> No
 
 def test_a_function_goes_into_a_custom_score() -> None:
     with pytest.raises(InputError, match=r"A function goes into CustomScore\(function\)"):
-        DagPosterior(score=k2).fit(datasets.load("coronary"))
+        DagPosterior(prior="uniform", score=k2).fit(datasets.load("coronary"))
     with pytest.raises(InputError, match=r"'function' parameter of CustomScore must be callable"):
         CustomScore("k2")
     with pytest.raises(InputError, match=r"'columns' parameter of CustomScore must be one of"):
@@ -93,11 +93,13 @@ def test_a_function_goes_into_a_custom_score() -> None:
 
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
-    return DagPosterior(score=CustomScore(k2), max_parents=2, samples=200, seed=1).fit(datasets.load("coronary"))
+    return DagPosterior(prior="uniform", score=CustomScore(k2), max_parents=2, samples=200, seed=1).fit(
+        datasets.load("coronary")
+    )
 
 
 def test_a_model_uses_it_like_any_other_score(model: DagPosterior) -> None:
-    expected = DagPosterior(score="k2", max_parents=2).fit(datasets.load("coronary"))
+    expected = DagPosterior(prior="uniform", score="k2", max_parents=2).fit(datasets.load("coronary"))
     assert model.log_evidence_ == pytest.approx(expected.log_evidence_, abs=1e-9)
     assert repr(clone(model)).startswith("DagPosterior(max_parents=2, samples=200, score=CustomScore(k2), seed=1)")
     assert pickle.loads(pickle.dumps(model)).score == CustomScore(k2)

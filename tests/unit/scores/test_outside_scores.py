@@ -77,7 +77,7 @@ def test_a_score_that_fills_in_its_own_way_does_not_inherit_a_prior() -> None:
 
 def test_a_score_with_a_prior_predicts_and_has_networks_and_effects() -> None:
     table = datasets.load("coronary")
-    sample = DagPosterior(SameAsBDeu(), seed=1).fit(table).sample(200, seed=1)
+    sample = DagPosterior(SameAsBDeu(), prior="uniform", seed=1).fit(table).sample(200, seed=1)
     found: list[Any] = []
     expected: list[Any] = []
     for score, into in ((SameAsBDeu(), found), (BDeu(2.0), expected)):

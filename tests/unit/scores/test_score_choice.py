@@ -97,7 +97,7 @@ def test_notices_say_in_one_sentence_what_is_assumed() -> None:
     assert score is not None
     assert "('site' has levels in no order), and never lead to levels" in notice_of_choice(score, table)
     with pytest.warns(DagpostWarning, match=r"All columns are numbers: .*linear, with Gaussian noise \(score 'bge'\)"):
-        model = DagPosterior().fit(pd.DataFrame(NUMBERS))
+        model = DagPosterior(prior="uniform").fit(pd.DataFrame(NUMBERS))
     assert not hasattr(model, "predict_proba")
 
 
@@ -113,14 +113,16 @@ def test_numbers_are_cut_only_where_that_is_asked_for() -> None:
         fitted = Recipe(**recipe.get_params()).fit(frame)
         assert [step.name for step in fitted.steps_ if step.cuts is not None] == cut
         with collected_warnings():
-            model = DagPosterior(recipe=recipe, method="kbest").fit(frame)
+            model = DagPosterior(prior="uniform", recipe=recipe, method="kbest").fit(frame)
         assert [step.name for step in model.recipe_.steps_ if step.cuts is not None] == cut
         assert model.fitted_.data.levels.count(None) == 2 - len(cut)
     with pytest.warns(DagpostWarning, match="Cut into levels for a discrete score: 'x'"):
-        assert None not in DagPosterior("bdeu").fit(frame).fitted_.data.levels
+        assert None not in DagPosterior("bdeu", prior="uniform").fit(frame).fitted_.data.levels
     gappy = frame.assign(x=frame["x"].where(frame["x"] > -1))
     with collected_warnings():
-        model = DagPosterior(missing="level").fit(gappy)  # a gap that is a level needs levels beside it
+        model = DagPosterior(prior="uniform", missing="level").fit(
+            gappy
+        )  # a gap that is a level needs levels beside it
     assert model.recipe_.step("x").levels is not None
     assert model.recipe_.step("y").levels is None
 
@@ -131,11 +133,16 @@ def test_a_recipe_file_without_bins_cuts_nothing(tmp_path: Path) -> None:
     text = (tmp_path / "r.toml").read_text()
     assert "# bins = 3\n" in text
     with collected_warnings():
-        assert DagPosterior(recipe=tmp_path / "r.toml", method="kbest").fit(frame).fitted_.data.levels.count(None) == 2
+        assert (
+            DagPosterior(prior="uniform", recipe=tmp_path / "r.toml", method="kbest")
+            .fit(frame)
+            .fitted_.data.levels.count(None)
+            == 2
+        )
     (tmp_path / "r.toml").write_text(text.replace("# bins = 3\n", "bins = 2\n"))
     assert len(Recipe.load(tmp_path / "r.toml").rule_of("x").strategy) > 0
     with collected_warnings():
-        model = DagPosterior(recipe=tmp_path / "r.toml").fit(frame)
+        model = DagPosterior(prior="uniform", recipe=tmp_path / "r.toml").fit(frame)
     assert [len(levels or ()) for levels in model.fitted_.data.levels] == [2, 2, 3]
 
 
@@ -145,10 +152,10 @@ def test_limits_and_levels_in_no_order_together_are_refused_with_the_ways_out() 
     with pytest.raises(
         InputError, match=r"'site' has three or more levels in no order.*Recipe\(order=.*cut=\{'x': -3\}"
     ):
-        DagPosterior().fit(pd.DataFrame({"x": limits, "y": NUMBERS["y"], "site": SITES}))
+        DagPosterior(prior="uniform").fit(pd.DataFrame({"x": limits, "y": NUMBERS["y"], "site": SITES}))
     way_out = Recipe(cut={"x": -3})
     with collected_warnings():
-        model = DagPosterior(recipe=way_out, method="kbest").fit(
+        model = DagPosterior(prior="uniform", recipe=way_out, method="kbest").fit(
             pd.DataFrame({"x": limits, "site": SITES, "y": NUMBERS["y"]})
         )
     assert model.fitted_.score.name == "conditional-gaussian"

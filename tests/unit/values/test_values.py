@@ -39,12 +39,12 @@ def _clinic(rows: int = 120) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def levels() -> DagPosterior:
-    return DagPosterior("bdeu", seed=1, samples=500).fit(_levels())
+    return DagPosterior("bdeu", prior="uniform", seed=1, samples=500).fit(_levels())
 
 
 @pytest.fixture(scope="module")
 def clinic() -> DagPosterior:
-    return DagPosterior("conditional-gaussian", seed=1, samples=500).fit(_clinic())
+    return DagPosterior("conditional-gaussian", prior="uniform", seed=1, samples=500).fit(_clinic())
 
 
 def _row(model: DagPosterior, **values: Any) -> pd.DataFrame:
@@ -53,7 +53,9 @@ def _row(model: DagPosterior, **values: Any) -> pd.DataFrame:
 
 def test_an_interval_is_that_of_the_beta_distribution_where_there_are_no_edges() -> None:
     frame = _levels()[["Smoking", "Pressure"]]
-    model = DagPosterior("bdeu", forbidden=["Smoking -> Pressure", "Pressure -> Smoking"], seed=3).fit(frame)
+    model = DagPosterior("bdeu", prior="uniform", forbidden=["Smoking -> Pressure", "Pressure -> Smoking"], seed=3).fit(
+        frame
+    )
     found = model.probability('Pressure = ">140"')
     hits, rows = int((frame["Pressure"] == ">140").sum()), len(frame)
     ends = betaincinv(hits + 0.5, rows - hits + 0.5, [0.025, 0.975])
@@ -66,7 +68,7 @@ def test_an_interval_is_that_of_the_beta_distribution_where_there_are_no_edges()
 @pytest.mark.parametrize("score", [BDeu(2.0), BDeu("average")])
 def test_six_columns_agree_with_the_prediction_of_a_row_with_gaps(score: Any) -> None:
     frame = _levels().assign(other=_levels(seed=2)["Smoking"], more=_levels(seed=3)["Pressure"])
-    model = DagPosterior(score, seed=1, samples=200).fit(frame)
+    model = DagPosterior(score, prior="uniform", seed=1, samples=200).fit(frame)
     expected = model.predict_proba(_row(model, Smoking="yes", Stage=2), target="Pressure")
     found = model.value("Pressure", {"Smoking": "yes", "Stage": 2}, draws=50)
     assert found.levels == ("<140", ">140")
@@ -86,7 +88,7 @@ def test_numbers_match_students_distribution_of_two_columns() -> None:
     generator = np.random.default_rng(2)
     x = generator.normal(20.0, 3.0, 40)
     frame = pd.DataFrame({"x": x, "y": 2.0 * x + generator.normal(0.0, 6.0, 40)})
-    model = DagPosterior("bge", seed=4).fit(frame)
+    model = DagPosterior("bge", prior="uniform", seed=4).fit(frame)
     expected = model.predict_number(pd.DataFrame({"x": [24.0], "y": [None]}), target="y", confidence=0.9).iloc[0]
     found = model.value("y", {"x": 24.0}, confidence=0.9)
     assert found.mean is not None
@@ -126,7 +128,7 @@ def test_limits_of_numbers_are_probabilities(clinic: DagPosterior) -> None:
 
 def test_setting_a_column_says_nothing_of_its_causes() -> None:
     frame = _clinic()
-    model = DagPosterior("bge", seed=1, required=["bmi -> systolic"]).fit(frame[["bmi", "systolic"]])
+    model = DagPosterior("bge", prior="uniform", seed=1, required=["bmi -> systolic"]).fit(frame[["bmi", "systolic"]])
     seen, done, alone = model.probability(["E(bmi | systolic = 150)", "E(bmi | do(systolic = 150))", "E(bmi)"])
     assert float(done) == pytest.approx(float(alone), abs=0.1)
     assert float(seen) > float(alone) + 1.0
@@ -184,7 +186,7 @@ def test_levels_that_are_numbers_are_compared(levels: DagPosterior) -> None:
 
 def test_a_number_stands_for_its_bin_and_limits_lie_on_cuts() -> None:
     recipe = Recipe(cut={"systolic": [130.0, 140.0]})
-    model = DagPosterior("bdeu", seed=1, recipe=recipe).fit(_clinic()[["smoking", "systolic"]])
+    model = DagPosterior("bdeu", prior="uniform", seed=1, recipe=recipe).fit(_clinic()[["smoking", "systolic"]])
     middle, high = model.probability(["systolic = 135", "systolic >= 140"])
     low = model.probability("systolic < 130")
     assert low + middle + high == pytest.approx(1.0, abs=1e-9)
@@ -238,7 +240,7 @@ def test_wrong_arguments_are_refused(levels: DagPosterior, arguments: dict[str, 
 
 def test_exogenous_numbers_that_matter_must_be_given() -> None:
     frame = _clinic()[["bmi", "systolic"]]
-    model = DagPosterior("bge", seed=1, exogenous=["bmi"], required=["bmi -> systolic"]).fit(frame)
+    model = DagPosterior("bge", prior="uniform", seed=1, exogenous=["bmi"], required=["bmi -> systolic"]).fit(frame)
     with pytest.raises(InputError, match=r"depends on 'bmi'.*as a condition"):
         model.probability("E(systolic)")
     with pytest.raises(InputError, match="exogenous"):
@@ -265,13 +267,17 @@ def test_evidence_far_out_is_weighed_and_said_to_be_rough(clinic: DagPosterior) 
 
 def test_earlier_values_are_not_to_be_taken_out_of_exogenous() -> None:
     frame = _clinic()[["bmi", "systolic"]].set_axis(["bmi[t-1]", "bmi"], axis=1)
-    model = DagPosterior("bge", seed=1, exogenous=["bmi[t-1]"], required=["bmi[t-1] -> bmi"]).fit(frame)
+    model = DagPosterior("bge", prior="uniform", seed=1, exogenous=["bmi[t-1]"], required=["bmi[t-1] -> bmi"]).fit(
+        frame
+    )
     with pytest.raises(InputError, match=r"as in bmi\[t-1\] = 0\.$"):
         model.probability("E(bmi)")
 
 
 def test_a_model_of_scores_knows_no_values() -> None:
-    model = DagPosterior(seed=1).fit_scores(local_scores(_levels()[["Smoking", "Pressure"]], "bdeu", 1))
+    model = DagPosterior(prior="uniform", seed=1).fit_scores(
+        local_scores(_levels()[["Smoking", "Pressure"]], "bdeu", 1)
+    )
     with pytest.raises(InputError, match="knows nothing of values"):
         model.probability("Smoking = yes")
 
@@ -279,7 +285,7 @@ def test_a_model_of_scores_knows_no_values() -> None:
 def test_names_and_levels_may_have_any_characters() -> None:
     name, level = 'a "b" | c = <script>', "x, y & 'z'\\ = \x1b[31m"
     frame = pd.DataFrame({name: [level, "other"] * 15, "plain": ["u", "v", "v"] * 10})
-    model = DagPosterior("bdeu", seed=1).fit(frame)
+    model = DagPosterior("bdeu", prior="uniform", seed=1).fit(frame)
     written = name.replace('"', r"\"")
     escaped = level.replace("\\", "\\\\").replace("'", "\\'")
     found = model.probability(f"P(\"{written}\" = '{escaped}' | plain = u)")
@@ -309,7 +315,7 @@ def test_whole_numbers_are_numbers_in_linear_networks() -> None:
     generator = np.random.default_rng(7)
     dose = generator.choice([10, 20, 40], 200)
     frame = pd.DataFrame({"dose": dose, "y": 0.5 * dose + generator.normal(size=200)})
-    model = DagPosterior("bge", required=["dose -> y"], seed=1).fit(frame)
+    model = DagPosterior("bge", prior="uniform", required=["dose -> y"], seed=1).fit(frame)
     assert model.fitted_.data.levels[0] == (10, 20, 40)
     assert float(model.probability("E(y | dose = 40)")) == pytest.approx(20.0, abs=0.5)
     assert float(model.probability("E(y | do(dose = 40))")) == pytest.approx(20.0, abs=0.5)
@@ -326,7 +332,7 @@ def test_a_regime_that_is_set_leaves_no_other_one() -> None:
         "ill": np.where(generator.random(200) < 0.2 + 0.3 * regime, "yes", "no"),
         "sex": generator.choice(["f", "m"], 200),
     })  # fmt: skip
-    model = DagPosterior("bdeu", regimes=Regimes("drug", reference="none"), seed=1).fit(frame)
+    model = DagPosterior("bdeu", prior="uniform", regimes=Regimes("drug", reference="none"), seed=1).fit(frame)
     first, second = model.fitted_.exogenous
     found = model.value("ill", do={first: 1})
     both = model.value("ill", do={first: 1, second: 0})
@@ -340,7 +346,7 @@ def test_fewer_draws_are_of_graphs_whose_causes_of_numbers_were_looked_at(monkey
     generator = np.random.default_rng(2)
     frame = pd.DataFrame({f"l{place}": generator.choice(["a", "b"], 40) for place in range(4)})
     frame["y"] = generator.normal(size=40) + 0.3 * sum(frame[name] == "b" for name in frame.columns)
-    model = DagPosterior("conditional-gaussian", seed=1).fit(frame)
+    model = DagPosterior("conditional-gaussian", prior="uniform", seed=1).fit(frame)
     asked: list[Any] = []
     looked_at: list[Any] = []
     interface = engines._interface

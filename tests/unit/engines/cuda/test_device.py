@@ -223,7 +223,7 @@ def test_graphs_by_layers_are_those_of_the_host(cuda: Any, nodes: int, max_paren
 @pytest.mark.parametrize("modularity", ["structure", "order"])
 def test_a_model_is_the_same_on_both_engines(name: str, modularity: str) -> None:
     models = [
-        DagPosterior(score="bdeu", modularity=modularity, engine=engine, seed=1, progress=False).fit(
+        DagPosterior(prior="uniform", score="bdeu", modularity=modularity, engine=engine, seed=1, progress=False).fit(
             datasets.load(name)
         )
         for engine in ("cuda", "threads")

@@ -48,7 +48,7 @@ def with_devices(monkeypatch: pytest.MonkeyPatch, count: int | Exception) -> Non
 def test_without_cupy_the_error_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     without_cupy(monkeypatch)
     with pytest.raises(DeviceError, match=r'pip install "dagpost\[cuda\]"'):
-        DagPosterior(score="bdeu", engine="cuda").fit(datasets.load("coronary"))
+        DagPosterior(prior="uniform", score="bdeu", engine="cuda").fit(datasets.load("coronary"))
 
 
 @pytest.mark.parametrize("count", [0, RuntimeError("CUDA driver version is insufficient")])
@@ -62,7 +62,7 @@ def test_without_a_device_the_error_names_the_other_engine(
 
 def test_auto_takes_the_threads_where_there_is_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
     without_cupy(monkeypatch)
-    model = DagPosterior(score="bdeu", engine="auto", seed=1).fit(datasets.load("coronary"))
+    model = DagPosterior(prior="uniform", score="bdeu", engine="auto", seed=1).fit(datasets.load("coronary"))
     assert model.sample(10, seed=1).provenance["engine"] == "threads"
 
 
@@ -90,9 +90,9 @@ def test_chains_of_a_model_on_the_device_run_on_threads() -> None:
 
 def test_a_copy_of_a_model_leaves_the_table_on_the_device_behind() -> None:
     with fake_cupy.installed():
-        model = DagPosterior(score="bdeu", engine="cuda", modularity="order", seed=1, progress=False).fit(
-            datasets.load("coronary")
-        )
+        model = DagPosterior(
+            prior="uniform", score="bdeu", engine="cuda", modularity="order", seed=1, progress=False
+        ).fit(datasets.load("coronary"))
         model.sample(10, seed=1)
         assert model.fitted_.workspace.has_forward
         copied = pickle.loads(pickle.dumps(model))

@@ -48,7 +48,7 @@ def test_what_workers_share_is_counted_once() -> None:
 
 
 def test_a_pickled_engine_goes_on_with_the_same_cluster(engine: DaskEngine) -> None:
-    model = pickle.loads(pickle.dumps(DagPosterior(score="bdeu", engine=engine)))
+    model = pickle.loads(pickle.dumps(DagPosterior(prior="uniform", score="bdeu", engine=engine)))
     with model.engine as other:
         assert other.cluster.client is not engine.cluster.client
         assert other.cluster.address == engine.cluster.address
@@ -265,7 +265,7 @@ def test_an_asynchronous_client_is_refused() -> None:
             distributed.LocalCluster(0, processes=False, dashboard_address=":0", asynchronous=True) as local,
             distributed.Client(local, asynchronous=True) as client,
         ):
-            DagPosterior(score="bdeu", engine=client)
+            DagPosterior(prior="uniform", score="bdeu", engine=client)
 
     with pytest.raises(InputError, match=r"distributed\.Client that is not asynchronous"):
         asyncio.run(give_it())
@@ -295,10 +295,10 @@ def test_a_model_goes_on_with_threads_once_the_engine_of_its_fit_is_closed(
     engine: DaskEngine, settings: dict[str, Any]
 ) -> None:
     with DaskEngine(engine.cluster.address) as own:
-        model = DagPosterior(engine=own, seed=1, samples=10, **{"score": "bdeu", **settings}).fit(
+        model = DagPosterior(engine=own, seed=1, samples=10, **{"prior": "uniform", "score": "bdeu", **settings}).fit(
             datasets.load("coronary")
         )
-    here = DagPosterior(engine="threads", seed=1, samples=10, **{"score": "bdeu", **settings}).fit(
+    here = DagPosterior(engine="threads", seed=1, samples=10, **{"prior": "uniform", "score": "bdeu", **settings}).fit(
         datasets.load("coronary")
     )
     assert np.array_equal(model.sample(10, seed=1).parents, here.sample(10, seed=1).parents)
@@ -309,7 +309,9 @@ def test_a_model_goes_on_with_threads_once_the_engine_of_its_fit_is_closed(
 def test_a_client_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_is_needed(engine: DaskEngine) -> None:
     settings: dict[str, Any] = {"method": "dds", "modularity": "order", "seed": 1, "samples": 10}
     with distributed.Client(engine.cluster.address) as client:
-        model = DagPosterior(engine=client, **{"score": "bdeu", **settings}).fit(datasets.load("coronary"))
+        model = DagPosterior(engine=client, **{"prior": "uniform", "score": "bdeu", **settings}).fit(
+            datasets.load("coronary")
+        )
     with pytest.raises(ResourceError, match=r"The Dask client for tcp://.* is closed\. .*another engine"):
         model.sample(10, seed=1)
 
@@ -318,7 +320,7 @@ def test_a_client_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_is
 def test_a_cluster_without_workers_is_waited_for_and_then_given_up() -> None:
     with cluster.local_cluster(0) as local, distributed.Client(local) as client:
         for settings in ({"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=4)}):
-            model = DagPosterior(engine=client, seed=1, samples=10, **{"score": "bdeu", **settings})
+            model = DagPosterior(engine=client, seed=1, samples=10, **{"prior": "uniform", "score": "bdeu", **settings})
             refused = pytest.raises(ResourceError, match=r"no worker for 1 seconds\. Start some, .*'dask worker tcp://")
             with waiting(1), refused:
                 model.fit(datasets.load("coronary"))
@@ -385,7 +387,7 @@ def test_workers_without_dagpost_are_one_clear_sentence(tmp_path: Path) -> None:
     )
     with cluster.local_cluster(1, preload=[str(hidden)]) as local, distributed.Client(local) as client:
         for settings in ({"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=4)}):
-            model = DagPosterior(engine=client, seed=1, samples=10, **{"score": "bdeu", **settings})
+            model = DagPosterior(engine=client, seed=1, samples=10, **{"prior": "uniform", "score": "bdeu", **settings})
             with pytest.raises(
                 InputError, match=r"cannot import 'dagpost'\. Install dagpost .* where its scheduler and"
             ):
@@ -416,7 +418,9 @@ def test_two_models_share_one_engine_from_two_threads(engine: DaskEngine) -> Non
 
     def fit(number: int) -> None:
         found[number] = (
-            DagPosterior(engine=engine, seed=1, samples=20, **{"score": "bdeu", **settings[number % 2]})
+            DagPosterior(
+                engine=engine, seed=1, samples=20, **{"prior": "uniform", "score": "bdeu", **settings[number % 2]}
+            )
             .fit(table)
             .own_sample()
         )
@@ -428,7 +432,9 @@ def test_two_models_share_one_engine_from_two_threads(engine: DaskEngine) -> Non
         thread.join()
     for number in range(4):
         here = (
-            DagPosterior(engine="threads", seed=1, samples=20, **{"score": "bdeu", **settings[number % 2]})
+            DagPosterior(
+                engine="threads", seed=1, samples=20, **{"prior": "uniform", "score": "bdeu", **settings[number % 2]}
+            )
             .fit(table)
             .own_sample()
         )
@@ -439,7 +445,9 @@ def test_two_models_share_one_engine_from_two_threads(engine: DaskEngine) -> Non
 def test_a_scheduler_that_is_gone_is_one_clear_sentence() -> None:
     # A client tries this long to reach its scheduler again.
     with waiting(5), cluster.local_cluster(1) as local, DaskEngine(local.scheduler_address) as lost:
-        model = DagPosterior(score="bdeu", engine=lost, seed=1, samples=10, method="dds", modularity="order")
+        model = DagPosterior(
+            prior="uniform", score="bdeu", engine=lost, seed=1, samples=10, method="dds", modularity="order"
+        )
         model.fit(datasets.load("coronary"))
         local.close()
         for again in (lambda: model.sample(20, seed=1), lambda: model.fit(datasets.load("coronary"))):

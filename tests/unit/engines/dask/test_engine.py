@@ -212,7 +212,7 @@ def test_scores_are_what_threads_give_to_the_last_bit(engine: DaskEngine, score:
 def test_a_model_on_a_cluster_is_the_model_on_threads(engine: DaskEngine) -> None:
     table = datasets.load("coronary")
     models = [
-        DagPosterior(score="bdeu", modularity="order", method="dds", engine=where, seed=1).fit(table)
+        DagPosterior(prior="uniform", score="bdeu", modularity="order", method="dds", engine=where, seed=1).fit(table)
         for where in (ThreadEngine(1), engine)
     ]
     assert models[0].log_evidence_ == models[1].log_evidence_

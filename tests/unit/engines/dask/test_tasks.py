@@ -117,8 +117,8 @@ def test_bootstrap_replicates_run_as_tasks_and_give_the_same_graphs(engine: Dask
 def test_a_model_of_chains_or_replicates_spreads_them_by_itself(engine: DaskEngine, method: Any) -> None:
     table = datasets.load("coronary")
     options: dict[str, Any] = {"method": method, "seed": 4, "samples": 10 if method.name == "bootstrap" else 300}
-    spread = DagPosterior(engine=engine, **{"score": "bdeu", **options}).fit(table).own_sample()
-    here = DagPosterior(engine="threads", **{"score": "bdeu", **options}).fit(table).own_sample()
+    spread = DagPosterior(engine=engine, **{"prior": "uniform", "score": "bdeu", **options}).fit(table).own_sample()
+    here = DagPosterior(engine="threads", **{"prior": "uniform", "score": "bdeu", **options}).fit(table).own_sample()
     np.testing.assert_array_equal(spread.parents, here.parents)
 
 
@@ -140,7 +140,9 @@ def test_blocks_that_return_run_in_order_and_an_error_comes_out(engine: DaskEngi
 
 def validated(where: Any, **settings: Any) -> Any:
     options = {"samples": 300, "seed": 1, **settings}
-    return cross_validate(DagPosterior(engine=where, **{"score": "bdeu", **options}), CORONARY, folds=4)
+    return cross_validate(
+        DagPosterior(engine=where, **{"prior": "uniform", "score": "bdeu", **options}), CORONARY, folds=4
+    )
 
 
 @pytest.mark.filterwarnings("ignore:In . of 4 folds. Do not trust it")
@@ -218,7 +220,9 @@ def test_remarks_are_those_of_all_folds_however_many_threads_a_worker_has() -> N
     options = {"n_workers": 1, "threads_per_worker": 4, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
         with pytest.warns(DagpostWarning, match=r"^In 12 of 12 folds: Do not trust it") as remarks:
-            cross_validate(DagPosterior(engine=client, **{"score": "bdeu", **quick}), CORONARY, folds=12)
+            cross_validate(
+                DagPosterior(engine=client, **{"prior": "uniform", "score": "bdeu", **quick}), CORONARY, folds=12
+            )
         assert len(remarks) == 1
         assert client.submit(eval, shown).result() == "_showwarnmsg_impl"
 
@@ -242,7 +246,13 @@ def test_an_interrupt_leaves_no_tasks_behind(engine: DaskEngine, client: Any, wo
 
     methods = {"replicates": Bootstrap(replicates=50), "chains": PartitionMCMC(chains=8, burn_in=2000)}
     model = DagPosterior(
-        score="bdeu", engine=engine, method=methods.get(work, "auto"), seed=1, samples=800, progress=interrupt
+        prior="uniform",
+        score="bdeu",
+        engine=engine,
+        method=methods.get(work, "auto"),
+        seed=1,
+        samples=800,
+        progress=interrupt,
     )
     with pytest.raises(KeyboardInterrupt) as looked_at:
         cross_validate(model, CORONARY, folds=50) if work == "folds" else model.fit(CORONARY).own_sample()
@@ -290,13 +300,15 @@ def abs_of(item: int, cancel: object) -> int:
 
 
 def test_a_model_with_a_client_is_copied_and_pickled_as_one_with_an_engine(client: Any) -> None:
-    model = DagPosterior(score="bdeu", engine=client, method="dds", modularity="order", seed=1, samples=50)
+    model = DagPosterior(
+        prior="uniform", score="bdeu", engine=client, method="dds", modularity="order", seed=1, samples=50
+    )
     assert isinstance(model.engine, DaskEngine)
     for other in (
         clone(model),
         copy.copy(model),
         copy.deepcopy(model),
-        DagPosterior(score="bdeu").set_params(engine=client),
+        DagPosterior(prior="uniform", score="bdeu").set_params(engine=client),
     ):
         assert other.engine.cluster.client is client
     fitted = model.fit(CORONARY)
@@ -315,12 +327,18 @@ def test_scikit_learn_validates_models_that_work_on_a_cluster(client: Any) -> No
     rows = datasets.load("iris").codes().T[np.random.default_rng(1).permutation(150)]
     settings: dict[str, Any] = {"modularity": "order", "samples": 100, "seed": 1}
     here = cross_val_score(
-        DagPosterior(engine="threads", **{"score": "bdeu", **settings}), rows, cv=3, scoring=mean_log_predictive
+        DagPosterior(engine="threads", **{"prior": "uniform", "score": "bdeu", **settings}),
+        rows,
+        cv=3,
+        scoring=mean_log_predictive,
     )
     assert np.isfinite(here).all()
     assert np.array_equal(
         cross_val_score(
-            DagPosterior(engine=client, **{"score": "bdeu", **settings}), rows, cv=3, scoring=mean_log_predictive
+            DagPosterior(engine=client, **{"prior": "uniform", "score": "bdeu", **settings}),
+            rows,
+            cv=3,
+            scoring=mean_log_predictive,
         ),
         here,
     )
@@ -328,7 +346,7 @@ def test_scikit_learn_validates_models_that_work_on_a_cluster(client: Any) -> No
     with joblib.parallel_config(backend="dask"):
         for where in (client, "dask"):
             spread = cross_val_score(
-                DagPosterior(engine=where, **{"score": "bdeu", **settings}),
+                DagPosterior(engine=where, **{"prior": "uniform", "score": "bdeu", **settings}),
                 rows,
                 cv=3,
                 scoring=mean_log_predictive,
@@ -357,9 +375,9 @@ def test_scikit_learn_validates_models_that_work_on_a_cluster(client: Any) -> No
 def test_models_and_samples_say_what_ran(
     engine: DaskEngine, tmp_path: Path, method: Any, modularity: Any, ran: str, edges: str
 ) -> None:
-    model = DagPosterior(score="bdeu", engine=engine, method=method, modularity=modularity, samples=20, seed=1).fit(
-        CORONARY
-    )
+    model = DagPosterior(
+        prior="uniform", score="bdeu", engine=engine, method=method, modularity=modularity, samples=20, seed=1
+    ).fit(CORONARY)
     assert model.engine_ == edges
     sample = model.own_sample()
     assert sample.provenance["engine"] == ran
@@ -389,21 +407,27 @@ class EagerEngine(DaskEngine):
 @pytest.mark.long
 def test_sums_over_all_graphs_on_the_cluster_are_named(client: Any) -> None:
     engine = EagerEngine(client, threads=2)
-    model = DagPosterior(score="bdeu", engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
+    model = DagPosterior(prior="uniform", score="bdeu", engine=engine, method="exact-layers", samples=20, seed=1).fit(
+        CORONARY
+    )
     assert (model.engine_, model.own_sample().provenance["engine"]) == ("dask", "dask")
 
 
 def test_a_copy_of_a_model_knows_what_made_its_sums(engine: DaskEngine, client: Any) -> None:
     eager = EagerEngine(client, threads=2)
-    model = DagPosterior(score="bdeu", engine=eager, method="exact-layers", samples=20, seed=1).fit(CORONARY)
-    DagPosterior(score="bdeu", engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
+    model = DagPosterior(prior="uniform", score="bdeu", engine=eager, method="exact-layers", samples=20, seed=1).fit(
+        CORONARY
+    )
+    DagPosterior(prior="uniform", score="bdeu", engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     for asked in (model, copy.deepcopy(model)):
         assert asked.sample(20, seed=2).provenance["engine"] == "dask"
 
 
 def test_a_model_can_be_saved_after_its_cluster_is_gone(tmp_path: Path) -> None:
     with cluster.local_cluster(1) as local, distributed.Client(local) as client:
-        model = DagPosterior(score="bdeu", engine=client, modularity="order", samples=20, seed=1).fit(CORONARY)
+        model = DagPosterior(prior="uniform", score="bdeu", engine=client, modularity="order", samples=20, seed=1).fit(
+            CORONARY
+        )
     with pytest.warns(DagpostWarning, match="saved without a sample of its own"):
         model.save(tmp_path / "model.dagpost")
     read = DagPosterior.load(tmp_path / "model.dagpost")
@@ -414,7 +438,8 @@ def test_a_model_can_be_saved_after_its_cluster_is_gone(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:Do not trust it:dagpost.errors.DagpostWarning")
 def test_chains_go_on_and_samples_are_joined_wherever_they_ran(engine: DaskEngine) -> None:
     models = [
-        DagPosterior(score="bdeu", engine=where, method=CHAINS, seed=1).fit(CORONARY) for where in ("threads", engine)
+        DagPosterior(prior="uniform", score="bdeu", engine=where, method=CHAINS, seed=1).fit(CORONARY)
+        for where in ("threads", engine)
     ]
     begun = models[0].sample(300, seed=1)
     longer = models[1].sample(600, resume=begun)
