@@ -76,7 +76,7 @@ class Grid:
 
     def chosen(self, setting: Mapping[str, float]) -> tuple[int, ...]:
         """The cells in which some settings have these values."""
-        kept = range(len(self.cells))
+        kept = list(range(len(self.cells)))
         for name, value in setting.items():
             place = next((place for place, axis in enumerate(self.axes) if axis.setting == name), None)
             if place is None:

@@ -75,7 +75,7 @@ from dagpost.scores.resolve import is_automatic
 if TYPE_CHECKING:
     from dagpost.posterior.plan import Plan
 
-#: Densities are averaged over unasked where cycles can close among at most so many columns, and where the weights of all
+#: Densities are averaged over unasked where cycles can close among at most so many columns, and the weights of all
 #: families under all of them take half a gigabyte at most. Not a time: answers must not depend on the machine.
 MOST_AVERAGED, _MOST_WEIGHTS = 20, 2**26
 #: What stands in the place of a score where a model was made from scores.

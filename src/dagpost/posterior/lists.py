@@ -168,8 +168,8 @@ def parents_considered(fitted: Fitted) -> pd.DataFrame:
         )
     if isinstance(fitted.workspace, MixedWorkspace):
         raise InputError(
-            f"Chains over graphs consider the parent sets of one value of the {fitted.workspace.grid.words}, and this model "
-            "averages over several. Fit one with a single value."
+            f"Chains over graphs consider the parent sets of one value of {fitted.workspace.grid.words}, and this "
+            "model averages over several. Fit one with a single value."
         )
     return fitted.workspace.considered.table(fitted.names)
 

@@ -164,7 +164,7 @@ class JoinedWorkspace(Workspace):
         return self._largest.structure_is_affordable(PATIENCE_SECONDS / len(self.parts))
 
     def seconds(self, modularity: str) -> float:
-        """Roughly how long the exact sums of a posterior take: of those parts that weigh anything, where that is known."""
+        """Roughly how long the exact sums take: of those parts that weigh anything, where that is known."""
         return sum(part.seconds(modularity) for place, part in enumerate(self.parts) if place not in self.negligible)
 
     @property
@@ -199,7 +199,7 @@ class JoinedWorkspace(Workspace):
         pairs = zip(self.log_priors, self.parts, strict=True)
         return np.array([log_prior + part.log_weights_of(masks) for log_prior, part in pairs])
 
-    def log_sum(self, log_values: Sequence[float]) -> float:
+    def log_sum(self, log_values: Sequence[float] | Floats) -> float:
         """Log of the mixture of what each part has."""
         return float(np.logaddexp.reduce(np.add(self.log_priors, log_values)))
 
@@ -208,7 +208,7 @@ class JoinedWorkspace(Workspace):
         logs, ways = np.add(self.log_priors, log_values), np.array(self.way_of)
         return max(float(np.logaddexp.reduce(logs[ways == way])) for way in set(self.way_of))
 
-    def shares(self, log_evidences: Sequence[float]) -> Floats:
+    def shares(self, log_evidences: Sequence[float] | Floats) -> Floats:
         """The posterior probability of each part."""
         return _shares_of(np.add(self.log_priors, log_evidences))
 

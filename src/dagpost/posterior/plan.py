@@ -167,17 +167,18 @@ def _for_each_part(stages: list[Cost], workspace: Workspace) -> list[Cost]:
     summed = min(cells, _SUMMED_WHOLE)
     held = 16 * families_of(own.lists) if isinstance(own, ComponentWorkspace) else 0
     words = f", for each of {cells} values of {workspace.grid.words}"
-    each = {
-        # The weights of all stay; tables come and go.
-        "scores": lambda stage: (words if scored > 1 else "", scored * stage.seconds, cells * stage.size),
-        "samples": lambda stage: ("", stage.seconds, stage.size + summed * held),
-    }
 
-    def tables(stage: Cost) -> tuple[str, float, float]:
-        return words, (_EVIDENCE * cells + summed) * stage.seconds, stage.size + summed * held
+    def in_all(stage: Cost) -> Cost:
+        if stage.stage == "samples":
+            return stage._replace(size=stage.size + summed * held)
+        if stage.stage == "scores":
+            # The weights of all stay; tables come and go.
+            more = words if scored > 1 else ""
+            return stage._replace(what=stage.what + more, seconds=scored * stage.seconds, size=cells * stage.size)
+        seconds = (_EVIDENCE * cells + summed) * stage.seconds
+        return stage._replace(what=stage.what + words, seconds=seconds, size=stage.size + summed * held)
 
-    found = [(stage, *each.get(stage.stage, tables)(stage)) for stage in stages]
-    return [stage._replace(what=stage.what + more, seconds=seconds, size=size) for stage, more, seconds, size in found]
+    return [in_all(stage) for stage in stages]
 
 
 def plan_sample(fitted: Fitted, count: int) -> Plan:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from dagpost.families.considered_sets import Members
     from dagpost.families.parent_lists import ParentLists
 
-#: What stands for an average over these: how many parents a column is expected to have if cycles were allowed; and every
-#: edge as probable as not. The uniform prior is the last one: from almost no edges to that, in steps of a factor of 3.
+#: What stands for an average over these: how many parents a column is expected to have if cycles were allowed, in steps
+#: of a factor of 3 from next to none; and every edge as probable as not, which is the uniform prior.
 AVERAGE: Literal["average"] = "average"
 DENSITY = "edge density"
 #: Where averaging is out of reach.
@@ -51,12 +51,13 @@ class EdgePrior(SizePrior):
     Parameters
     ----------
     probability
-        ``"average"``: no number is chosen; several are averaged over, from 0.05 expected parents a column to
-        every edge being as probable as not, each as probable as the others beforehand and weighted by its exact
-        evidence. *Several numbers*: an average over these. *One number* `p`: every edge multiplies the weight of a graph by the odds `p / (1 - p)`. *Single edges and
-        pairs*: a mapping such as ``{"smoking -> pressure": 0.6, "bmi -- pressure": 0.8}``, where ``--`` is an edge
-        either way; a data frame with parents in the rows and children in the columns, or with the columns `parent`,
-        `child` and `probability`; or a square array in the order of the table's columns. nan is not mentioned.
+        ``"average"``: no number is chosen; several are averaged over, from 0.05 expected parents a column to every edge
+        being as probable as not, each as probable as the others beforehand and weighted by its exact evidence.
+        *Several numbers*: an average over these. *One number* `p`: every edge multiplies the weight of a graph by the
+        odds `p / (1 - p)`. *Single edges and pairs*: a mapping such as ``{"smoking -> pressure": 0.6, "bmi --
+        pressure": 0.8}``, where ``--`` is an edge either way; a data frame with parents in the rows and children in the
+        columns, or with the columns `parent`, `child` and `probability`; or a square array in the order of the table's
+        columns. nan is not mentioned.
     otherwise
         With single edges: the probability, each way, of an edge in every pair that was not mentioned. The default, 1/3,
         makes both ways and no edge alike, as the uniform prior does.
