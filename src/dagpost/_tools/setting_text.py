@@ -40,6 +40,8 @@ def readable_setting(described: Any) -> str:
             # A prior is known by its name: "edge", not "EdgePrior".
             kind = kind.removesuffix("Prior").lower()
         return f"{kind} ({', '.join(values)})" if values else kind
+    if described == "average":
+        return "averaged"
     if isinstance(described, bool):
         return "yes" if described else "no"
     if isinstance(described, list) and described and all(isinstance(value, list) for value in described):
@@ -69,6 +71,16 @@ def readable_shares(values: Sequence[float], shares: Sequence[float]) -> str:
     falling = sorted(zip(values, shares, strict=True), key=lambda pair: -pair[1])
     listed = [f"{value:.3g} ({share:.0%})" for value, share in falling if share >= _LEAST_SHARE]
     return ", ".join(listed if len(listed) == len(falling) else [*listed, f"others under {100 * _LEAST_SHARE:g}%"])
+
+
+def joined_before(probability: float | None) -> str:
+    """What a prior amounts to, in a sentence; nothing where that is not known.
+
+    >>> joined_before(0.2431)
+    'Before the data, any two columns are joined with probability 0.24.'
+    """
+    said = "" if probability is None else f"{probability:.2f}" if probability >= 0.01 else f"{probability:.1g}"
+    return f"Before the data, any two columns are joined with probability {said}." if said else ""
 
 
 def readable_edges(edges: list[list[str]]) -> str:

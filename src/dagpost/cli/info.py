@@ -10,6 +10,7 @@ import typer
 
 from dagpost._tools.setting_text import (
     given_columns,
+    joined_before,
     readable_edges,
     readable_setting,
     readable_shares,
@@ -155,6 +156,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         ("score", readable_setting(settings["score"])),
         *_averaged(about.get("mixture")),
         ("prior", readable_setting(settings["prior"])),
+        *([("before", joined_before(about["joined_before"]))] if about.get("joined_before") is not None else []),
         ("modularity", f"{settings['modularity']} ({target_named(settings['modularity']).words})"),
         ("most parents", str(about["max_parents"])),
         *_constraints(settings),

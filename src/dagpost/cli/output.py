@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import typer
 
-from dagpost._tools.setting_text import given_columns, readable_setting, readable_shares
+from dagpost._tools.setting_text import given_columns, joined_before, readable_setting, readable_shares
 from dagpost.methods.choice import AS_ASKED
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
         "method_reason": model.method_reason_,
         "target": model.target_,
         "verdict": model.verdict_,
+        "joined_before": model.fitted_.joined_before,
         "model": None if model_file is None else str(model_file),
         "mixture": mixture_facts(model.fitted_),
         **({"completed_tables": results.tables} if results.tables else {}),
@@ -146,17 +147,18 @@ def about_sample(sample: DagSample) -> list[str]:
 def summary(model: DagPosterior) -> list[str]:
     """How the edges were found, under which prior and given what, and how far to trust them."""
     words = "; ".join(filter(None, (model.target_.words, given_columns(model.fitted_.exogenous))))
+    before = [said] if (said := joined_before(model.fitted_.joined_before)) else []
     if model.exact_:
         with_it = "" if model.condition_ is None else " of the data and what is given"
         evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence{with_it} {model.log_evidence_:.4f}"
-        return [f"Exact ({words}){evidence}.", *_averaged(model)]
+        return [f"Exact ({words}){evidence}.", *_averaged(model), *before]
     if model.fitted_.results.tables:
         from dagpost.plots.sources import averaged_words
 
         how = f"{averaged_words(model.fitted_)} ({words})"
-        return [f"{how}: {model.method_reason_}.", *_averaged(model), model.verdict_ or ""]
+        return [f"{how}: {model.method_reason_}.", *_averaged(model), *before, model.verdict_ or ""]
     reason = "" if model.method_reason_.startswith(AS_ASKED) else f": {model.method_reason_}"
-    lines = [f"Estimated from graphs by {model.method_} ({words}){reason}.", *_averaged(model)]
+    lines = [f"Estimated from graphs by {model.method_} ({words}){reason}.", *_averaged(model), *before]
     trust = model.verdict_ or _trust(model)
     return [*lines, trust] if trust else lines
 

@@ -44,7 +44,7 @@ from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.completed_tables import ROW_LABELS
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
+from dagpost.posterior.fitted import JOINED_BEFORE, DataFacts, Fitted, targets_of
 from dagpost.posterior.lists import mixture_facts
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import ExactResults, Families, Results
@@ -115,6 +115,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "verdict": results.verdict,
         "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
         "error_bound": None if results.sums is None else results.sums.error_bound,
+        "joined_before": fitted.joined_before,
         **augmented_model.facts_of(fitted),
         **sets,
         **given,
@@ -201,6 +202,7 @@ def load_model(
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
         fitted.remember("prior", chosen["prior"])
+        fitted.remember(JOINED_BEFORE, about["joined_before"])
         if parts[_SAMPLE] is not None:
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
         if isinstance(workspace, AugmentedWorkspace):

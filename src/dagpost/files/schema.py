@@ -126,6 +126,7 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     "verdict": optional(text),
     "log_evidence": optional(number(-_NATS, _NATS)),
     "error_bound": optional(number(0.0)),
+    "joined_before": optional(number(0.0, 1.0)),
     "gaps": whole(1),
     "censored": whole(1),
     "latent": whole(1),

@@ -43,8 +43,10 @@ Made = TypeVar("Made")
 _BYTES_A_GRAPH = 100
 #: The model's own sample takes no more than this, and has as many graphs at least.
 _SAMPLE_BYTES, _FEWEST_GRAPHS = 2**29, 1000
+#: Under this name a model remembers how probable it is before the data that a pair is joined.
+JOINED_BEFORE = "joined before"
 #: What is remembered of the data and the settings: it is the same under any condition.
-_WITHOUT_CONDITION = ("prior", "statistics", "background", "row labels")
+_WITHOUT_CONDITION = ("prior", JOINED_BEFORE, "statistics", "background", "row labels")
 #: Settings that say what a sample was drawn from.
 _PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers")
 
@@ -236,6 +238,15 @@ class Fitted:
         if known is None and self.condition is not None and name in _WITHOUT_CONDITION:
             return self.condition.base.recall(name)
         return known
+
+    @property
+    def joined_before(self) -> float | None:
+        """How probable it is before the data that two columns are joined, on average; None where that is not known.
+
+        Over the pairs that rules leave open: what the prior, the rules and the limits amount to.
+        """
+        found: float | None = self.recall(JOINED_BEFORE)
+        return found
 
     @property
     def provenance(self) -> dict[str, Any]:

@@ -57,7 +57,7 @@ from dagpost.posterior.augmenting import (
 from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
+from dagpost.posterior.fitted import JOINED_BEFORE, DataFacts, Fitted, targets_of
 from dagpost.posterior.modelled import modelled
 from dagpost.posterior.prior_weights import Before
 from dagpost.posterior.regime_rules import with_regimes
@@ -209,8 +209,14 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
             if method is not None:
                 method.at_fit(study, workspace, model.seed)
             fitted = _settled(method, settings, data, study.score, workspace, table, everything=checkpoint is not None)
-    # An object of the user's own cannot be made again from the settings.
+    return _with_prior(fitted, study, engine)
+
+
+def _with_prior(fitted: Fitted, study: Study, engine: Engine) -> Fitted:
+    """What was believed before the data; an object of the user's own cannot be made again from the settings."""
     fitted.remember("prior", study.prior.chosen)
+    if fitted.method.modularity is not None:
+        fitted.remember(JOINED_BEFORE, Before.of_study(study).joined(fitted.modularity, engine))
     return fitted
 
 
@@ -239,8 +245,7 @@ def _fit_with_gaps(
             fitted = Fitted(data, settings, study.score, method, reason, workspace, table)
             # The chains run now.
             _ = fitted.results
-    fitted.remember("prior", study.prior.chosen)
-    return fitted
+    return _with_prior(fitted, study, engine)
 
 
 def notify_of_gaps(model: Any, table: Table) -> None:
@@ -312,9 +317,9 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
     if method is None and workspace.by_components and not workspace.structure_is_affordable():
         # Chains walk over the whole table.
         workspace = exact
-    if (densities := prior.mixture(len(names))) is not None:
-        check_averaging([densities], method, len(names), scores.max_parents, engine)
-        before = Before(names, prior, constraints, scores.max_parents)
+    before = Before(names, prior, constraints, scores.max_parents)
+    if before.mixture is not None:
+        check_averaging([before.mixture], method, len(names), scores.max_parents, engine)
         workspace = over_densities(method, model.modularity, before, None, workspace.parts, engine, reporter)
     fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
     data = DataFacts(names, (None,) * len(names), None, fingerprint)
@@ -322,7 +327,10 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
     identity = identity_of(fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept, workspace.checkpointed(kept):
         everything = checkpoint is not None
-        return _settled(method, settings, data, _GIVEN_SCORES, workspace, None, everything=everything)
+        fitted = _settled(method, settings, data, _GIVEN_SCORES, workspace, None, everything=everything)
+    if fitted.method.modularity is not None:
+        fitted.remember(JOINED_BEFORE, before.joined(fitted.modularity, engine))
+    return fitted
 
 
 def _settled(

@@ -10,8 +10,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dagpost._tools.arrays import labelled
 from dagpost._tools.checks import different_texts, refusal
 from dagpost._tools.progress import reporter_for
@@ -19,20 +17,16 @@ from dagpost._tools.spelling import bare
 from dagpost.errors import ResourceError, collected_warnings
 from dagpost.exact.components import Components
 from dagpost.families.numbering import family_count
-from dagpost.posterior.component_workspace import ComponentWorkspace
-from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitting import checked_method, rules_of, settled_engine, study_of, table_of
+from dagpost.posterior.prior_weights import Before
 from dagpost.posterior.sources import is_model
 from dagpost.posterior.weighing import families_of, goes_by_components
-from dagpost.priors import log_prior, resolve_prior
-from dagpost.priors.log_prior import log_prior_of_lists
+from dagpost.priors import resolve_prior
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.engines import Engine
-    from dagpost.priors import StructurePrior
-    from dagpost.priors.constraints import Constraints
 
 #: Columns among which cycles can close, and families in all, that are summed over: seconds to minutes.
 _MOST_TOGETHER, _MOST_FAMILIES = 24, 50_000_000
@@ -52,19 +46,14 @@ def prior_edges(model: Any, data: Any, *, counts: Any = None, interventions: Any
     if not is_model(model):
         raise refusal(model, "model", "prior_edges", "a DagPosterior, fitted or not")
     asked = SimpleNamespace(**{**model.get_params(deep=False), "method": "auto"})
-    names, prior, rules, max_parents, engine = _question(asked, data, counts, interventions)
-    lists = rules.parent_lists(names, min(max_parents, len(names) - 1))
-    reporter = reporter_for(asked.progress)
-    if goes_by_components(None, asked.modularity):
+    before, engine = _question(asked, data, counts, interventions)
+    names, by_components = before.names, goes_by_components(None, asked.modularity)
+    lists = before.constraints.parent_lists(names, before.limit)
+    if by_components:
         _refuse_many(max(Components.of_edges(lists.matrix).sizes, default=0), families_of(lists), len(names))
-        weights = log_prior_of_lists(names, lists, prior, rules)
-        workspace: ExactWorkspace | ComponentWorkspace = ComponentWorkspace(lists, weights, engine, reporter)
     else:
         _refuse_many(len(names), len(names) * family_count(len(names) - 1, lists.max_parents), len(names))
-        all_weights = log_prior(names, lists.max_parents, prior, rules)
-        rules.leave_unmodelled(names, all_weights)
-        workspace = ExactWorkspace(all_weights, lists.max_parents, engine, reporter)
-    edges = np.clip(workspace.summed(asked.modularity).edges, 0.0, 1.0)
+    edges = before.edges(asked.modularity, engine, reporter_for(asked.progress), by_components=by_components)
     return labelled(edges, names, "parent", "child")
 
 
@@ -76,18 +65,14 @@ def _refuse_many(together: int, families: int, columns: int) -> None:
         )
 
 
-def _question(
-    model: Any, data: Any, counts: Any, interventions: Any
-) -> tuple[tuple[str, ...], StructurePrior, Constraints, int, Engine]:
-    """The columns, and what a model says of them before the data."""
+def _question(model: Any, data: Any, counts: Any, interventions: Any) -> tuple[Before, Engine]:
+    """What a model says before the data, and where sums over it run."""
     method = checked_method(model)
     if isinstance(data, list | tuple) and all(isinstance(name, str) for name in data):
         names, rules = different_texts(data, "names", "prior_edges"), rules_of(model)
-        return names, resolve_prior(model.prior), rules, int(model.max_parents), _engine_of(model, rules, names)
+        _, barred = rules.matrices(names, int(model.max_parents))
+        before = Before(names, resolve_prior(model.prior).settled(names, barred), rules, int(model.max_parents))
+        return before, settled_engine(model, None, rules, names, before.limit)
     with collected_warnings():  # they come with the fit
         study, engine = study_of(model, method, table_of(model, data, counts, interventions))
-    return study.table.names, study.prior, study.constraints, study.max_parents, engine
-
-
-def _engine_of(model: Any, rules: Constraints, names: tuple[str, ...]) -> Engine:
-    return settled_engine(model, None, rules, names, min(int(model.max_parents), len(names) - 1))
+    return Before.of_study(study), engine

@@ -11,8 +11,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.exact.by_size import sum_by_size
+from dagpost.exact.components import Components
+from dagpost.families.numbering import family_count
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.priors.base import SizePrior, StructurePrior
@@ -25,6 +30,12 @@ if TYPE_CHECKING:
     from dagpost.engines import Engine
     from dagpost.methods.base import Method, Study
     from dagpost.posterior.workspace import SummingWorkspace
+
+
+#: Of more columns, sums by size take seconds.
+_MOST_BY_SIZE = 128
+#: Columns among which cycles can close, and families in all, that are summed over unasked: a fraction of a second.
+_MOST_TOGETHER, _MOST_FAMILIES = 14, 200_000
 
 
 class Before(NamedTuple):
@@ -90,14 +101,50 @@ class Before(NamedTuple):
             return [method.log_mass(part, self.names) for part in parts]
         return [part.log_evidence(modularity) for part in parts]
 
-    def expected_edges(self, modularity: str) -> float | None:
-        """How many edges a graph has; None where only sums over graphs can tell: with rules, or single edges."""
-        choices: Sequence[StructurePrior] = [self.prior] if self.mixture is None else self.mixture.choices
-        if self.indicators or self.leaves_out or not all(isinstance(own, SizePrior) for own in choices):
+    def edges(
+        self, modularity: str, engine: Engine, reporter: Reporter = NO_PROGRESS, *, by_components: bool
+    ) -> Floats:
+        """The probability of every edge (parent, child), by the same sums as a posterior's."""
+        even = self.workspace(engine, reporter, by_components=by_components)
+        if self.mixture is None:
+            return np.clip(even.summed(modularity).edges, 0.0, 1.0)
+        pairs = zip(self.mixture.log_priors, self.mixture.values, strict=True)
+        found = [
+            math.exp(share) * even.tilted(log_odds(own), self.ordinary).summed(modularity).edges for share, own in pairs
+        ]
+        return np.clip(np.sum(found, axis=0), 0.0, 1.0)
+
+    def joined(self, modularity: str, engine: Engine) -> float | None:
+        """The probability that two columns are joined, on average over those pairs that rules leave open.
+
+        None where none are, and where sums over graphs would take seconds.
+        """
+        nodes, by_components = self.ordinary, modularity == "structure"
+        if self.by_size and nodes <= _MOST_BY_SIZE:
+            return None if nodes < 2 else self._expected_edges(modularity) / math.comb(nodes, 2)
+        required, barred = self.constraints.matrices(self.names, self.max_parents)
+        fixed = required | required.T | (barred & barred.T)
+        open_pairs = np.triu(~fixed[:nodes, :nodes], 1)
+        lists = self.constraints.parent_lists(self.names, self.limit)
+        sizes = Components.of_edges(lists.matrix).sizes if by_components else [len(self.names)]
+        families = sum(family_count(len(own), lists.max_parents) for own in lists.candidates)
+        if not open_pairs.any() or max(sizes) > _MOST_TOGETHER or families > _MOST_FAMILIES:
             return None
+        edges = self.edges(modularity, engine, by_components=by_components)[:nodes, :nodes]
+        return float((edges + edges.T)[open_pairs].mean())
+
+    @property
+    def by_size(self) -> bool:
+        """Whether nothing counts but how many parents each column has."""
+        choices: Sequence[StructurePrior] = [self.prior] if self.mixture is None else self.mixture.choices
+        return not (self.indicators or self.leaves_out) and all(isinstance(own, SizePrior) for own in choices)
+
+    def _expected_edges(self, modularity: str) -> float:
+        """How many edges a graph has, where nothing counts but the number of parents."""
+        choices: Sequence[StructurePrior] = [self.prior] if self.mixture is None else self.mixture.choices
         sizes, nodes = range(self.limit + 1), len(self.names)
         shares = [0.0] if self.mixture is None else self.mixture.log_priors
-        return math.fsum(
+        return sum(
             math.exp(share)
             * sum_by_size(nodes, [own.log_weight_of_size(nodes, size) for size in sizes], modularity).edges
             for share, own in zip(shares, choices, strict=True)

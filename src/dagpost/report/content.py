@@ -101,6 +101,8 @@ class Content:
     #: The figures behind these two, where chains drew the sample.
     diagnostics: ChainDiagnostics | None = None
     error_bound: float = math.nan
+    #: How probable it is before the data that two columns are joined, where that is known.
+    joined_before: float | None = None
     relative_error: bool = False
     interventions: bool = False
     sample: DagSample | None = None
@@ -188,6 +190,7 @@ def _of_model(fitted: Fitted) -> Content:
         log_evidence=results.log_evidence,
         mixture=mixture_facts(fitted),
         error_bound=math.nan if results.sums is None else results.sums.error_bound,
+        joined_before=fitted.joined_before,
         relative_error=results.sums is not None and results.sums.modularity == "order",
         interventions=data.interventions,
         families_exact=known["families"] is not None and not results.tables,

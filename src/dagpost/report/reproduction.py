@@ -128,8 +128,6 @@ def python_code(content: Content) -> str | None:
         described = asked.choices.get(key)
         if isinstance(described, Mapping):
             kind, given = _settings_changed(described, _REGISTRIES[key])
-            if (key, kind) == ("prior", "UniformPrior"):
-                continue
             imports.add(kind)
             arguments.append(f"{key}={kind}({_named(given)}),")
         elif described not in (None, "auto"):
@@ -232,7 +230,7 @@ def command(content: Content) -> str | None:
         own = _word(described, _REGISTRIES[key]) if isinstance(described, Mapping) else str(described)
         if own is None:
             return None
-        words += [] if (key, own) == ("prior", "uniform") else [f"--{key}", own]
+        words += [f"--{key}", own]
     for key, value in asked.plain.items():
         words += [f"--{key.replace('_', '-')}", str(value)]
     written = _written_rules(asked)
@@ -251,8 +249,8 @@ def command(content: Content) -> str | None:
 
 def given_command(content: Content) -> str | None:
     """The command that reports on the model under what is given; None where nothing is, or a command cannot say it."""
-    statements, picked, value = _given(content)
-    if not statements or picked or value is not None or content.of_sample:
+    statements, picked, setting = _given(content)
+    if not statements or picked or setting or content.of_sample:
         return None
     words = ["dagpost", "report", MODEL, "-o", "report.html"]
     return shlex.join([*words, *(word for statement in statements for word in ("--given", statement))])
@@ -268,7 +266,9 @@ def _word(described: Mapping[str, Any], registry: Registry[Any]) -> str | None:
         own = given.get("probability")
         if not given:
             return str(chosen.name)
-        return f"{chosen.name}:{own!r}" if len(given) == 1 and isinstance(own, float) else None
+        plain = isinstance(own, float | str) or (isinstance(own, list) and all(isinstance(each, float) for each in own))
+        written = ",".join(map(str, own)) if isinstance(own, list) else own
+        return f"{chosen.name}:{written}" if len(given) == 1 and plain else None
     settings = [f"{key}={_value(value)}" for key, value in given.items()]
     # The marks that part the names of a list cannot stand in them.
     lists = [value for value in given.values() if isinstance(value, list | tuple)]

@@ -12,7 +12,7 @@ from typing import Any
 
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.registry import Registry
-from dagpost._tools.setting_text import conditional_on, given_columns, readable_setting
+from dagpost._tools.setting_text import conditional_on, given_columns, joined_before, readable_setting
 from dagpost._tools.text import printable, shortened
 from dagpost.methods.targets import STRUCTURE
 from dagpost.plots.readable_part import MANY
@@ -131,7 +131,7 @@ def certainty(content: Content) -> str:
     words = _exactly(content) if content.exact else _estimated(content.sample, content.verdict, bool(content.given))
     if content.gaps is not None:
         words = f"{in_brief(content.gaps)} {printable(content.verdict or '')}"
-    return " ".join([words, *_crowded(content)])
+    return " ".join(filter(None, [words, joined_before(content.joined_before), *_crowded(content)]))
 
 
 def _replicated(content: Content) -> str:
