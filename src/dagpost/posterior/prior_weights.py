@@ -108,10 +108,9 @@ class Before(NamedTuple):
         even = self.workspace(engine, reporter, by_components=by_components)
         if self.mixture is None:
             return np.clip(even.summed(modularity).edges, 0.0, 1.0)
-        pairs = zip(self.mixture.log_priors, self.mixture.values, strict=True)
-        found = [
-            math.exp(share) * even.tilted(log_odds(own), self.ordinary).summed(modularity).edges for share, own in pairs
-        ]
+        tilted = (even.tilted(log_odds(own), self.ordinary) for own in self.mixture.values)
+        shares = np.exp(self.mixture.log_priors)
+        found = [share * part.summed(modularity).edges for share, part in zip(shares, tilted, strict=True)]
         return np.clip(np.sum(found, axis=0), 0.0, 1.0)
 
     def joined(self, modularity: str, engine: Engine) -> float | None:

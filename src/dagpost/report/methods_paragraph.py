@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from dagpost._tools.json_settings import from_json
-from dagpost._tools.setting_text import readable_shares
+from dagpost._tools.setting_text import joined_before, readable_shares
 from dagpost._tools.text import printable, shortened
 from dagpost._version import __version__
 from dagpost.methods.registry import METHODS
@@ -119,7 +119,8 @@ def _weighed(content: Content) -> str:
         said.append(f"{'a' if said else 'A'} variable had at most {counted(int(most), 'parent')}{beside}")
     if content.target == ORDER:
         said.append("a graph was counted once for every order of the variables that it fits")
-    return f"{'; '.join(said)}." if said else ""
+    words = f"{'; '.join(said)}." if said else ""
+    return " ".join(filter(None, [words, joined_before(content.joined_before)]))
 
 
 def _rules(content: Content) -> list[str]:
