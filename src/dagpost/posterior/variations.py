@@ -1,16 +1,17 @@
 """Which other choices is a model tried with, what do these refits cost, and what do they find?
 
-One choice at a time: what the score says could be otherwise (`Score.alternatives`), how many bins numbers are cut into,
-the usual priors on edges, one parent less and one more. Each is a fit of the same table, with exact sums; where these
-are out of reach, as for chains, nothing is tried, since the answers would differ by chance alone. What a model is given
-is given each of them. Where the model has directions that are clear or leaning, and draws are quick, each refit also
-draws graphs and says what it finds of these.
+One choice at a time: what the score says could be otherwise (`Score.alternatives`), another score for the same columns,
+how many bins numbers are cut into, the usual priors on edges, one parent less and one more. Each is a fit of the same
+table, with exact sums; where these are out of reach, as for chains, nothing is tried, since the answers would differ by
+chance alone. What a model is given is given each of them. Where the model has directions that are clear or leaning, and
+draws are quick, each refit also draws graphs and says what it finds of these.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +21,7 @@ from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import duration
-from dagpost.data.recut import bins_of, cut_otherwise
+from dagpost.data.recut import bins_of, cut_otherwise, cut_whole
 from dagpost.errors import DagpostError, InputError, ResourceError, collected_warnings
 from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Study
@@ -35,7 +36,7 @@ from dagpost.priors.alternatives import other_priors
 from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.edge import DENSITY
-from dagpost.scores.base import Score
+from dagpost.scores import BIC, BDeu, Score
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 QUICK_SECONDS = 5.0
 _NAME, _WHO = "sensitivity", "Fits under other choices"
 _BINS = (2, 3, 4, 5)
+#: Numbers as levels: this many for each, and the equivalent sample size of the score.
+_BINNED, _BINNED_SIZE = 4, 5.0
 #: Graphs that a refit draws for directions: a share near 0.9, from which on a direction is clear, is known to 0.005
 #: (one standard error). The seed is fixed, so that a model is always judged alike.
 _GRAPHS, _SEED = 4_000, 1
@@ -60,11 +63,11 @@ class _Pairs(NamedTuple):
 
 
 class Refit(NamedTuple):
-    """A variation: the settings that differ in it, and the number of bins where that differs."""
+    """A variation: the settings that differ in it, and what it makes of the table where that differs."""
 
     variation: Variation
     changes: Mapping[str, Any]
-    bins: int | None = None
+    recut: Callable[[Table], Table] | None = None
 
 
 def sensitivity_of(fitted: Fitted) -> Sensitivity:
@@ -116,6 +119,8 @@ def refits_of(fitted: Fitted) -> list[Refit]:
         for key, alternatives in (("score", scores), ("prior", priors))
         for choice, value, other in alternatives
     ]
+    if not given - {DENSITY}:
+        refits += _other_scores(fitted.score, table)
     return [*refits, *_other_bins(table), *_other_limits(fitted), *_other_targets(fitted), *_without_rules(fitted)]
 
 
@@ -157,10 +162,25 @@ def _way_to_exact_sums(fitted: Fitted) -> str:
     return f"Use fewer columns{other}."
 
 
+def _other_scores(own: Score, table: Table) -> list[Refit]:
+    """Another score for the same columns: a criterion with no prior for levels, levels in the place of numbers."""
+    if own.columns == "discrete":
+        other, words, recut = (BDeu(), "bdeu", None) if isinstance(own, BIC) else (BIC(), "bic", None)
+    elif table.recipe is not None:
+        other, words, recut = BDeu(_BINNED_SIZE), f"bdeu on {_BINNED} bins", partial(cut_whole, bins=_BINNED)
+    else:
+        return []
+    return [Refit(Variation("score", words, f"the score {words}"), {"score": other}, recut)]
+
+
 def _other_bins(table: Table) -> list[Refit]:
     """The usual numbers of bins, where columns were cut by a rule; they change the data, so evidence cannot choose."""
     own = bins_of(table)
-    return [Refit(Variation("bins", str(bins), f"{bins} bins"), {}, bins) for bins in _BINS if own and own != {bins}]
+    return [
+        Refit(Variation("bins", str(bins), f"{bins} bins"), {}, partial(cut_otherwise, bins=bins))
+        for bins in _BINS
+        if own and own != {bins}
+    ]
 
 
 def _other_limits(fitted: Fitted) -> list[Refit]:
@@ -268,7 +288,7 @@ def _refitted(fitted: Fitted, refit: Refit) -> _Pairs:
     }
     table = fitted.rows(_WHO)
     with collected_warnings():
-        table = table if refit.bins is None else cut_otherwise(table, refit.bins)
+        table = table if refit.recut is None else refit.recut(table)
         refitted = fit_table(SimpleNamespace(**settings), table, None)
         if fitted.condition is not None:
             refitted = conditioned(refitted, fitted.condition.statements, fitted.condition.setting)

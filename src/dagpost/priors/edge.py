@@ -221,7 +221,8 @@ class EdgePrior(SizePrior):
     def links(self) -> tuple[Any, ...]:
         """What was said of single edges by name."""
         said = self.probability
-        return said if isinstance(said, tuple) and said and isinstance(said[0][0], str) else ()
+        named = isinstance(said, tuple) and said and not self.averaged and isinstance(said[0][0], str)
+        return said if named else ()
 
     def in_words(self) -> str:
         """The part of a sentence by which a report explains the prior."""
