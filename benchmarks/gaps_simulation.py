@@ -133,7 +133,7 @@ class Numbers:
         matrix = prior.scale(self.columns) * np.eye(self.columns)
         if given is not None:
             values, rows = given.values(), given.rows
-            matrix = prior.matrix(values, np.ones(rows), mean, np.ones(self.columns))
+            matrix += prior.added(values, np.ones(rows), mean)
             mean = rows * values.mean(axis=0) / (rows + weight)
             degrees, weight = degrees + rows, weight + rows
         return [self._family(child, list(own), mean, weight, degrees, matrix, rng) for child, own in enumerate(graph)]

@@ -25,9 +25,13 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
+from dagpost.errors import PrecisionError
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
 from dagpost.scores import NormalWishartPrior
+
+#: Standard deviations that the mean of a column may lie from zero: further away, its last digit is a millionth of one.
+_FARTHEST = 1e10
 
 
 class GaussianPosterior(NamedTuple):
@@ -49,6 +53,7 @@ def gaussian_posterior(statistics: GaussianStatistics, prior: NormalWishartPrior
     weight = prior.mean_weight
     floors = prior.scale(nodes) * prior.deviations(statistics.names, statistics.deviations) ** 2
     prior_mean = prior.mean(statistics.names, statistics.centre[np.newaxis], np.ones(1))
+    _refuse_far(statistics)
     observations = statistics.observations[:, np.newaxis]
     distance = prior_mean - statistics.means
     shrink = (observations * weight / (observations + weight))[:, :, np.newaxis]
@@ -57,9 +62,21 @@ def gaussian_posterior(statistics: GaussianStatistics, prior: NormalWishartPrior
         means=(weight * prior_mean + observations * statistics.means) / (observations + weight),
         matrices=np.ascontiguousarray(np.diag(floors) + statistics.scatters + shrink * outer),
         weights=statistics.observations + weight,
-        degrees=prior.degrees(nodes) + statistics.observations - nodes,
+        degrees=prior.spare(nodes) + 1 + statistics.observations,
         floors=floors,
     )
+
+
+def _refuse_far(statistics: GaussianStatistics) -> None:
+    """Refuse columns whose means are not known to the millionth part of a deviation: they are floats like any other."""
+    deviations = np.abs(statistics.centre) / statistics.deviations
+    if not (deviations < _FARTHEST).all():
+        farthest = int(np.argmax(deviations))
+        raise PrecisionError(
+            f"The mean of the column {statistics.names[farthest]!r} is {deviations[farthest]:.1g} standard deviations "
+            f"from 0, and floats that large are too coarse to compute with its values ({_FARTHEST:g} at most). "
+            "Subtract a constant from the column, such as its smallest value, and fit again."
+        )
 
 
 class GaussianFamilies(NamedTuple):

@@ -16,6 +16,7 @@ from dagpost._tools.arrays import Floats, Integers
 from dagpost.data.table import Table
 from dagpost.prediction.stored_arrays import integers_of, require
 from dagpost.scores import standard_deviations
+from dagpost.scores.parameter_priors import centre
 from dagpost.scores.set_functions import runs_of
 
 _ARRAYS = ("centre", "deviations", "group_of", "observations", "means", "scatters")
@@ -80,12 +81,12 @@ def count_gaussian(table: Table) -> GaussianStatistics:
         rows = slice(None) if observed is None else observed
         observations[group] = weights[rows].sum()
         if observations[group] > 0:
-            means[group] = np.average(data[rows], axis=0, weights=weights[rows])
-            centred = data[rows] - means[group]
+            centred, first, rest = centre(data[rows], weights[rows])
+            means[group] = first + rest
             scatters[group] = (centred * weights[rows, np.newaxis]).T @ centred
-    centre = np.average(data, axis=0, weights=weights)
+    _, first, rest = centre(data, weights)
     deviations = standard_deviations(data, weights)
-    return GaussianStatistics(table.names, centre, deviations, group_of, observations, means, scatters)
+    return GaussianStatistics(table.names, first + rest, deviations, group_of, observations, means, scatters)
 
 
 def gaussian_from(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> GaussianStatistics:

@@ -36,7 +36,10 @@ def grouped_rows(data: Floats, weights: Floats, member: NDArray[Any], groups: in
     """The rows of each group; `member` says which one each row is in."""
     columns = data.shape[1]
     found = GroupedRows(np.zeros(groups), np.zeros((groups, columns)), np.zeros((groups, columns, columns)))
-    _add_up(np.ascontiguousarray(data), weights, member.astype(np.int64), *found)
+    # Sums of large numbers that hardly differ would lose what they differ by.
+    shift = data.mean(axis=0) if len(data) else np.zeros(columns)
+    _add_up(data - shift, weights, member.astype(np.int64), *found)
+    found.means[found.observations > 0] += shift
     return found
 
 

@@ -33,6 +33,7 @@ from dagpost.prediction.grouped_rows import combinations_of, grouped_rows
 from dagpost.prediction.stored_arrays import integers_of, require, smallest
 from dagpost.scores import standard_deviations
 from dagpost.scores.columns import part_of
+from dagpost.scores.parameter_priors import centre
 from dagpost.scores.set_functions import runs_of
 
 #: The arrays of sets, beside those of the two kinds of columns.
@@ -180,9 +181,9 @@ def count_mixed(table: Table, families: Families, engine: Engine, reporter: Repo
             combinations.append(found)
             groups.append(grouped_rows(data[rows], weights[rows], member.reshape(-1), len(found)))
     names = tuple(table.names[column] for column in numbers.tolist())
-    centre = np.average(data, axis=0, weights=weights) if len(numbers) else np.empty(0)
+    mean = np.add(*centre(data, weights)[1:]) if len(numbers) else np.empty(0)
     together = (np.concatenate(arrays) for arrays in zip(*groups, strict=True))
-    gaussian = GaussianStatistics(names, centre, standard_deviations(data, weights), np.zeros_like(run_of), *together)
+    gaussian = GaussianStatistics(names, mean, standard_deviations(data, weights), np.zeros_like(run_of), *together)
     return MixedStatistics(
         table.names,
         table.levels,

@@ -12,9 +12,11 @@ is `log p(P + i) - log p(P)` (Geiger & Heckerman 2002). The submatrices of `T` a
 are those of Kuipers, Moffa & Heckerman (2014), who corrected the earlier formula.
 
 With `s` the standard deviations of the columns, no probability depends on their units. The determinants are those of
-the columns divided by `s`, with `T = t I`; this change of variables takes `N log s_i` from the score of node `i`, which
-is the density of the values as they were given. Time: one Cholesky row per set; memory: one number per set of at most
-`max_parents` nodes.
+the columns divided by `s sqrt(t)`, with `T = I`; this change of variables takes `N log(s_i sqrt(t))` from the score of
+node `i`, which is the density of the values as they were given. With the means taken off first, only what the rows add
+to `I` kept, and no Gamma functions subtracted that nearly agree, priors of any strength keep their digits, wherever
+the columns lie; what would still lose them is refused. Time: one Cholesky row per set; memory: one number per set of
+at most `max_parents` nodes.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -36,7 +38,26 @@ from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
 from dagpost.families.considered_sets import Members
 from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
-from dagpost.scores.parameter_priors import NormalWishartPrior, standard_deviations, strength
+from dagpost.scores.parameter_priors import (
+    NormalWishartPrior,
+    centre,
+    refuse_lost_digits,
+    standard_deviations,
+    strength,
+)
+
+
+class Standardised(NamedTuple):
+    """Columns of numbers: the distances of their values from their means, and that of the prior mean, in `units`.
+
+    `weights` says how often each row counts.
+    """
+
+    names: tuple[str, ...]
+    distances: Floats
+    weights: Floats
+    away: Floats
+    units: Floats
 
 
 @dataclass(frozen=True)
@@ -156,11 +177,8 @@ class BGe(Score):
         from dagpost.scores.determinants import determinant_sets
         from dagpost.scores.set_functions import fill_run, runs_of, saved_tasks, target_of, tasks_of
 
-        data, weights, prior_mean, deviations = self.standardised(table)
-        columns = data.shape[1]
-        prior = self.parameter_prior()
-        degrees, scale = prior.degrees(columns), prior.scale(columns)
-        units = np.ones(columns)
+        own = self.standardised(table)
+        columns = len(table.names)
         # Wanted columns on top: the walk then never comes to the largest sets of the others.
         others = [column for column in range(columns) if column not in nodes]
         order, lowest = np.array([*others, *nodes], dtype=np.int64), len(others)
@@ -169,16 +187,15 @@ class BGe(Score):
         with reporter.stage("local scores", len(runs) * steps + len(nodes)) as stage:
             for number, (wanted, observed) in enumerate(runs):
                 rows = slice(None) if observed is None else observed
-                matrix = prior.matrix(data[rows], weights[rows], prior_mean, units)
-                matrix = np.ascontiguousarray(matrix[np.ix_(order, order)])
-                observations = float(weights[rows].sum())
-                constants, factors = self.constants(columns, max_parents + 1, observations, degrees, scale)
+                matrix = np.ascontiguousarray(self.added(own, rows, max_parents + 1)[np.ix_(order, order)])
+                observations = float(own.weights[rows].sum())
+                constants, factors = self.constants(columns, max_parents + 1, observations)
                 row_of = {node: nodes.index(node) for node in wanted}
                 target = target_of(values, columns, row_of, max_parents, 1, lowest, apart)
-                walk = partial(determinant_sets, matrix, order, scale, constants, factors, target)
+                walk = partial(determinant_sets, matrix, order, constants, factors, target)
                 saved = saved_tasks(target, number, checkpoint)
                 fill_run(walk, dict.fromkeys(wanted, 0), target, engine, stage, saved)
-                values[list(row_of.values())] -= observations * np.log(deviations[list(wanted)])[:, np.newaxis]
+                values[list(row_of.values())] -= observations * np.log(own.units[list(wanted)])[:, np.newaxis]
 
     def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
         """The function that scores given sets of parents of a node, each with one of many columns added."""
@@ -186,24 +203,21 @@ class BGe(Score):
         from dagpost.scores.set_functions import runs_of
 
         del workers
-        data, weights, prior_mean, deviations = self.standardised(table)
-        columns = data.shape[1]
-        prior = self.parameter_prior()
-        degrees, scale = prior.degrees(columns), prior.scale(columns)
+        own = self.standardised(table)
+        columns = len(table.names)
         known = {}
         for wanted, observed in runs_of(table.interventions, columns):
             rows = slice(None) if observed is None else observed
-            matrix = prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns))
-            observations = float(weights[rows].sum())
-            constants = self.constants(columns, max_parents + 1, observations, degrees, scale)
+            matrix, observations = self.added(own, rows, max_parents + 1), float(own.weights[rows].sum())
+            constants = self.constants(columns, max_parents + 1, observations)
             known.update(dict.fromkeys(wanted, (np.ascontiguousarray(matrix), *constants, observations)))
 
         def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
             matrix, constants, factors, observations = known[node]
             values = np.zeros((len(sets), len(others)))
             places = np.where(sets < columns, sets, -1).astype(np.int64)
-            extended_determinants(matrix, scale, constants, factors, places, others, node, values, cancel)
-            return values - observations * math.log(deviations[node])
+            extended_determinants(matrix, constants, factors, places, others, node, values, cancel)
+            return values - observations * math.log(own.units[node])
 
         return extend
 
@@ -243,28 +257,33 @@ class BGe(Score):
         del workers
         return GaussianListScorer(self, table, max_parents)
 
-    def standardised(self, table: Table) -> tuple[Floats, Floats, Floats, Floats]:
-        """The columns in their units, how often each row counts, the prior means, and the units."""
+    def standardised(self, table: Table) -> Standardised:
+        """The columns around their means, in units in which the prior matrix is the identity."""
         data, weights, prior = table.values(), table.weights.astype(np.float64), self.parameter_prior()
-        deviations = prior.deviations(table.names, standard_deviations(data, weights))
-        prior_mean = prior.mean(table.names, data, weights) / deviations
-        data /= deviations
-        return data, weights, prior_mean, deviations
+        units = prior.units(table.names, standard_deviations(data, weights))
+        distances, first, rest = centre(data, weights)
+        away = (
+            np.zeros(len(units)) if self.prior_mean is None else prior.mean(table.names, data, weights) - first - rest
+        )
+        # Overflow is looked for in the sums of squares.
+        with np.errstate(over="ignore", invalid="ignore"):
+            distances /= units
+            return Standardised(table.names, distances, weights, away / units, units)
 
-    def constants(
-        self, nodes: int, max_size: int, observations: float, degrees: float, scale: float
-    ) -> tuple[Floats, Floats]:
+    def added(self, own: Standardised, rows: Any, max_size: int) -> Floats:
+        """What some rows add to the prior matrix; refused, if sets of at most `max_size` columns would lose digits."""
+        weights, prior = own.weights[rows], self.parameter_prior()
+        matrix = prior.added(own.distances[rows], weights, own.away)
+        after = (prior.spare(len(own.names)) + 1 + max_size + float(weights.sum())) / 2
+        refuse_lost_digits(matrix, after, max_size, own.names)
+        return matrix
+
+    def constants(self, nodes: int, max_size: int, observations: float) -> tuple[Floats, Floats]:
         """By the size of the set: what the data do not change, and half the posterior degrees of freedom."""
-        constants = np.zeros(max_size + 1)
-        factors = np.zeros(max_size + 1)
-        shrinkage = math.log(self.mean_weight / (observations + self.mean_weight))
-        for size in range(max_size + 1):
-            before = (degrees - nodes + size) / 2
-            after = before + observations / 2
-            constants[size] = size / 2 * (shrinkage - observations * math.log(math.pi) + 2 * before * math.log(scale))
-            for step in range(size):
-                constants[size] += math.lgamma(after - step / 2) - math.lgamma(before - step / 2)
-            factors[size] = after
+        from dagpost.scores.determinants import size_constants
+
+        constants, factors = np.zeros(max_size + 1), np.zeros(max_size + 1)
+        size_constants(observations, self.mean_weight, self.parameter_prior().spare(nodes), constants, factors)
         return constants, factors
 
 

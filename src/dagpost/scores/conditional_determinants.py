@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Counts, Floats, Integers
 from dagpost._tools.kernels import copy_into, inline_no_refcount, inlined, kernel, summing_kernel
 from dagpost.scores.conditional_tasks import Tasks
+from dagpost.scores.determinants import write_constants
 from dagpost.scores.row_groups import LevelColumns, RowGroups, next_columns, ordinary_columns, split_groups
 from dagpost.scores.set_functions import Target, insert_sorted, write_set
 
@@ -34,11 +35,12 @@ _BLOCK = 256
 class NumberColumns(NamedTuple):
     """Columns of numbers, a row each, standardised: distances from the means of all rows, in units of the prior.
 
+    In these units the prior matrix is the identity, and pivots are one and an excess (determinants.py).
+
     In a walk they stand in another order: `places` says which row of `distances` is at a position, `nodes` its number
     in the table. Those from `lowest` on are scored; if they stand `apart`, they are never parents of each other.
     `weights` says how often each row counts, `root` is the root of that, `away` the distance of
-    the prior's mean. The prior matrix is the identity times `scale`, which no pivot is below in exact arithmetic;
-    `spare` has the degrees of freedom above the number of columns.
+    the prior's mean. `spare` has the degrees of freedom above the number of columns and one.
     """
 
     distances: Floats
@@ -50,7 +52,6 @@ class NumberColumns(NamedTuple):
     root: Floats
     away: Floats
     mean_weight: float
-    scale: float
     spare: float
 
 
@@ -63,7 +64,7 @@ class _Sets(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """What a group of rows gives: means, the posterior matrix, and by the size of a set what is added and multiplied.
+    """What a group of rows gives: means, the matrix, and by the size of a set what is added and multiplied.
 
     Of the matrix there are the diagonal and, in `matrix`, what is below it. `block` has room for some rows, `cholesky`
     and `log_determinant` for the way down to a set.
@@ -127,8 +128,10 @@ def conditional_sets(
                 observations = write_moments(
                     order, first, end, numbers.places, lowest, everyone, linked, numbers, moments
                 )
-                write_constants(observations, deepest, numbers, moments)
-                _add_determinants(numbers.scale, sets, walk, moments)
+                write_constants(
+                    observations, numbers.mean_weight, numbers.spare, deepest, moments.constants, moments.factors
+                )
+                _add_determinants(sets, walk, moments)
         for place in range(size):
             insert_sorted(nodes[1], place, columns.nodes[path[place]], nodes[0])
             copy_into(nodes[1], nodes[0])
@@ -184,12 +187,12 @@ def _list_sets(
 def _add_row(row: int, lowest: int, deepest: int, numbers: NumberColumns, sets: _Sets, moments: Moments) -> None:
     """Add what a group of one row says of each set; columns below the position `lowest` are in none.
 
-    Its matrix is the prior's and one product, `shrinkage away away'`; the determinant of a set is that of the prior
-    times one more than the squares of its columns in units of the prior.
+    Its matrix is the prior's and one product, `shrinkage away away'`; the determinant of a set is one more than the
+    squares of its columns in units of the prior.
     """
-    observations, log_scale = numbers.weights[row], math.log(numbers.scale)
-    write_constants(observations, deepest, numbers, moments)
-    unit = observations * numbers.mean_weight / (observations + numbers.mean_weight) / numbers.scale
+    observations = numbers.weights[row]
+    write_constants(observations, numbers.mean_weight, numbers.spare, deepest, moments.constants, moments.factors)
+    unit = observations / (1.0 + observations / numbers.mean_weight)
     squares, sums = moments.mean, moments.log_determinant
     for position in range(lowest, numbers.nodes.size):
         place = numbers.places[position]
@@ -199,19 +202,18 @@ def _add_row(row: int, lowest: int, deepest: int, numbers: NumberColumns, sets: 
     for number in range(sets.total.size):
         size = sets.size[number]
         sums[size] = sums[size - 1] + squares[sets.position[number]]
-        log_determinant = size * log_scale + math.log1p(sums[size])
-        sets.total[number] += moments.constants[size] - moments.factors[size] * log_determinant
+        sets.total[number] += moments.constants[size] - moments.factors[size] * math.log1p(sums[size])
 
 
 @inline_no_refcount
-def _add_determinants(floor: float, sets: _Sets, members: Integers, moments: Moments) -> None:
+def _add_determinants(sets: _Sets, members: Integers, moments: Moments) -> None:
     """Add what the posterior matrix of a group says of each set."""
     matrix, cholesky, log_determinant = moments.matrix, moments.cholesky, moments.log_determinant
     log_determinant[0] = 0.0
     for number in range(sets.total.size):
         size, position = sets.size[number], sets.position[number]
         level = size - 1
-        pivot = moments.diagonal[position]
+        excess = moments.diagonal[position]
         for column in range(level):
             # Positions go down along a set.
             entry = matrix[members[column], position]
@@ -219,11 +221,11 @@ def _add_determinants(floor: float, sets: _Sets, members: Integers, moments: Mom
                 entry -= cholesky[level, before] * cholesky[column, before]
             entry /= cholesky[column, column]
             cholesky[level, column] = entry
-            pivot -= entry * entry
-        pivot = max(pivot, floor)
+            excess -= entry * entry
+        excess = max(excess, 0.0)
         members[level] = position
-        cholesky[level, level] = math.sqrt(pivot)
-        log_determinant[size] = log_determinant[level] + math.log(pivot)
+        cholesky[level, level] = math.sqrt(1.0 + excess)
+        log_determinant[size] = log_determinant[level] + math.log1p(excess)
         sets.total[number] += moments.constants[size] - moments.factors[size] * log_determinant[size]
 
 
@@ -253,7 +255,7 @@ def write_moments(
     numbers: NumberColumns,
     moments: Moments,
 ) -> float:
-    """The posterior matrix of a group of rows for `count` chosen columns; how many observations there are.
+    """What a group of rows adds to the prior matrix of `count` chosen columns; how many observations there are.
 
     Those before the place `lowest` are left out. Products are those with the first `linked` columns.
     """
@@ -262,7 +264,7 @@ def write_moments(
     observations = 0.0
     for row in range(first, end):
         observations += weights[order[row]]
-    shrinkage = observations * numbers.mean_weight / (observations + numbers.mean_weight)
+    shrinkage = observations / (1.0 + observations / numbers.mean_weight)
     for place in range(lowest, count):
         total = 0.0
         for row in range(first, end):
@@ -273,7 +275,7 @@ def write_moments(
         for other in range(lowest, min(place, linked)):
             # The same to the last digit whichever of the two comes first: who asked before must not matter.
             matrix[place, other] = shrinkage * (own * (away[chosen[other]] - mean[other]))
-        moments.diagonal[place] = numbers.scale + shrinkage * (own * own)
+        moments.diagonal[place] = shrinkage * (own * own)
     begin = first
     while begin < end:
         length = min(end - begin, _BLOCK)
@@ -295,23 +297,6 @@ def _product(column: Floats, other: Floats, length: int) -> float:
     for place in range(length):
         total += column[place] * other[place]
     return total
-
-
-@inline_no_refcount
-def write_constants(observations: float, most: int, numbers: NumberColumns, moments: Moments) -> None:
-    """By the size of a set, up to `most`: what the data do not change, and half the posterior degrees of freedom."""
-    shrinkage = math.log(numbers.mean_weight / (observations + numbers.mean_weight))
-    log_scale = math.log(numbers.scale)
-    gammas = 0.0
-    moments.constants[0] = 0.0
-    moments.factors[0] = (numbers.spare + observations) / 2
-    for size in range(1, most + 1):
-        before = (numbers.spare + size) / 2
-        after = before + observations / 2
-        gammas += math.lgamma(after) - math.lgamma(before)
-        added = shrinkage - observations * math.log(math.pi) + 2 * before * log_scale
-        moments.constants[size] = gammas + size / 2 * added
-        moments.factors[size] = after
 
 
 @inlined

@@ -23,10 +23,10 @@ from dagpost.scores.conditional_determinants import (
     Moments,
     NumberColumns,
     room_for_moments,
-    write_constants,
     write_moments,
 )
 from dagpost.scores.conditional_runs import kinds_of, number_columns, standardised, used_rows
+from dagpost.scores.determinants import write_constants
 from dagpost.scores.row_groups import GroupRooms, LevelColumns, RowGroups, level_columns, split_groups
 from dagpost.scores.set_functions import runs_of
 
@@ -51,7 +51,7 @@ def conditional_extender(score: ConditionalGaussian, table: Table, max_parents: 
     place = np.full(nodes + 1, -1, dtype=np.int64)
     place[kinds.levels], place[kinds.numbers] = np.arange(len(kinds.levels)), np.arange(len(kinds.numbers))
     of_levels = score.dirichlet.extender(part_of(table, kinds.levels), max_parents, workers)
-    of_numbers = score.gaussian(table).extender(part_of(table, kinds.numbers), max_parents, workers)
+    of_numbers = score.gaussian.extender(part_of(table, kinds.numbers), max_parents, workers)
     data, run_of = standardised(score, table), np.zeros(nodes, dtype=np.int64)
     columns, own_numbers = level_columns(table, kinds.levels), number_columns(score, table, data)
     rooms, observations = [], []
@@ -127,8 +127,10 @@ def _extend(
             first, end = np.int64(groups.begin[level, group]), np.int64(groups.begin[level, group + 1])
             order, count = groups.order[level], size + 1 + more
             observations = write_moments(order, first, end, chosen, 0, count, size + 1, numbers, moments)
-            write_constants(observations, size + 2, numbers, moments)
-            _add_numbers(size, count, numbers.scale, moments, row, values[number], extra)
+            write_constants(
+                observations, numbers.mean_weight, numbers.spare, size + 2, moments.constants, moments.factors
+            )
+            _add_numbers(size, count, moments, row, values[number], extra)
         for place in range(extra):
             split_groups(level, columns.codes[asked.more_levels[place]], groups)
             for group in range(groups.found[level + 1]):
@@ -137,53 +139,52 @@ def _extend(
                 first, end = np.int64(groups.begin[level + 1, group]), np.int64(groups.begin[level + 1, group + 1])
                 order, count = groups.order[level + 1], size + 1
                 observations = write_moments(order, first, end, chosen, 0, count, count, numbers, moments)
-                write_constants(observations, count, numbers, moments)
-                of_all = _factor(count, numbers.scale, moments)
+                write_constants(
+                    observations, numbers.mean_weight, numbers.spare, count, moments.constants, moments.factors
+                )
+                of_all = _factor(count, moments)
                 of_parents = moments.log_determinant[size]
                 values[number, place] += moments.constants[count] - moments.factors[count] * of_all
                 values[number, place] -= moments.constants[size] - moments.factors[size] * of_parents
 
 
 @inline_no_refcount
-def _factor(count: int, floor: float, moments: Moments) -> float:
-    """The Cholesky factor of the first `count` columns, and their log determinant; no pivot is below `floor`."""
+def _factor(count: int, moments: Moments) -> float:
+    """The Cholesky factor of the first `count` columns, and their log determinant."""
     cholesky, log_determinant = moments.cholesky, moments.log_determinant
     log_determinant[0] = 0.0
     for place in range(count):
-        pivot = max(_next_row(place, place, moments, cholesky[place]), floor)
-        cholesky[place, place] = math.sqrt(pivot)
-        log_determinant[place + 1] = log_determinant[place] + math.log(pivot)
+        excess = max(_next_row(place, place, moments, cholesky[place]), 0.0)
+        cholesky[place, place] = math.sqrt(1.0 + excess)
+        log_determinant[place + 1] = log_determinant[place] + math.log1p(excess)
     result: float = log_determinant[count]
     return result
 
 
 @inline_no_refcount
 def _next_row(place: int, size: int, moments: Moments, row: Floats) -> float:
-    """The row of the Cholesky factor that a column adds to those of the first `size`, and its pivot squared."""
-    pivot: float = moments.diagonal[place]
+    """The row of the Cholesky factor that a column adds to those of the first `size`, and the excess of its pivot."""
+    excess: float = moments.diagonal[place]
     for column in range(size):
         entry = moments.matrix[place, column]
         for before in range(column):
             entry -= row[before] * moments.cholesky[column, before]
         entry /= moments.cholesky[column, column]
         row[column] = entry
-        pivot -= entry * entry
-    return pivot
+        excess -= entry * entry
+    return excess
 
 
 @inline_no_refcount
-def _add_numbers(
-    size: int, count: int, floor: float, moments: Moments, row: Floats, values: Floats, first: int
-) -> None:
+def _add_numbers(size: int, count: int, moments: Moments, row: Floats, values: Floats, first: int) -> None:
     """Add what a group says of the node, at the place `size`, with the parents before it and each column after it."""
-    _factor(size + 1, floor, moments)
+    _factor(size + 1, moments)
     constants, factors, log_determinant = moments.constants, moments.factors, moments.log_determinant
     for place in range(size + 1, count):
-        # With the node among the columns before it; the pivot without the node has its entry back.
-        pivot = max(_next_row(place, size + 1, moments, row), floor)
-        alone = max(pivot + row[size] * row[size], floor)
-        of_all = log_determinant[size + 1] + math.log(pivot)
-        of_parents = log_determinant[size] + math.log(alone)
+        # With the node among the columns before it; without it the excess has its entry back.
+        excess = max(_next_row(place, size + 1, moments, row), 0.0)
+        of_all = log_determinant[size + 1] + math.log1p(excess)
+        of_parents = log_determinant[size] + math.log1p(excess + row[size] * row[size])
         at = first + place - size - 1
         values[at] += constants[size + 2] - factors[size + 2] * of_all
         values[at] -= constants[size + 1] - factors[size + 1] * of_parents

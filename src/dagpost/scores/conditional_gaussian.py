@@ -17,8 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
 from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import Reporter
@@ -33,7 +31,6 @@ from dagpost.scores.parameter_priors import (
     ConditionalGaussianPrior,
     DirichletPrior,
     NormalWishartPrior,
-    standard_deviations,
     strength,
 )
 
@@ -78,16 +75,10 @@ class ConditionalGaussian(Score):
         """The score of the columns of levels."""
         return BDeu(self.equivalent_sample_size)
 
-    def gaussian(self, table: Table) -> BGe:
-        """The score of the columns of numbers in each combination of levels, its prior settled by all rows."""
-        mean, scale, prior = self.prior_mean, self.prior_scale, self.parameter_prior().gaussian
-        numbers = [column for column, levels in enumerate(table.levels) if levels is None]
-        if numbers and (mean is None or scale is None):
-            part = part_of(table, numbers)
-            data, weights = part.values(), part.weights.astype(np.float64)
-            mean = tuple(prior.mean(part.names, data, weights).tolist())
-            scale = tuple(prior.deviations(part.names, standard_deviations(data, weights)).tolist())
-        return BGe(self.mean_weight, self.degrees_of_freedom, mean, scale)
+    @property
+    def gaussian(self) -> BGe:
+        """The score of the columns of numbers in each combination of levels."""
+        return BGe(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
 
     def sinks(self, table: Table) -> tuple[str, ...]:
         """Columns of numbers lead to columns of numbers only."""
@@ -234,5 +225,5 @@ class ConditionalGaussian(Score):
         if None not in table.levels:
             return self.dirichlet
         if all(levels is None for levels in table.levels):
-            return BGe(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
+            return self.gaussian
         return None

@@ -20,10 +20,11 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart, Saved
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.families.numbering import binomials, family_count, size_offsets
+from dagpost.scores.bge import Standardised
 from dagpost.scores.columns import part_of
 from dagpost.scores.conditional_determinants import NumberColumns, conditional_sets
 from dagpost.scores.conditional_tasks import Tasks, tasks_for
-from dagpost.scores.parameter_priors import refuse_overflow
+from dagpost.scores.parameter_priors import refuse_lost_digits
 from dagpost.scores.row_groups import GroupRooms, LevelColumns, level_columns
 from dagpost.scores.set_functions import Run, Target, next_set, runs_of, subtract_bases, target_of
 
@@ -36,14 +37,6 @@ class Kinds(NamedTuple):
 
     levels: list[int]
     numbers: list[int]
-
-
-class Standardised(NamedTuple):
-    """The columns of numbers, a row each: distances from the means of all rows in `units`; that of the prior mean."""
-
-    distances: Floats
-    units: Floats
-    away: Floats
 
 
 class _Walk(NamedTuple):
@@ -62,13 +55,14 @@ def kinds_of(table: Table) -> Kinds:
 
 def standardised(score: ConditionalGaussian, table: Table) -> Standardised:
     """The columns of numbers of a table; where the prior is left to the data, it takes those of all rows."""
-    data, weights, given, units = score.gaussian(table).standardised(part_of(table, kinds_of(table).numbers))
-    means = np.average(data, axis=0, weights=weights)
-    # No group of rows has larger sums than these.
-    with np.errstate(over="ignore", invalid="ignore"):
-        distances, away = data - means, given - means
-        refuse_overflow(weights @ distances**2 + weights.sum() * away**2, data)
-    return Standardised(np.ascontiguousarray(distances.T), units, away)
+    own = score.gaussian.standardised(part_of(table, kinds_of(table).numbers))
+    most, spare = len(own.names), score.gaussian.parameter_prior().spare(len(own.names))
+    # No group of rows has larger sums than all of them.
+    score.gaussian.added(own, slice(None), most)
+    # In a group of fewer rows than columns, columns follow from each other but for the prior.
+    largest = most * np.abs(own.distances - own.away).max(axis=0, initial=0.0) ** 2
+    refuse_lost_digits(np.diag(largest), spare / 2 + most, most, own.names, few_rows=True)
+    return own
 
 
 def used_rows(table: Table, run: Run) -> Flags:
@@ -86,21 +80,19 @@ def number_columns(
     apart: bool = False,
 ) -> NumberColumns:
     """Columns of numbers as kernels take them, in some order (None: that of the table), the last `scored` on top."""
-    numbers, prior = kinds_of(table).numbers, score.gaussian(table).parameter_prior()
+    numbers = kinds_of(table).numbers
     nodes = numbers if order is None else order
-    weights = table.weights.astype(np.float64)
     return NumberColumns(
-        distances=data.distances,
+        distances=np.ascontiguousarray(data.distances.T),
         places=np.searchsorted(numbers, nodes).astype(np.int64),
         nodes=np.array(nodes, dtype=np.int64),
         lowest=len(nodes) - scored,
         apart=apart,
-        weights=weights,
-        root=np.sqrt(weights),
+        weights=data.weights,
+        root=np.sqrt(data.weights),
         away=data.away,
         mean_weight=score.mean_weight,
-        scale=prior.scale(len(numbers)),
-        spare=prior.degrees(len(numbers)) - len(numbers),
+        spare=score.parameter_prior().gaussian.spare(len(numbers)),
     )
 
 

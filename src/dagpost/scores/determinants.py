@@ -2,6 +2,10 @@
 
 The sets are walked depth-first as in `dagpost.scores.counting`; adding a node to a set is one new row of its
 Cholesky factor. Time: about `size^2` per set.
+
+The matrices are the prior's, which is the identity, plus what the data add, and only the latter is passed: a strong
+prior is no reason to lose the digits of a little data. So every pivot is one and an *excess*, which is never negative
+in exact arithmetic, and is not taken to be.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import numpy as np
 from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.families.considered_sets import Members
+from dagpost.scores.cells import log_rising
 from dagpost.scores.set_functions import (
     Target,
     Task,
@@ -25,11 +30,34 @@ from dagpost.scores.set_functions import (
 )
 
 
+@inline_no_refcount
+def write_constants(
+    observations: float, mean_weight: float, spare: float, most: int, constants: Floats, factors: Floats
+) -> None:
+    """By the size of a set, up to `most`: what the data do not change, and half the posterior degrees of freedom.
+
+    `spare` has the degrees of freedom of the prior above the number of columns and one.
+    """
+    each = -(math.log1p(observations / mean_weight) + observations * math.log(math.pi)) / 2
+    total = 0.0
+    for size in range(most + 1):
+        before = (spare + 1 + size) / 2
+        if size > 0:
+            total += each + log_rising(before, observations / 2)
+        constants[size] = total
+        factors[size] = before + observations / 2
+
+
+@kernel
+def size_constants(observations: float, mean_weight: float, spare: float, constants: Floats, factors: Floats) -> None:
+    """The same for all sizes that there is room for."""
+    write_constants(observations, mean_weight, spare, len(constants) - 1, constants, factors)
+
+
 @kernel
 def determinant_sets(
     matrix: Floats,
     order: Integers,
-    floor: float,
     constants: Floats,
     factors: Floats,
     target: Target,
@@ -38,8 +66,7 @@ def determinant_sets(
 ) -> None:
     """Write `constants[size] - factors[size] * log det` of the submatrix of each set of one task.
 
-    Row `p` of the matrix belongs to the node `order[p]`. No pivot is below `floor` in exact arithmetic, so none is
-    taken to be.
+    Row `p` of the matrix belongs to the node `order[p]`.
     """
     top, first, last = task
     levels = target.max_size + 1
@@ -69,19 +96,19 @@ def determinant_sets(
             continue
         if cancel[0] != 0:
             return
-        pivot = matrix[position, position]
+        excess = matrix[position, position]
         for column in range(level):
             entry = matrix[position, members[column]]
             for before in range(column):
                 entry -= cholesky[level, before] * cholesky[column, before]
             entry /= cholesky[column, column]
             cholesky[level, column] = entry
-            pivot -= entry * entry
-        pivot = max(pivot, floor)
+            excess -= entry * entry
+        excess = max(excess, 0.0)
         members[level] = position
         has_wanted[size] = wanted
-        cholesky[level, level] = math.sqrt(pivot)
-        log_determinant[size] = log_determinant[level] + math.log(pivot)
+        cholesky[level, level] = math.sqrt(1.0 + excess)
+        log_determinant[size] = log_determinant[level] + math.log1p(excess)
         insert_sorted(nodes[level], level, node, nodes[size])
         if size > 1 or first == below_top(top, target):
             value = constants[size] - factors[size] * log_determinant[size]
@@ -96,7 +123,6 @@ def determinant_sets(
 @kernel
 def extended_determinants(
     matrix: Floats,
-    floor: float,
     constants: Floats,
     factors: Floats,
     sets: Integers,
@@ -118,21 +144,21 @@ def extended_determinants(
         size = 0
         log_determinant = 0.0
         while size < most and sets[number, size] >= 0:
-            pivot = next_row(matrix, cholesky, sets[number], size, sets[number, size], cholesky[size])
-            cholesky[size, size] = math.sqrt(max(pivot, floor))
-            log_determinant += math.log(max(pivot, floor))
+            excess = max(next_row(matrix, cholesky, sets[number], size, sets[number, size], cholesky[size]), 0.0)
+            cholesky[size, size] = math.sqrt(1.0 + excess)
+            log_determinant += math.log1p(excess)
             size += 1
-        node_pivot = next_row(matrix, cholesky, sets[number], size, node, of_node)
+        node_excess = next_row(matrix, cholesky, sets[number], size, node, of_node)
         for place in range(len(others)):
             if cancel[0] != 0:
                 return
             other = others[place]
-            pivot = max(next_row(matrix, cholesky, sets[number], size, other, of_other), floor)
+            excess = max(next_row(matrix, cholesky, sets[number], size, other, of_other), 0.0)
             shared = matrix[node, other]
             for before in range(size):
                 shared -= of_node[before] * of_other[before]
-            of_parents = log_determinant + math.log(pivot)
-            of_all = of_parents + math.log(max(node_pivot - shared * shared / pivot, floor))
+            of_parents = log_determinant + math.log1p(excess)
+            of_all = of_parents + math.log1p(max(node_excess - shared * shared / (1.0 + excess), 0.0))
             values[number, place] = constants[size + 2] - factors[size + 2] * of_all
             values[number, place] -= constants[size + 1] - factors[size + 1] * of_parents
 
@@ -140,7 +166,6 @@ def extended_determinants(
 @kernel
 def listed_determinants(
     matrix: Floats,
-    floor: float,
     constants: Floats,
     factors: Floats,
     first: int,
@@ -171,9 +196,9 @@ def listed_determinants(
         size = common
         while size < most and members[number, size] < columns:
             path[size] = members[number, size]
-            pivot = max(next_row(matrix, cholesky, path, size, path[size], cholesky[size]), floor)
-            cholesky[size, size] = math.sqrt(pivot)
-            log_determinants[size + 1] = log_determinants[size] + math.log(pivot)
+            excess = max(next_row(matrix, cholesky, path, size, path[size], cholesky[size]), 0.0)
+            cholesky[size, size] = math.sqrt(1.0 + excess)
+            log_determinants[size + 1] = log_determinants[size] + math.log1p(excess)
             size += 1
         values[number] = constants[size] - factors[size] * log_determinants[size]
 

@@ -90,7 +90,7 @@ class GaussianCompleter:
         check_written_out(table)
         nodes = len(table.names)
         self._prior, self._weights = prior, table.weights.astype(np.float64)
-        self._degrees, self._scale = prior.degrees(nodes), prior.scale(nodes)
+        self._spare, self._scale = prior.spare(nodes), prior.scale(nodes)
         self._data, self._gaps = observed_values(table)
         self._centre, found = observed_moments(table)
         self._unit = prior.deviations(table.names, found)
@@ -174,7 +174,7 @@ class GaussianCompleter:
             matrices[group] = self._scale * identity + moments - weights[group] * np.outer(means[group], means[group])
         parents = (families < len(self._mean)).sum(axis=1)
         observations = weights[self._group[: len(families)]] - weight
-        squares = generator.chisquare(self._degrees + observations - len(self._mean) + parents + 1)
+        squares = generator.chisquare(self._spare + observations + parents + 2)
         normals = generator.standard_normal((len(families), families.shape[1] + 1))
         _draw_families(families, self._group, means, matrices, weights, self._scale, squares, normals, graph, work)
 

@@ -16,7 +16,7 @@ from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import kernel, summing_kernel
 from dagpost.data.table import Table
 from dagpost.families.numbering import family_count
-from dagpost.scores.parameter_priors import refuse_overflow
+from dagpost.scores.parameter_priors import refuse_lost_digits, refuse_overflow
 from dagpost.scores.set_functions import runs_of
 from dagpost.scores.set_lists import SetList, first_with, list_sets
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class _Standardised(NamedTuple):
     """A table with gaps, a row a column: distances from `means`, in `units`, with 0 in the gaps.
 
-    `numbers` has the number of each cell without a value, -1 elsewhere. `prior` is the distance of the prior mean.
+    `numbers` has the number of each cell without a value, -1 elsewhere. `prior` is the distance of the prior mean. In
+    these units the prior matrix is the identity.
     """
 
     distances: Floats
@@ -50,7 +51,7 @@ class GaussianRescorer:
         self._runs = []
         for wanted, observed in runs_of(table.interventions, nodes):
             used = table.weights > 0 if observed is None else observed & (table.weights > 0)
-            self._runs.append(_Run(score, own, used, wanted, limit, self._kept))
+            self._runs.append(_Run(score, own, table.names, used, wanted, limit, self._kept))
 
     def __call__(self, cells: Floats) -> Floats:
         """The scores of all families, as `local_scores` has them."""
@@ -74,15 +75,15 @@ def _standardised(score: BGe, table: Table) -> _Standardised:
         ]
     )
     weights = table.weights.astype(np.float64)
-    units = prior.deviations(table.names, np.ones(nodes))
-    data = np.where(gaps, 0.0, data) / units[:, np.newaxis]
+    units = prior.units(table.names, np.ones(nodes))
     known = np.where(gaps, 0.0, weights)
-    means = (known * data).sum(axis=1) / np.maximum(known.sum(axis=1), 1.0)
+    means = (known * np.where(gaps, 0.0, data)).sum(axis=1) / np.maximum(known.sum(axis=1), 1.0)
     numbers = np.full(gaps.shape, -1, dtype=np.int64)
     numbers[gaps] = np.arange(table.gap_count)
-    given = prior.mean(table.names, data.T, weights) / units
-    distances = np.where(gaps, 0.0, data - means[:, np.newaxis])
-    return _Standardised(distances, numbers, weights, means, units, given - means)
+    given = (prior.mean(table.names, data.T, weights) - means) / units
+    # The means first: divided, columns far from zero would lose their digits.
+    distances = np.where(gaps, 0.0, (data - means[:, np.newaxis]) / units[:, np.newaxis])
+    return _Standardised(distances, numbers, weights, means, units, given)
 
 
 def _levels(table: Table) -> tuple[Floats, Integers, Flags] | None:
@@ -99,17 +100,22 @@ class _Run:
     """The columns that are scored from the same rows; scores that no cell changes are written to `kept`."""
 
     def __init__(
-        self, score: BGe, own: _Standardised, used: Flags, wanted: tuple[int, ...], max_parents: int, kept: Floats
+        self,
+        score: BGe,
+        own: _Standardised,
+        names: tuple[str, ...],
+        used: Flags,
+        wanted: tuple[int, ...],
+        max_parents: int,
+        kept: Floats,
     ) -> None:
         numbers, weights = own.numbers[:, used], own.weights[used]
         gaps: Flags = numbers >= 0
         with_gaps, complete = gaps.any(axis=1), ~gaps.any(axis=0)
         order = np.argsort(with_gaps, kind="stable").tolist()
-        prior, nodes, self._observations = score.parameter_prior(), len(order), float(weights.sum())
-        self._scale, self._mean_weight = prior.scale(nodes), score.mean_weight
-        self._constants, self._factors = score.constants(
-            nodes, max_parents + 1, self._observations, prior.degrees(nodes), self._scale
-        )
+        nodes, self._observations, self._mean_weight = len(order), float(weights.sum()), score.mean_weight
+        self._constants, self._factors = score.constants(nodes, max_parents + 1, self._observations)
+        self._names = [names[column] for column in order]
         distances = own.distances[:, used][order]
         self._given = _sums(np.ascontiguousarray(distances[:, complete]), weights[complete])
         self._distances = np.ascontiguousarray(distances[:, ~complete])
@@ -129,25 +135,25 @@ class _Run:
     def score(self, numbers: Floats, values: Floats) -> None:
         """Write the scores of families with a gap in some column."""
         distances = self._distances.copy()
-        distances[self._position, self._row] = numbers[self._cell] / self._units - self._means
+        distances[self._position, self._row] = (numbers[self._cell] - self._means) / self._units
         self._score(self._first, self._end, distances, self._base.copy(), values)
 
     def _score(self, begin: int, end: int, distances: Floats, base: Floats, values: Floats) -> None:
         sums = self._given + _sums(distances, self._weights)
-        matrix = self._scale * np.eye(len(distances))
+        matrix = np.zeros((len(distances), len(distances)))
         total, weight = self._observations, self._mean_weight
         if total > 0:
             products, means = sums[:-1], sums[-1] / total
             away = self._prior - means
             matrix += products - total * np.outer(means, means)
-            matrix += total * weight / (total + weight) * np.outer(away, away)
+            matrix += total / (1 + total / weight) * np.outer(away, away)
         refuse_overflow(matrix, distances)
+        refuse_lost_digits(matrix, self._factors[-1], len(self._factors) - 1, self._names)
         _score_sets(
             begin,
             end,
             self._sets,
             matrix,
-            self._scale,
             self._constants,
             self._factors,
             self._change,
@@ -190,7 +196,6 @@ def _score_sets(
     end: int,
     sets: SetList,
     matrix: Floats,
-    floor: float,
     constants: Floats,
     factors: Floats,
     change: Floats,
@@ -199,7 +204,7 @@ def _score_sets(
 ) -> None:
     """Score the members of the sets from `begin` to before `end`; `base` has `log p` of every set but the largest.
 
-    No pivot is below `floor` in exact arithmetic, so none is taken to be.
+    `matrix` is what the rows add to the prior's, which is the identity (determinants.py).
     """
     levels = sets.max_size + 1
     path = np.zeros(levels, dtype=np.int64)
@@ -210,17 +215,17 @@ def _score_sets(
         size, position = sets.size[index], sets.last[index]
         level = size - 1
         path[level] = position
-        pivot = matrix[position, position]
+        excess = matrix[position, position]
         for column in range(level):
             entry = matrix[position, path[column]]
             for before in range(column):
                 entry -= cholesky[level, before] * cholesky[column, before]
             entry /= cholesky[column, column]
             cholesky[level, column] = entry
-            pivot -= entry * entry
-        pivot = max(pivot, floor)
-        cholesky[level, level] = math.sqrt(pivot)
-        log_determinant[size] = log_determinant[level] + math.log(pivot)
+            excess -= entry * entry
+        excess = max(excess, 0.0)
+        cholesky[level, level] = math.sqrt(1.0 + excess)
+        log_determinant[size] = log_determinant[level] + math.log1p(excess)
         value = constants[size] - factors[size] * log_determinant[size]
         if size < sets.max_size:
             base[sets.number[index]] = value

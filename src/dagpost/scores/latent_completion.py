@@ -90,7 +90,7 @@ class LatentCompleter(GaussianCompleter):
             first=sums.first + rows.sum(axis=0) + weight * mean,
             second=sums.second + rows.T @ rows + weight * np.outer(mean, mean) + self._scale * np.eye(len(mean)),
             weight=sums.weight + weight,
-            factors=(self._degrees - len(mean) + np.arange(graph.members.shape[1] + 1) + sums.weight) / 2.0,
+            factors=(self._spare + np.arange(1, graph.members.shape[1] + 2) + sums.weight) / 2.0,
             floor=self._scale,
             prior=weight * mean,
             prior_weight=weight,

@@ -24,10 +24,10 @@ from dagpost.scores.conditional_determinants import (
     Moments,
     NumberColumns,
     room_for_moments,
-    write_constants,
     write_moments,
 )
 from dagpost.scores.conditional_runs import kinds_of, number_columns, standardised, used_rows
+from dagpost.scores.determinants import write_constants
 from dagpost.scores.row_groups import GroupRooms, LevelColumns, RowGroups, level_columns, split_groups
 from dagpost.scores.set_functions import runs_of
 
@@ -189,8 +189,10 @@ def _sum_sets(
                 head, tail = np.int64(groups.begin[split, group]), np.int64(groups.begin[split, group + 1])
                 order = groups.order[split]
                 observations = write_moments(order, head, tail, chosen, 0, used, used, numbers, moments)
-                write_constants(observations, most, numbers, moments)
-                _add_group(begin, last, sets, wanted, place_of, numbers.scale, moments, values)
+                write_constants(
+                    observations, numbers.mean_weight, numbers.spare, most, moments.constants, moments.factors
+                )
+                _add_group(begin, last, sets, wanted, place_of, moments, values)
         for place in range(used):
             place_of[chosen[place]] = -1
         begin = last
@@ -211,14 +213,12 @@ def _add_group(
     sets: _Listed,
     wanted: Flags,
     place_of: Integers,
-    floor: float,
     moments: Moments,
     values: Floats,
 ) -> None:
     """Add what one group of rows says of sets with the same columns of levels.
 
-    The rows of the Cholesky factor are kept for what a set has in common with the one before it; no pivot is below
-    `floor`.
+    The rows of the Cholesky factor are kept for what a set has in common with the one before it.
     """
     cholesky, log_determinant = moments.cholesky, moments.log_determinant
     before = -1
@@ -234,7 +234,7 @@ def _add_group(
         size, before = common, number
         while size < sets.size[number] - split:
             place = place_of[members[split + size]]
-            pivot = moments.diagonal[place]
+            excess = moments.diagonal[place]
             for column in range(size):
                 other = place_of[members[split + column]]
                 entry = moments.matrix[max(place, other), min(place, other)]
@@ -242,9 +242,9 @@ def _add_group(
                     entry -= cholesky[size, lower] * cholesky[column, lower]
                 entry /= cholesky[column, column]
                 cholesky[size, column] = entry
-                pivot -= entry * entry
-            pivot = max(pivot, floor)
-            cholesky[size, size] = math.sqrt(pivot)
-            log_determinant[size + 1] = log_determinant[size] + math.log(pivot)
+                excess -= entry * entry
+            excess = max(excess, 0.0)
+            cholesky[size, size] = math.sqrt(1.0 + excess)
+            log_determinant[size + 1] = log_determinant[size] + math.log1p(excess)
             size += 1
         values[number] += moments.constants[size] - moments.factors[size] * log_determinant[size]

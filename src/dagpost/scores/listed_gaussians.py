@@ -28,14 +28,13 @@ class GaussianListScorer(ListScorer):
     def __init__(self, score: BGe, table: Table, max_parents: int) -> None:
         self._score, self._table = score, table
         columns = len(table.names)
-        self._prior = score.parameter_prior()
-        self._scale, degrees = self._prior.scale(columns), self._prior.degrees(columns)
+        self._most = max_parents + 1
         self._runs = runs_of(table.interventions, columns)
         self._run_of, self._observations, self._constants = np.empty(columns, dtype=np.int64), np.empty(columns), []
         for number, (nodes, observed) in enumerate(self._runs):
             count = float(table.weights[slice(None) if observed is None else observed].sum())
             self._run_of[list(nodes)], self._observations[list(nodes)] = number, count
-            self._constants.append(score.constants(columns, max_parents + 1, count, degrees, self._scale))
+            self._constants.append(score.constants(columns, self._most, count))
 
     def on(self, start: Integers, members: Members) -> FamilyScorer:
         """The function that scores families out of some lists."""
@@ -45,16 +44,15 @@ class GaussianListScorer(ListScorer):
         node_of = np.repeat(np.arange(columns), np.diff(start))
 
         def score_families(cells: Floats, places: Integers, cancel: Integers) -> Floats:
-            data, weights, prior_mean, deviations = self._score.standardised(self._table.filled(cells))
+            standardised = self._score.standardised(self._table.filled(cells))
             values, wanted = np.zeros(len(sets.members)), np.zeros(len(sets.members), dtype=np.bool_)
             wanted[sets.plus[places]] = wanted[sets.minus[places]] = True
             for number, (_, observed) in enumerate(self._runs):
                 rows = slice(None) if observed is None else observed
-                matrix = self._prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns))
+                matrix = np.ascontiguousarray(self._score.added(standardised, rows, self._most))
                 own = *self._constants[number], bounds[number], bounds[number + 1]
-                matrix = np.ascontiguousarray(matrix)
-                listed_determinants(matrix, self._scale, *own, sets.members, wanted, values, cancel)
-            units = (self._observations * np.log(deviations))[node_of[places]]
+                listed_determinants(matrix, *own, sets.members, wanted, values, cancel)
+            units = (self._observations * np.log(standardised.units))[node_of[places]]
             scores: Floats = values[sets.plus[places]] - values[sets.minus[places]] - units
             return scores
 

@@ -6,6 +6,8 @@ distribution of the mean and a Wishart distribution of the precision matrix (Gei
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +16,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
 from dagpost._tools.spelling import either, parameter
 from dagpost._tools.text import shown
-from dagpost.errors import InputError
+from dagpost.errors import InputError, PrecisionError
 
 #: Far outside what makes sense, and well inside what arithmetic can carry through every table.
 _SMALLEST, _LARGEST = 1e-100, 1e100
@@ -62,18 +64,22 @@ class NormalWishartPrior:
 
     def degrees(self, nodes: int) -> float:
         """Degrees of freedom for `nodes` columns."""
+        return nodes + 1 + self.spare(nodes)
+
+    def spare(self, nodes: int) -> float:
+        """Degrees of freedom above `nodes + 1`: they may be so few that beside it they could not be seen."""
         if self.degrees_of_freedom is None:
-            return nodes + self.mean_weight + 1
+            return self.mean_weight
         if self.degrees_of_freedom <= nodes + 1:
             raise InputError(
                 f"{parameter('degrees_of_freedom')} of the score must be above {nodes + 1} for {nodes} columns. "
                 f"Got {shown(self.degrees_of_freedom)} instead; None stands for {nodes + self.mean_weight + 1:g}."
             )
-        return self.degrees_of_freedom
+        return self.degrees_of_freedom - nodes - 1
 
     def scale(self, nodes: int) -> float:
         """The prior matrix of `nodes` standardised columns is the identity times this."""
-        return self.mean_weight * (self.degrees(nodes) - nodes - 1) / (self.mean_weight + 1)
+        return self.spare(nodes) / (1 + 1 / self.mean_weight)
 
     def mean(self, names: tuple[str, ...], data: Floats, weights: Floats) -> Floats:
         """The prior mean of each column, for rows of data that count `weights` times."""
@@ -93,23 +99,72 @@ class NormalWishartPrior:
             )
         return chosen
 
-    def matrix(self, data: Floats, weights: Floats, prior_mean: Floats, deviations: Floats) -> Floats:
-        """The matrix `R` of the posterior: prior, scatter around the column means, and their distance from the prior's.
+    def units(self, names: tuple[str, ...], found: Floats) -> Floats:
+        """What each column is divided by so that the prior matrix is the identity."""
+        return self.deviations(names, found) * math.sqrt(self.scale(len(names)))
+
+    def added(self, data: Floats, weights: Floats, prior_mean: Floats) -> Floats:
+        """What rows add to the prior matrix: scatter around the column means, and these means' distance from the prior.
 
         Values whose squares overflow are an error.
         """
         total = float(weights.sum())
-        matrix = self.scale(data.shape[1]) * np.diag(deviations**2)
+        matrix = np.zeros((data.shape[1], data.shape[1]))
         if total > 0:
             # Overflow is looked for at the end, in the result.
             with np.errstate(over="ignore", invalid="ignore"):
-                mean = np.average(data, axis=0, weights=weights)
-                centred = data - mean
-                distance = prior_mean - mean
+                centred, first, rest = centre(data, weights)
+                distance = prior_mean - first - rest
                 matrix += (centred * weights[:, np.newaxis]).T @ centred
-                matrix += total * self.mean_weight / (total + self.mean_weight) * np.outer(distance, distance)
+                matrix += total / (1 + total / self.mean_weight) * np.outer(distance, distance)
         refuse_overflow(matrix, data)
         return matrix
+
+
+def centre(data: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """The distances of rows that count `weights` times from the means of their columns, and these as sums of two.
+
+    Far from zero a mean is no better than its last digit, and distances that are small beside it would all be wrong by
+    that; so the mean of what is left comes off again. The first step loses nothing there: the difference of two
+    floats that nearly agree is exact.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        first: Floats = np.average(data, axis=0, weights=weights)
+        distances = data - first
+        rest: Floats = np.average(distances, axis=0, weights=weights)
+        distances -= rest
+    return distances, first, rest
+
+
+#: How far rounding may move a score before it is refused.
+LARGEST_ERROR = 1e-5
+
+
+def refuse_lost_digits(
+    added: Floats, half_degrees: float, most: int, names: Sequence[str], *, few_rows: bool = False
+) -> None:
+    """Refuse a posterior matrix, the identity and what was `added`, whose determinants lose their digits.
+
+    A pivot is what columns leave of an entry of the diagonal, and wrong by some roundings of that entry. It is least,
+    `1 / (R^-1)_kk`, with all other columns before it, and never below one, where `few_rows` leave it. `most` columns at
+    a time add up what they lose, times half the degrees of freedom.
+    """
+    diagonal, rounding = np.diag(added), 4 * float(np.finfo(np.float64).eps) * half_degrees
+    each = diagonal
+    if np.sort(each)[-most:].sum() * rounding > LARGEST_ERROR and not few_rows:
+        root = np.sqrt(1 + diagonal)
+        values, vectors = np.linalg.eigh((added + np.eye(len(added))) / np.outer(root, root))
+        inflated = vectors**2 @ (1 / np.maximum(values, np.finfo(np.float64).eps))
+        each = diagonal / (1 + diagonal) * np.minimum(inflated, 1 + diagonal)
+    lost = np.sort(each)[-most:].sum() * rounding
+    if not lost <= LARGEST_ERROR:
+        raise PrecisionError(
+            f"The score cannot be computed: rounding may move it by as much as {lost:.1g}, and {LARGEST_ERROR:g} is "
+            f"the most that is let through. Either the column {names[int(np.argmax(each))]!r} all but follows from "
+            "others: leave one of them out. Or the prior is very far from the table: give the score a mean_weight and "
+            "degrees_of_freedom nearer to the number of columns, or no prior_mean, which stands for the means of the "
+            "columns."
+        )
 
 
 def refuse_overflow(matrix: Floats, data: Floats) -> None:
@@ -137,7 +192,7 @@ def standard_deviations(data: Floats, weights: Floats) -> Floats:
     varying = counted.min(axis=0) < counted.max(axis=0)
     # Values whose squares overflow still have a standard deviation.
     with np.errstate(over="ignore", invalid="ignore"):
-        centred = data[:, varying] - np.average(data[:, varying], axis=0, weights=weights)
+        centred, _, _ = centre(data[:, varying], weights)
         largest = np.abs(centred).max(axis=0)
         squares = weights @ (centred / largest) ** 2 / max(float(weights.sum()) - 1, 1.0)
         result[varying] = largest * np.sqrt(squares)
