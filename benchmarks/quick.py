@@ -36,9 +36,8 @@ NEEDS = {
 #: Arguments of scripts that have no `--quick`.
 SMALLEST = {
     "block_gibbs": "gibby --data child --runs 2 --seconds 2",
-    "clinical_effects": "--rows 100",
     "conditional_gaussian": "speed --parents 1",
-    "dask_overhead": "12",
+    "dask_overhead": "16",
     "dask_rows": "1",
     "dask_simulation": "--sizes 16",
     "dynamic": f"{DATA}/real/dbn.csv {DATA}/real/dbn_true.csv --max-parents 1 --graphs 100 --seeds 1",
