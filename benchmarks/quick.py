@@ -56,6 +56,7 @@ SMALLEST = {
     "offline_report": "--columns 5 --draws 100 --clicks 1",
     "paper_claims": "ellis-wong",
     "plans": """--only '"nodes": 8,' """,
+    "reference_methods": "--quick --cases coronary",
     "sachs": f"{DATA}/real/sachs",
     "values": "--rows 20 --graphs 100 --compared 2",
     "verdicts": "chains --runs 5",
