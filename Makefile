@@ -3,12 +3,14 @@
 #
 #   make PYTHON=python3.12 test      another Python (3.11 or newer)
 #   make test PYTEST="-k edges -x"   more options for pytest
+#   make test-long SHARD=1/3         a third of the long tests
 #   make bench BENCH="--quick"       options of the benchmark
 #   make paper PAPER="--runs 3"      options of the paper's experiments
 #   make torture TORTURE="--minutes 5"    options of the hostile campaign
 
 PYTHON ?= python3
 PYTEST ?=
+SHARD ?= 1/1
 BENCH ?=
 PAPER ?=
 TORTURE ?=
@@ -21,15 +23,17 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-dep
 # Files stay together on a worker, so that each kernel is compiled by as few processes as possible.
 TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules src tests
 
-.PHONY: help demo test test-all coverage lint format bench paper torture docs dist lock clean
+.PHONY: help demo test test-long test-all coverage lint format bench bench-quick paper torture docs dist lock clean
 
 help:
 	@echo "make demo      a bundled study: its edges, a question or two, and a report to open in a browser"
 	@echo "make test      all tests but the long ones"
+	@echo "make test-long the long ones; SHARD=1/3 for a third of them"
 	@echo "make test-all  all tests, with more random examples"
 	@echo "make coverage  the tests of 'make test', with the lines that none of them runs"
 	@echo "make lint      ruff, mypy and the order of imports; 'make format' mends the layout"
 	@echo "make bench     measure, and write a table and JSON to benchmarks/results"
+	@echo "make bench-quick  every benchmark on its smallest setting: do they still run?"
 	@echo "make paper     the tables of the paper again, beside the printed ones (an hour or two; resumes where it stopped)"
 	@echo "make torture   random hostile cases against everything, for an hour; each defect with the command that shows it again"
 	@echo "make docs      the documentation, as HTML in docs/_build/html"
@@ -42,6 +46,9 @@ demo: $(READY)
 
 test: $(READY)
 	$(TESTS) -m "not long" $(PYTEST)
+
+test-long: $(READY)
+	$(TESTS) -m long --shard $(SHARD) $(PYTEST)
 
 test-all: $(READY)
 	$(TESTS) --hypothesis-profile=thorough $(PYTEST)
@@ -61,6 +68,9 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run $(BENCH)
+
+bench-quick: $(READY)
+	$(BIN)/python -m benchmarks.quick
 
 paper: $(READY)
 	$(BIN)/python -m benchmarks.paper $(PAPER)

@@ -1,6 +1,6 @@
 """What would 33, 34 and 36 variables need on a cluster? A simulation, from blocks that are measured here.
 
-    python -m benchmarks.dask_simulation
+    python -m benchmarks.dask_simulation [--sizes 33 34 36]
 
 Measured on one core of this machine: one forward and one backward block, what one block gives to the families, and the
 adding up of it, each with all its inputs and at its real size, in the middle wave; and how long the scheduler takes for
@@ -14,6 +14,7 @@ Nothing here was run on more than this machine.
 
 from __future__ import annotations
 
+import argparse
 import math
 import os
 import time
@@ -28,7 +29,6 @@ from dagpost.engines.dask.blocks import gathering_top, nodes_in, nodes_not_in, t
 from dagpost.families.numbering import family_count
 
 PARENTS = 5
-SIZES = (33, 34, 36)
 WORKERS = (16, 64, 256)
 CORES = 16
 NETWORK_BYTES = 10e9 / 8
@@ -54,10 +54,13 @@ class Needs(NamedTuple):
 
 def main() -> None:
     """Print what was measured and what follows from it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[33, 34, 36], help="numbers of variables")
+    sizes = parser.parse_args().sizes
     scheduler = measured_scheduler()
     print(f"A simulation. Blocks measured on one core (load {os.getloadavg()[0]:.1f}); {CORES} cores a worker and")
     print(f"{NETWORK_BYTES / 1e9:.2f} GB/s of network for each, {1e3 * scheduler:.1f} ms of the scheduler a task.")
-    for nodes in SIZES:
+    for nodes in sizes:
         block, top = measured(nodes), gathering_top(nodes, PARENTS)
         print(f"\n{nodes} variables: table {readable(8 << nodes)}, 2^{top} blocks of {readable(8 << (nodes - top))};")
         print(

@@ -21,8 +21,9 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.measuring import RESULTS
+
 PROJECT = Path(__file__).resolve().parents[1]
-RESULTS = PROJECT / "benchmarks" / "results"
 COMMAND = "from dagpost.cli import main; main()"
 
 

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from benchmarks.gaps_simulation import Levels, draw_graph
+from benchmarks.measuring import RESULTS
 from numpy.typing import NDArray
 
 from dagpost import BDeu, DagPosterior, Table, as_table, datasets
@@ -41,7 +42,6 @@ Floats = NDArray[np.float64]
 Result = dict[str, Any]
 
 SEED = 2034
-RESULTS = Path(__file__).resolve().parent / "results"
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 IMPUTATIONS = 20
 SIMULATED_ROWS = 300

@@ -26,11 +26,11 @@ import json
 import time
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from benchmarks.gaps_simulation import Graph, Levels, Numbers, draw_graph, erased, log_joint, members
+from benchmarks.measuring import RESULTS
 from numpy.typing import NDArray
 
 from dagpost import K2, BDeu, DagPosterior
@@ -39,7 +39,6 @@ from dagpost.methods.augmentation import Augmentation
 Floats = NDArray[np.float64]
 
 SEED = 2035
-RESULTS = Path(__file__).resolve().parent / "results"
 ROWS = 40
 #: Draws that a truth is ranked among, so that there are 16 ranks; sweeps of the chains from one to the next.
 DRAWS, APART = 15, 20

@@ -20,10 +20,10 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.measuring import RESULTS
 
 from dagpost import BDeu, BGe, DagPosterior, Score, Table, local_scores
 from dagpost._tools.progress import NO_PROGRESS
@@ -38,7 +38,6 @@ from dagpost.posterior.exact_workspace import ExactWorkspace
 Result = dict[str, Any]
 
 SEED = 2034
-RESULTS = Path(__file__).resolve().parent / "results"
 MAX_PARENTS, GRAPHS, ROUNDS = 5, 10, 2
 USUAL = {"columns": 12, "rows": 1841, "gaps": 0.1, "levels": 2}
 CASES: list[Result] = [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     #: What a kind of case makes ready: the run to measure, and a small one that loads the same kernels.
     Ready = tuple[Callable[[], dict[str, Any]], Callable[[], Any]]
 
-RESULTS = Path(__file__).resolve().parent / "results"
+RESULTS = Path(os.environ.get("BENCHMARK_RESULTS") or Path(__file__).resolve().parent / "results")
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "paper"
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 #: Short cases are repeated, because the noise of the machine is large beside them.

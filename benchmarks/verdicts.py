@@ -34,10 +34,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks.measuring import RESULTS
+
 if TYPE_CHECKING:
     from benchmarks.verdict_data import Case
 
-RESULTS = Path(__file__).resolve().parent / "results"
 #: An error above the first is a lie if it is trusted; one below the second deserves trust.
 WRONG, RIGHT = 0.1, 0.02
 SAMPLES = {"default": 30_000, "two chains": 15_000, "short": 3_000, "very short": 800, "small blocks": 15_000}

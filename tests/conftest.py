@@ -20,3 +20,18 @@ settings.load_profile("dagpost")
 def shared_data() -> Path:
     """The folder of reference data, which is not part of the project."""
     return reference.shared_folder()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shard", default="1/1", metavar="K/N", help="the K-th of N parts of all chosen tests")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Neighbours take about as long as each other, so they go to different shards."""
+    number, _, parts = config.getoption("--shard").partition("/")
+    if not (number.isdigit() and parts.isdigit() and 1 <= int(number) <= int(parts)):
+        raise pytest.UsageError(f"'--shard' must be like 1/3, the first of three. Got {config.getoption('--shard')!r}.")
+    shards = [items[start :: int(parts)] for start in range(int(parts))]
+    items[:] = shards.pop(int(number) - 1)
+    config.hook.pytest_deselected(items=[item for shard in shards for item in shard])

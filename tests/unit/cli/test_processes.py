@@ -10,13 +10,13 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.tools.cli_checks import COMMAND, ESCAPE_CODE, process, write_table, write_wide_table
+from tests.tools.interrupts import interrupted
 
 from dagpost import DagPosterior, DagSample, datasets
 from dagpost.cli import process as cli_process
@@ -117,18 +117,9 @@ def started(folder: Path, *arguments: str, **environment: str) -> subprocess.Pop
     )
 
 
-def interrupted(running: subprocess.Popen[str], when: Callable[[], bool]) -> tuple[str, str]:
-    """What a process says that gets Ctrl-C once something has happened."""
-    try:
-        while not when():
-            assert running.poll() is None, running.communicate()
-            time.sleep(0.02)
-        asked = time.monotonic()
-        running.send_signal(signal.SIGINT)
-        output, errors = running.communicate(timeout=60)
-        assert time.monotonic() - asked < 30.0
-    finally:
-        running.kill()
+def broken_off(running: subprocess.Popen[str], when: Callable[[], bool]) -> tuple[str, str]:
+    """What a command says that gets Ctrl-C once something has happened."""
+    output, errors = interrupted(running, when)
     assert running.returncode == 130, errors
     assert "Traceback" not in errors
     return output, errors
@@ -143,7 +134,7 @@ def test_ctrl_c_ends_a_long_run_soon_with_status_130_and_no_file(tmp_path: Path)
     announced: list[str] = []
     while len(announced) < 4:
         announced += [line for line in [running.stderr.readline()] if "compiling" not in line]
-    output, errors = interrupted(running, lambda: True)
+    output, errors = broken_off(running, lambda: True)
     assert announced[0] == "22 variables, 60 observations. What will be done:\n"
     assert re.match(r"  scores   \d,\d+ parent sets +under a second, [\d.]+ kB", announced[1])
     assert re.match(r"  tables   exact sums over all graphs +about \d+ \w+, [\d.]+ MB", announced[2])
@@ -160,7 +151,7 @@ def test_the_same_command_goes_on_where_ctrl_c_stopped_it(tmp_path: Path) -> Non
     arguments = ["fit", "wide.csv", "--max-parents", "2", "--ess", "1", "--json"]
     environment = {"DAGPOST_CHECKPOINT_SECONDS": "0"}
     kept = tmp_path / "wide.dagpost.partial"
-    _, errors = interrupted(started(tmp_path, *arguments, **environment), (kept / "manifest.json").exists)
+    _, errors = broken_off(started(tmp_path, *arguments, **environment), (kept / "manifest.json").exists)
     assert errors.splitlines()[-1] == (
         "dagpost: interrupted. What was done is kept in wide.dagpost.partial; the same command resumes from there."
     )
@@ -183,7 +174,7 @@ def test_chains_that_are_broken_off_leave_what_they_have(tmp_path: Path) -> None
     fitted = process(tmp_path, "fit", "table.csv", "-o", "m", "-q", "--samples", "100", "--method", method)
     assert fitted.returncode == 0, fitted.stderr
     running = started(tmp_path, "sample", "m", "-n", "3000000", "-o", "graphs", DAGPOST_CHECKPOINT_SECONDS="0.2")
-    output, errors = interrupted(running, (tmp_path / "graphs.partial" / "manifest.json").exists)
+    output, errors = broken_off(running, (tmp_path / "graphs.partial" / "manifest.json").exists)
     drawn = DagSample.load(tmp_path / "graphs")
     assert 0 < len(drawn) < 3_000_000
     assert f"DagSample of {len(drawn):,} graphs" in output

@@ -29,7 +29,7 @@ from dagpost.explorer import serving
 from dagpost.explorer.questions import QUESTIONS
 from dagpost.explorer.serving import Explorer
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 300.0
 HOSTILE = "</script><img src=x onerror=alert(1)>\"&'"
 
 
