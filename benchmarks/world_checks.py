@@ -30,14 +30,14 @@ from benchmarks.gaps_calibration import (
     rank,
     rank_statistics,
 )
-from benchmarks.gaps_simulation import Graph, Levels, log_joint, members
+from benchmarks.gaps_simulation import Graph, Levels, members
 from benchmarks.world_fits import Settings, compare, measured
 from benchmarks.world_measures import figures_of, share, table_text, total
 from benchmarks.world_networks import Truth, stream
 from benchmarks.world_tables import MOST, draw_case, seed_of
 from scipy.stats import chi2, norm
 
-from dagpost import Table
+from dagpost import Table, local_scores
 from dagpost.cli.arguments import parse_score
 from dagpost.scores.resolve import resolve_score
 
@@ -154,13 +154,15 @@ def prior_check(job: PriorJob) -> dict[str, Any]:
     single = type(score)(float(rng.choice(sizes)))
     world = Levels(ARITIES, (single,))
     table = world.table(job.graph, world.draw(job.graph, single, rng), ROWS, rng)
-    fixed = type(score)(float(sizes[0]))
+    scores, names = local_scores(table, type(score)(float(sizes[0])), max_parents=len(ARITIES) - 1), table.names
 
     def looked_at(graph: Graph) -> tuple[float, ...]:
-        return edge_count(graph), log_joint(graph, fixed, table), len(graph[-1])
+        own = (scores.score(names[child], [names[parent] for parent in above]) for child, above in enumerate(graph))
+        return edge_count(graph), sum(own), len(graph[-1])
 
     def figures() -> dict[str, Any]:
-        model = job.settings.fit(table)
+        # Draws by the same random numbers for all tables would have ranks that go together.
+        model = job.settings.fit(table, seed=job.number)
         sample = model.own_sample()
         places = np.linspace(0, len(sample.parents) - 1, DRAWS).astype(np.int64)
         drawn = [looked_at(tuple(members(int(mask)) for mask in sample.parents[place])) for place in places]

@@ -28,7 +28,7 @@ class Settings(NamedTuple):
     max_parents: int
     samples: int
 
-    def fit(self, table: Any, **more: Any) -> DagPosterior:
+    def fit(self, table: Any, seed: int = 1) -> DagPosterior:
         """A fitted model; directions are worked out from its draws."""
         return DagPosterior(
             parse_score(self.score, None),
@@ -37,9 +37,8 @@ class Settings(NamedTuple):
             samples=self.samples,
             recipe=None if self.bins is None else Recipe(bins=self.bins),
             threads=1,
-            seed=1,
+            seed=seed,
             progress=False,
-            **more,
         ).fit(table)
 
 

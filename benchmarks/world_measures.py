@@ -124,6 +124,18 @@ def cells(own: Mapping[str, Any]) -> list[str]:
     ]
 
 
+BRIEF_HEAD = "log loss", "said ≥ 0.9: true", "invented ≥ 0.5", "missed", "clear: wrong", "found"
+
+
+def brief_cells(settings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Several settings beside each other in each cell, in the columns of `BRIEF_HEAD`."""
+    each = [dict(zip(HEAD, cells(own), strict=True)) for own in settings]
+    for own in each:
+        own["log loss"] = own["log loss"].split(" ")[0]
+        own["clear: wrong"] = own["wrong"]
+    return [" / ".join(own[name] for own in each) for name in BRIEF_HEAD]
+
+
 def calibration_cells(own: Mapping[str, Any]) -> list[str]:
     """Tenth by tenth: what was said on average, how often it was true, how many pairs."""
     count, said, true = own["tenths"]

@@ -36,7 +36,17 @@ from benchmarks.world_checks import (
     unrelated_jobs,
 )
 from benchmarks.world_fits import Settings, compare, each
-from benchmarks.world_measures import HEAD, TENTHS, calibration_cells, cells, table_text, total
+from benchmarks.world_measures import (
+    BRIEF_HEAD,
+    HEAD,
+    TENTHS,
+    Figures,
+    brief_cells,
+    calibration_cells,
+    cells,
+    table_text,
+    total,
+)
 from benchmarks.world_tables import PURPOSES, SEED, WORLDS, draw_case
 
 ROWS = (150, 1_000, 5_000, 30_000)
@@ -73,14 +83,28 @@ def show_structure(found: Iterable[Mapping[str, Any]]) -> str:
     settings = {key[2:]: own for key, own in totals.items() if key[0] == "all"}
     lines = [[*key, *cells(own)] for key, own in totals.items() if key[0] != "all"]
     lines += [["all", "all", *key, *cells(own)] for key, own in settings.items()]
+    figures = table_text(("world", "rows", "score", "prior", *HEAD), lines)
     tenths = [[f"{k / TENTHS:.1f} to {(k + 1) / TENTHS:.1f}"] for k in range(TENTHS)]
     for own in settings.values():
         for line, cell in zip(tenths, calibration_cells(own), strict=True):
             line.append(cell)
+    if len(settings) > 1:
+        figures = f"{figures}\n\n{beside(totals, list(settings))}"
     words = "Joined, by tenths of the probability: mean said → share true (pairs)"
     head = "probability", *(f"{score}, {prior}" for score, prior in settings)
-    figures = table_text(("world", "rows", "score", "prior", *HEAD), lines)
     return f"{figures}\n\n{words}:\n\n{table_text(head, tenths)}"
+
+
+def beside(totals: Mapping[tuple[str, ...], Figures], settings: list[tuple[str, ...]]) -> str:
+    """The settings beside each other, in worlds that all of them take."""
+    places = sorted(dict.fromkeys(key[:2] for key in totals), key=lambda place: place[0] == "all")
+    rows = [
+        [*place, *brief_cells(totals[*place, *setting] for setting in settings)]
+        for place in places
+        if all((*place, *setting) in totals for setting in settings)
+    ]
+    words = " / ".join(f"{score}, {prior}" for score, prior in settings)
+    return f"Beside each other, {words}:\n\n{table_text(('world', 'rows', *BRIEF_HEAD), rows)}"
 
 
 def chosen_worlds(patterns: list[str]) -> list[str]:
