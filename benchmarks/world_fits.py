@@ -15,6 +15,7 @@ from benchmarks.world_networks import Truth
 
 from dagpost import DagPosterior, DagpostError, Recipe
 from dagpost.cli.arguments import parse_score
+from dagpost.priors.resolve import resolve_prior
 
 Job = TypeVar("Job")
 
@@ -27,6 +28,11 @@ class Settings(NamedTuple):
     bins: int | None
     max_parents: int
     samples: int
+
+    def check(self) -> None:
+        """Refuse a score or a prior that there is not."""
+        parse_score(self.score, None)
+        resolve_prior(self.prior)
 
     def fit(self, table: Any, seed: int = 1) -> DagPosterior:
         """A fitted model; directions are worked out from its draws."""

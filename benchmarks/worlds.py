@@ -49,6 +49,8 @@ from benchmarks.world_measures import (
 )
 from benchmarks.world_tables import PURPOSES, SEED, WORLDS, draw_case
 
+from dagpost import DagpostError
+
 ROWS = (150, 1_000, 5_000, 30_000)
 #: What `--quick` leaves of everything.
 QUICK: dict[str, Any] = {"world": ["levels-sparse", "mixed-dense"], "rows": [150], "tables": 2, "shuffles": 1}
@@ -121,6 +123,11 @@ def work(options: argparse.Namespace) -> tuple[Callable[[Any], dict[str, Any]], 
         Settings(score, prior, options.bins, options.max_parents, options.samples)
         for score, prior in product(options.score, options.prior)
     ]
+    try:
+        for own in settings:
+            own.check()
+    except DagpostError as error:
+        sys.exit(str(error))
     key = options.seeds, options.seed
     if options.what == "unrelated":
         return unrelated, unrelated_jobs(*key, options.tables, options.real, options.shuffles, settings), show_unrelated

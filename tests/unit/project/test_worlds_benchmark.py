@@ -112,6 +112,10 @@ def test_the_command_says_which_seeds_it_used_and_who_did_not_take_a_table(
     assert len({(own["number"], own["columns"]) for own in written["tables"]}) == 2
     with pytest.raises(SystemExit, match="No world is called lvels; there are levels-none, "):
         run(monkeypatch, "--world", "lvels")
+    with pytest.raises(SystemExit, match="has no 'bdue'"):
+        run(monkeypatch, "--score", "bdue")
+    with pytest.raises(SystemExit, match="Got 'eege"):
+        run(monkeypatch, "--prior", "eege:0.1")
 
 
 def test_real_tables_are_shuffled_column_by_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
