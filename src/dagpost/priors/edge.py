@@ -61,8 +61,6 @@ class EdgePrior(SizePrior):
     name: ClassVar[str] = "edge"
     summary: ClassVar[str] = "edge:P, every edge is there with probability P; edge:FILE.csv, each with its own"
     argument: ClassVar[str] = "P"
-    #: Settings that files hold only where they are given.
-    later_settings: ClassVar[tuple[str, ...]] = ("otherwise",)
 
     probability: Any
     otherwise: float | None = None
