@@ -70,7 +70,7 @@ def write_archive(path: str | os.PathLike[str], kind: str, about: Mapping[str, A
                 np.lib.format.write_array(written, np.ascontiguousarray(array), allow_pickle=False)
                 content["checksums"][key] = written.digest.hexdigest()
         content["checksum"] = _checksum_of_text(content)
-        text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
         archive.writestr(_ABOUT, text)
 
 

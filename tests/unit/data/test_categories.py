@@ -115,6 +115,6 @@ def test_categories_that_become_the_same_text_are_one_level() -> None:
 
 
 def test_an_infinite_category_is_refused() -> None:
-    column = pd.Categorical.from_codes([0, 1] * 6, [1.0, np.inf])
+    column = pd.Categorical.from_codes([0, 1] * 6, pd.Index([1.0, np.inf]))
     with pytest.raises(InputError, match=r"Column 'a' has inf among its levels.*give that level a name"):
         as_table(pd.DataFrame({"a": column, "b": OTHER}))
