@@ -8,6 +8,7 @@ ours. A damaged checkpoint must lead to the result of the whole run.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -125,7 +126,7 @@ def _file_case(choices: Choices, seed: Seed, path: Path) -> int:
         else:
             _change_arrays(choices, arrays, raw)
     if not isinstance(about, dict):
-        about = {"dagpost": seed.kind, "format": 1}
+        about = {"dagpost": seed.kind, "format": archive.FORMAT_VERSION}
     _write(path, about, arrays, raw, checked=choices.chance(0.5))
     loaded = _allowed(lambda: _load(path, seed))
     checks = 1
@@ -270,20 +271,16 @@ def _changed_json(choices: Choices, about: Any) -> Any:
 
 
 def _write(path: Path, about: dict[str, Any], arrays: Arrays, raw: dict[str, bytes], *, checked: bool) -> None:
-    """Write a file as dagpost would, with checksums made anew, or as its first version did, without any."""
+    """Write a file as dagpost would, with checksums made anew, or left as they were."""
     members = {name: raw.get(name) or _npy(array) for name, array in arrays.items()}
-    about = {key: value for key, value in about.items() if key not in ("checksum", "checksums")}
-    if isinstance(about.get("arrays"), list):
-        about["arrays"] = sorted(members)
     if checked:
+        about = {key: value for key, value in about.items() if key not in ("checksum", "checksums")}
+        if isinstance(about.get("arrays"), list):
+            about["arrays"] = sorted(members)
         about["checksums"] = {name: hashlib.sha256(member).hexdigest() for name, member in members.items()}
-        try:
+        with contextlib.suppress(RecursionError, UnicodeEncodeError, ValueError, TypeError):
             text = json.dumps(about, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             about["checksum"] = hashlib.sha256(text.encode()).hexdigest()
-        except (RecursionError, UnicodeEncodeError, ValueError, TypeError):
-            checked = False
-    if not checked and about.get("format") == archive.FORMAT_VERSION:
-        about["format"] = 1
     with zipfile.ZipFile(path, "w") as file:
         for name, member in members.items():
             file.writestr(f"{name}.npy", member)

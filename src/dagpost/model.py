@@ -456,8 +456,8 @@ class DagPosterior(Estimator):
         """Write the fitted model to one file; an older one is replaced whole.
 
         The file holds what is needed to ask, sample and predict; the rows only if `rows` says so (parameters of graphs
-        beyond the own sample need them). **A model with gaps always stores its rows**, and completed cells. With more
-        than 20 variables its own sample is in the file only if it was needed before: call `own_sample()` once.
+        beyond the own sample need them). **With gaps or latent numbers it always holds the rows**, and what was drawn.
+        With more than 20 variables its own sample is in the file only if it was needed: call `own_sample()` once.
         """
         from dagpost.files.model_file import save_model
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,20 @@ import numpy as np
 
 from dagpost import DagPosterior
 from dagpost.files import archive
+
+
+def write_members(path: Path, about: Mapping[str, Any], members: Mapping[str, bytes]) -> Path:
+    """A file with these bytes as its arrays, whatever they are, and checksums that are right."""
+    checksums = {name: hashlib.sha256(member).hexdigest() for name, member in members.items()}
+    whole = {**about, "arrays": sorted(members), "checksums": checksums}
+    whole.pop("checksum", None)
+    text = json.dumps(whole, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    whole["checksum"] = hashlib.sha256(text.encode()).hexdigest()
+    with zipfile.ZipFile(path, "w") as file:
+        for name, member in members.items():
+            file.writestr(f"{name}.npy", member)
+        file.writestr("about.json", json.dumps(whole))
+    return path
 
 
 def changed(model: DagPosterior, tmp_path: Path, change: Callable[[dict[str, Any], dict[str, Any]], Any]) -> Path:

@@ -32,9 +32,6 @@ def to_json(choice: Any) -> dict[str, Any] | str:
     # A class of a registry has a name of its own; one that inherits its name is another thing under that name.
     if is_dataclass(choice) and vars(kind).get("name"):
         settings = {field.name: _plain(getattr(choice, field.name)) for field in fields(choice) if field.init}
-        # A setting that came later is written down where it is used, so that older files still compare as equal.
-        later = getattr(kind, "later_settings", ())
-        settings = {name: value for name, value in settings.items() if name not in later or value is not None}
         package = kind.__module__.partition(".")[0]
         described = {"kind": kind.__name__, **({} if package == _OURS else {"package": package}), **settings}
         if _is_json(described) and not {"kind", "package"} & settings.keys():
@@ -57,7 +54,7 @@ def from_json(description: dict[str, Any] | str, *registries: Registry[Any]) -> 
         found = registry.of_class(kind, str(package or _OURS))
         if found is not None:
             try:
-                return found(**{**getattr(found, "in_old_files", {}), **settings})
+                return found(**settings)
             except TypeError as error:
                 raise InputError(
                     f"The {registry.kind} {kind} does not take the settings {settings!r}: {error}."

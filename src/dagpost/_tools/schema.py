@@ -15,6 +15,7 @@ array; memory: some bytes a number.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ from dagpost._tools.wide_graphs import WORD, blocks_of_graphs, edges_in_words, g
 LARGEST = 1e100
 #: Whole numbers that doubles hold exactly.
 LARGEST_WHOLE = 2**53
+#: Counts that 64 bits hold, however they are added up.
+_MOST_IN_ALL = 2.0**62
 
 
 class Sizes(dict[str, int]):
@@ -126,6 +129,11 @@ def wholes(*shape: str | int, least: float = 0, most: float = LARGEST_WHOLE, **m
     return ArrayRule(shape, "i", least, most, **more)
 
 
+def counts(*shape: str | int, **more: Any) -> ArrayRule:
+    """Whole numbers that can be added up in any order."""
+    return wholes(*shape, faults=(_too_many,), **more)
+
+
 def masks(*shape: str | int, **more: Any) -> ArrayRule:
     """Sets of nodes, as bits; beyond 64 nodes in words: node `j` is bit `j % 64` of word `j // 64`."""
     return ArrayRule(shape, "u", 0, faults=(_beyond_nodes,), sets=True, **more)
@@ -195,6 +203,11 @@ def _beyond_nodes(array: NDArray[Any], sizes: Sizes) -> str:
     return f"has parents beyond the {nodes} nodes" if int(last.max()) >> used else ""
 
 
+def _too_many(array: NDArray[Any], sizes: Sizes) -> str:  # noqa: ARG001
+    total = float(array.sum(dtype=np.float64))
+    return "" if total < _MOST_IN_ALL else f"adds up to {total:.3g}"
+
+
 def _cycle(array: NDArray[Any], sizes: Sizes) -> str:
     rows = array if sizes["nodes"] > WORD else array.reshape(-1, array.shape[-1])
     acyclic = is_acyclic(rows)
@@ -232,8 +245,13 @@ class Rule:
 anything = Rule("a value", lambda value, sizes: True)  # noqa: ARG005
 text = Rule("text", lambda value, sizes: isinstance(value, str))  # noqa: ARG005
 truth = Rule("true or false", lambda value, sizes: isinstance(value, bool))  # noqa: ARG005
-#: What a level of a column can be.
-level = Rule("text, a number or a truth value", lambda value, sizes: isinstance(value, str | bool | int | float))  # noqa: ARG005
+#: What a level of a column can be: a number only if a double can be as large.
+level = Rule(
+    "text, a number or a truth value",
+    lambda value, sizes: (  # noqa: ARG005
+        isinstance(value, str) or (isinstance(value, int | float) and abs(value) <= sys.float_info.max)
+    ),
+)
 
 
 def whole(least: int = 0, most: int | str | None = LARGEST_WHOLE, less: int = 0) -> Rule:

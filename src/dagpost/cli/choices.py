@@ -174,6 +174,8 @@ def _names_in(file: str) -> list[str]:
         if not Path(file).is_file():
             return []
         with zipfile.ZipFile(file) as archive:
+            if archive.getinfo("about.json").file_size > Path(file).stat().st_size:
+                return []
             return [str(name) for name in json.loads(archive.read("about.json"))["names"]]
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
         return []

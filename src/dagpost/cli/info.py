@@ -162,7 +162,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         *_constraints(settings),
         ("method", f"{readable_setting(method)}: {reason}"),
         ("edges", f"{how} ({target.words}{given}){evidence}"),
-        ("computed on", about.get("engine", "not recorded")),
+        ("computed on", about["engine"]),
         ("samples", f"{settings['samples']:,} graphs where an answer needs them, {_seed(settings['seed'])}"),
     ]
     if about.get("verdict"):

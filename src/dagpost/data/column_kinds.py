@@ -3,7 +3,7 @@
 Decided from the values and the name, whatever the type and the order of the rows, by the first rule that fits:
 
 1. no value at all: left out. Categories that the user declared: levels.
-2. one value only: left out.
+2. one value only: left out, unless gaps are a level beside it; then the two are levels.
 3. dates, by type, or text nearly all of which reads as dates (2026-11-15, 15.11.2026, with or without a time): left
    out.
 4. identifiers: left out. Nearly all values (95%) are different, there are at least 20 rows, and the values are text
@@ -71,20 +71,25 @@ class Verdict(NamedTuple):
     why: str
 
 
-def verdict(name: str, cells: Cells, counts: NDArray[np.int64] | None, *, keep: bool) -> Verdict:
-    """What becomes of a column; with `keep`, it is not left out unless it is empty.
+def verdict(
+    name: str, cells: Cells, counts: NDArray[np.int64] | None, *, keep: bool, gap_level: bool = False
+) -> Verdict:
+    """What becomes of a column; with `keep`, it is not left out unless it is empty. `gap_level`: gaps are a level.
 
     >>> from dagpost.data.encoding import cells_of
     >>> verdict("patient_id", cells_of("patient_id", np.arange(100)), None, keep=False)
     Verdict(use='left out', why='identifier: 100 different values in 100 rows')
     """
-    seen = ~cells.missing if counts is None else ~cells.missing & (counts > 0)
+    counted = np.ones(len(cells.places), dtype=bool) if counts is None else counts > 0
+    seen = ~cells.missing & counted
     observations = int(seen.sum() if counts is None else counts[seen].sum())
     occurring = np.zeros(len(cells.values) + 1, dtype=bool)
     occurring[cells.places[seen]] = True
     different = int(occurring[:-1].sum())
     if cells.kind == "empty" or bool(cells.missing.all()):
         return Verdict("left out", "empty: no value in any row")
+    if gap_level and different == 1 and cells.kind != "declared" and bool((cells.gaps & counted).any()):
+        return Verdict("levels", "one value, and gaps")
     # Two people can be alike, but do not share a name that tells them apart: each row of counts has its own.
     told_apart = int(seen.sum()) if name == ROW_NUMBERS or _surely_identifies(_words_of(name)) else observations
     if not keep and (reason := _left_out(name, cells, different, told_apart)):

@@ -18,7 +18,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.data.files import MISSING, MISSING_LEVEL
+from dagpost.data.categories import categories_of
+from dagpost.data.files import MISSING, MISSING_LEVEL, MISSING_TEXT
 from dagpost.data.number_words import parsed, parsed_limits
 from dagpost.errors import InputError
 
@@ -181,7 +182,8 @@ def _read_array(name: str, values: NDArray[Any], missing: NDArray[np.bool_], as_
     match values.dtype.kind:
         case "b":
             places, found = _factorised(np.ascontiguousarray(values).view(np.uint8))
-            return Cells("truth", np.where(missing, -1, places), [bool(value) for value in found])
+            truth = Cells("truth", np.where(missing, -1, places), [bool(value) for value in found])
+            return _without_unused(truth, missing)
         case "i" | "u":
             places, found = _factorised(np.ascontiguousarray(values))
             return _without_unused(Cells("whole", np.where(missing, -1, places), found), missing)
@@ -243,7 +245,7 @@ def _of_text(name: str, values: Any, as_text: bool) -> Cells:
     import pandas
 
     raw, found = pandas.factorize(values)
-    texts = [str(text).strip() for text in found]
+    texts = [_as_value(str(text).strip()) for text in found]
     places, distinct = pandas.factorize(np.array([None if t in MISSING else t for t in texts], dtype=object), sort=True)
     words = [str(word) for word in distinct]
     if not words:
@@ -333,44 +335,18 @@ def _of_objects(name: str, values: NDArray[Any], missing: NDArray[np.bool_], as_
 def _declared(name: str, series: Any, as_text: bool) -> Cells:
     import narwhals as nw
 
-    native = series.to_native()
-    levels: Sequence[Any]
-    if series.implementation.is_pandas_like():
-        codes, levels = native.cat.codes.to_numpy(), native.cat.categories.tolist()
-    elif series.implementation.is_pyarrow():
-        chunks = native.unify_dictionaries().chunks
-        codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in chunks])
-        levels = chunks[0].dictionary.to_pylist()
-    elif series.dtype == nw.Enum:
-        codes, levels = native.to_physical().cast(int).fill_null(-1).to_numpy(), series.dtype.categories
-    else:
-        # A Categorical of polars fixes no list of levels (all such columns share one): take those that occur.
+    found = categories_of(name, series)
+    if found is None:
+        # Take the levels that occur.
         return _of_text(name, series.cast(nw.String).to_numpy(), as_text)
-    if any(level is None for level in levels):
-        raise InputError(f"Column {name!r} has a missing value among its levels {levels!r}: give that level a name.")
-    places, values = np.asarray(codes, dtype=np.intp), [_plain_level(level) for level in levels]
+    kind: Kind = "declared" if (found.places >= 0).any() else "empty"
     # Levels that were declared without an order may be in one nevertheless; nobody has said.
-    ordered = _is_ordered(series) or None
-    if MISSING_LEVEL not in values:
-        return Cells("declared", places, values, ordered)
-    gap = values.index(MISSING_LEVEL)
-    places = np.where(places == gap, -1, places - (places > gap))
-    return Cells("declared" if (places >= 0).any() else "empty", places, [*values[:gap], *values[gap + 1 :]], ordered)
+    return Cells(kind, found.places, [_as_value(level) for level in found.levels], found.ordered or None)
 
 
-def _is_ordered(series: Any) -> bool:
-    """Whether categories were declared to be in an order; the Enum of polars is the one that is."""
-    native = series.to_native()
-    if series.implementation.is_pandas_like():
-        return bool(native.cat.ordered)
-    return bool(native.type.ordered) if series.implementation.is_pyarrow() else True
-
-
-def _plain_level(level: Any) -> object:
-    """Levels are kept as str, bool, int or float, so that a model file can hold them; others as text."""
-    if isinstance(level, np.generic):
-        level = level.item()
-    return level if isinstance(level, (str, bool, int, float)) else str(level)
+def _as_value(level: Any) -> Any:
+    """A level that is written as gaps are called, told from the level of gaps."""
+    return MISSING_TEXT if level == MISSING_LEVEL else level
 
 
 def _spelled(cells: Cells) -> Cells:

@@ -2,8 +2,8 @@
 
 A CSV file is text (text_encoding.py) whose first line names the columns. Before pandas reads the cells, the file is
 checked for what pandas would repair silently: bytes that are not text, lines with too few or too many cells,
-names that are empty or repeated. Cells that are empty or read NA, N/A, #N/A, n/a, <NA>, NaN, nan, NULL, null or
-(missing) are missing; all else, "None" and "?" included, is a value. With semicolons between the cells, numbers may
+names that are empty or repeated. Cells that are empty or read NA, N/A, #N/A, n/a, <NA>, NaN, nan, NULL or null are
+missing; all else, "None" and "?" included, is a value. With semicolons between the cells, numbers may
 have a decimal comma. Memory: a few times the file.
 """
 
@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 
 #: The level of cells without a value, where these have one.
 MISSING_LEVEL = "(missing)"
+#: The level of cells that hold that very text.
+MISSING_TEXT = f'"{MISSING_LEVEL}"'
 #: What stands for a missing cell in a CSV file. "None" is not among them: it is a common name of a level.
-MISSING = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", MISSING_LEVEL)
+MISSING = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null")
 
 _SEPARATORS = (",", ";", "\t")
 _CSV_ENDINGS = (".csv", ".tsv", ".txt")

@@ -236,7 +236,8 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
     if choices.columns is not None and name not in (*choices.columns, *choices.regimes):
         return Step(name, "left out", "not among the columns asked for"), None
     cells = source.cells(name)
-    use, why = verdict(name, cells, source.counts, keep=name in choices.decided)
+    gap_level = choices.missing == "level"
+    use, why = verdict(name, cells, source.counts, keep=name in choices.decided, gap_level=gap_level)
     if source.is_table and not cells.missing.all():
         use, why = ("levels", "levels as given") if cells.kind == "declared" else ("number", "numbers as given")
     if name in choices.cut:

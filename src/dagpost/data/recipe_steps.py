@@ -20,7 +20,7 @@ from dagpost._tools.text import shown
 from dagpost.data.column_kinds import Use
 from dagpost.data.cutting import Strategy, bin_names, bin_of, cut_points
 from dagpost.data.encoding import Cells, cells_of, is_number, number_text, with_limits
-from dagpost.data.files import MISSING_LEVEL
+from dagpost.data.files import MISSING_LEVEL, MISSING_TEXT
 from dagpost.data.number_words import limit_text, reads_as_number
 from dagpost.errors import InputError
 
@@ -108,7 +108,9 @@ class Step:
         if self.use == "number" and (cells.numeric or not values or any(value not in levels for value in values)):
             own = self.number_cells(cells)
             return self.bins(own.numbers(), own.bounds)
-        known: dict[object, int] = {number_text(level): code for code, level in enumerate(levels)}
+        # New rows may be those that a model has drawn, in which gaps are called by their level.
+        known: dict[object, int] = {MISSING_TEXT: self.missing_code} if self.missing_code >= 0 else {}
+        known |= {number_text(level): code for code, level in enumerate(levels)}
         known |= {level: code for code, level in enumerate(levels)}
         found = [known.get(value, known.get(number_text(value), len(levels))) for value in values]
         return np.asarray(np.array([*found, -1], dtype=np.intp)[cells.places])

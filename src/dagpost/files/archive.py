@@ -1,14 +1,13 @@
 """Files that outlive the program: one archive of plain arrays and JSON, written whole or not at all.
 
-A file is a zip archive with `about.json` (kind, format version, whatever the writer wants to say) and one `.npy` member
+A file is a zip archive with `about.json` (kind, format, whatever the writer wants to say) and one `.npy` member
 an array. `about.json` has the SHA-256 of every array and of itself: where a bit has changed, or parts were exchanged,
-the file is refused by the name of the part. Files of format 1 have no such checksums, only those of the archive;
-those of format 3 are about graphs in which something is taken for true.
+the file is refused by the name of the part.
 
-Nothing in a file is code and reading it runs none: arrays are read without pickle, into memory that is not far
-larger than the file. Checksums say that a file is as it was written, not that whoever wrote it meant well: what the
-parts must be is in schema.py. Writing goes to a temporary file in the same folder which then takes the name, so that a
-kill or a full disk leaves the old file or none.
+Nothing in a file is code and reading it runs none: arrays are read without pickle. Parts are stored as they are, each
+in a place of its own, so that reading takes no more memory than the file is long. Checksums say that a file is as it
+was written, not that whoever wrote it meant well: what the parts must be is in schema.py. Writing goes to a temporary
+file in the same folder which then takes the name, so that a kill or a full disk leaves the old file or none.
 
 Time: one pass over the file, about 1 s a gigabyte, most of it for the two checksums.
 """
@@ -36,13 +35,9 @@ from dagpost._tools.whole_files import replacing
 from dagpost._version import __version__
 from dagpost.errors import InputError
 
-FORMAT_VERSION = 2
-#: The format of files about graphs in which something is taken for true, which earlier versions would overlook.
-_FORMAT_WITH_CONDITION = 3
+FORMAT_VERSION = 4
 #: What a file can hold.
 HELD = ("model", "sample")
-#: Those that are read.
-_FORMATS = (1, FORMAT_VERSION, _FORMAT_WITH_CONDITION)
 _ABOUT, _ARRAY = "about.json", ".npy"
 _AGAIN = "Make it again, or take an undamaged copy."
 
@@ -51,8 +46,6 @@ _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError),
     *(RuntimeError, ValueError, OverflowError, MemoryError),
 )
-#: A part of more bytes must not have been squeezed into a file this many times smaller.
-_LARGE, _MOST_TIMES = 1 << 26, 100
 #: Memory that a description takes once it is read, a byte of text.
 _BYTES_A_CHARACTER = 20
 #: The longest header of an array, with what stands before it.
@@ -67,9 +60,7 @@ Arrays = dict[str, NDArray[Any]]
 
 def write_archive(path: str | os.PathLike[str], kind: str, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write one file of the given kind ("model", "sample"), replacing an older one only once it is complete."""
-    given = "given" in about or "given" in about.get("provenance", {})
-    version = _FORMAT_WITH_CONDITION if given else FORMAT_VERSION
-    own = {"dagpost": kind, "format": version, "version": __version__, "arrays": sorted(arrays)}
+    own = {"dagpost": kind, "format": FORMAT_VERSION, "version": __version__, "arrays": sorted(arrays)}
     content: dict[str, Any] = {**own, **about, **own, "checksums": {}}
     content.pop("checksum", None)
     with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -79,8 +70,8 @@ def write_archive(path: str | os.PathLike[str], kind: str, about: Mapping[str, A
                 np.lib.format.write_array(written, np.ascontiguousarray(array), allow_pickle=False)
                 content["checksums"][key] = written.digest.hexdigest()
         content["checksum"] = _checksum_of_text(content)
-        text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
-        archive.writestr(_ABOUT, text, compress_type=zipfile.ZIP_DEFLATED)
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+        archive.writestr(_ABOUT, text)
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:
@@ -101,20 +92,15 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any
         about = _about(source, archive)
         if about["dagpost"] != kind:
             raise InputError(f"{str(source)!r} is a dagpost {about['dagpost']} file; a {kind} file is needed here.")
-        infos = [info for info in archive.infolist() if info.filename.endswith(_ARRAY)]
-        names = [info.filename.removesuffix(_ARRAY) for info in infos]
-        listed = about.get("arrays", [])
-        # A name that was damaged in the directory of the archive would else be a part that was never there.
-        missing = sorted(set(listed) - set(names))
+        infos = {info.filename: info for info in archive.infolist() if info.filename != _ABOUT}
+        listed = {name + _ARRAY: name for name in about["arrays"]}
+        missing = sorted(listed[part] for part in listed.keys() - infos.keys())
         if missing:
             raise InputError(f"{str(source)!r} lacks parts of a {kind} ({', '.join(missing)}). {_AGAIN}")
-        if len(set(names)) < len(names) or (about["format"] > 1 and set(names) != set(listed)):
+        if infos.keys() != listed.keys() or len(archive.infolist()) != 1 + len(infos):
             raise InputError(f"{str(source)!r} has parts that it does not list, or two of one name. {_AGAIN}")
-        memory.require(sum(info.file_size for info in infos), f"Reading {str(source)!r}", "Free some memory.")
-        checksums = about.get("checksums", {})
-        return about, {
-            name: _array(source, archive, info, checksums.get(name)) for name, info in zip(names, infos, strict=True)
-        }
+        checksums = about["checksums"]
+        return about, {name: _array(source, archive, infos[part], checksums[name]) for part, name in listed.items()}
 
     return _open(path, read)
 
@@ -133,9 +119,8 @@ def complete(path: str | os.PathLike[str], kind: str, remedy: str) -> Iterator[N
 # Arrays
 
 
-def _array(source: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, checksum: str | None) -> NDArray[Any]:
-    """One array, if it is what its checksum says; None in the place of a checksum: an older file has none."""
-    _check_packing(source, info)
+def _array(source: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, checksum: str) -> NDArray[Any]:
+    """One array, if it is what its checksum says."""
     content = np.empty(info.file_size, dtype=np.uint8)
     digest, place = hashlib.sha256(), 0
     try:
@@ -146,7 +131,7 @@ def _array(source: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, checks
                 place += len(piece)
     except _UNREADABLE as error:
         raise _damaged(source, info.filename, _reason(error)) from error
-    if place < info.file_size or (checksum is not None and digest.hexdigest() != checksum):
+    if place < info.file_size or digest.hexdigest() != checksum:
         raise _damaged(source, info.filename, "its checksum is wrong")
     return _array_in(source, info.filename, content)
 
@@ -189,7 +174,7 @@ class _Checked:
 def _about(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
     """The description in a file, once it is sure that we can read the rest."""
     info = archive.getinfo(_ABOUT)
-    _check_packing(source, info)
+    _check_packing(source, archive)
     memory.require(_BYTES_A_CHARACTER * info.file_size, f"Reading {str(source)!r}", "Free some memory.")
     try:
         about = json.loads(archive.read(info), parse_constant=_refuse_constant, parse_float=_finite)
@@ -197,11 +182,10 @@ def _about(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
         raise _damaged(source, _ABOUT, _reason(error)) from error
     if not isinstance(about, dict) or about.get("dagpost") not in HELD:
         raise InputError(f"{str(source)!r} was not written by dagpost.")
-    if about.get("format") not in _FORMATS or isinstance(about["format"], bool | float):
+    if about.get("format") != FORMAT_VERSION or not isinstance(about["format"], int):
         raise InputError(
             f"{str(source)!r} has format {about.get('format')}, written by dagpost {about.get('version')}; this is "
-            f"dagpost {__version__}, which reads formats {_FORMATS[0]} to {_FORMATS[-1]}. Use that version, or make "
-            "the file again."
+            f"dagpost {__version__}, which reads format {FORMAT_VERSION}. Use that version, or make the file again."
         )
     _check_own_parts(source, about)
     return about
@@ -209,15 +193,13 @@ def _about(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
 
 def _check_own_parts(source: Path, about: dict[str, Any]) -> None:
     """What an archive needs for itself: names of arrays with their checksums, and a checksum of all that."""
-    listed, checksums = about.get("arrays", []), about.get("checksums", {})
+    listed, checksums = about.get("arrays"), about.get("checksums")
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise _damaged(source, _ABOUT, "it does not list the arrays")
     try:
         checksum = _checksum_of_text({key: value for key, value in about.items() if key != "checksum"})
     except (UnicodeEncodeError, RecursionError) as error:
         raise _damaged(source, _ABOUT, "it is not text") from error
-    if about["format"] == 1:
-        return
     if about.get("checksum") != checksum:
         raise _damaged(source, _ABOUT, "its checksum is wrong")
     if not isinstance(checksums, dict) or checksums.keys() != set(listed):
@@ -263,13 +245,15 @@ def _open(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], Result
         ) from error
 
 
-def _check_packing(source: Path, info: zipfile.ZipInfo) -> None:
-    """Refuse a part that would take far more memory than the file it is in, or that we do not pack in this way."""
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        # Other unpackers end in errors of their own.
-        raise _damaged(source, info.filename, "it is packed in a way that dagpost does not use")
-    if info.file_size > max(_LARGE, _MOST_TIMES * min(info.compress_size, source.stat().st_size)):
-        raise _damaged(source, info.filename, "it is far larger than what it was packed into")
+def _check_packing(source: Path, archive: zipfile.ZipFile) -> None:
+    """Refuse a file whose parts are packed, or overlap: they would take far more memory than the file is long."""
+    parts, size = archive.infolist(), source.stat().st_size
+    for part in parts:
+        if part.compress_type != zipfile.ZIP_STORED:
+            raise _damaged(source, part.filename, "it is packed in a way that dagpost does not use")
+    if sum(part.file_size for part in parts) > size:
+        raise InputError(f"{str(source)!r} is too short for its parts: it was cut short or damaged. {_AGAIN}")
+    memory.require(size, f"Reading {str(source)!r}", "Free some memory.")
 
 
 def _damaged(source: Path, part: str, reason: str) -> InputError:

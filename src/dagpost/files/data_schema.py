@@ -17,6 +17,7 @@ from dagpost._tools.schema import (
     Sizes,
     check_arrays,
     check_fields,
+    counts,
     level,
     list_of,
     masks,
@@ -49,7 +50,7 @@ STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
         "parents": masks("counted families"),
         "starts": wholes("ends of families"),
         "cells": wholes("cells", most=2**63 - 1),
-        "counts": wholes("cells", least=1),
+        "counts": counts("cells", least=1),
     },
     "gaussian": {
         "centre": numbers("nodes"),
@@ -64,7 +65,7 @@ STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
         "levels_parents": masks("counted families"),
         "levels_starts": wholes("ends of families"),
         "levels_cells": wholes("cells", most=2**63 - 1),
-        "levels_counts": wholes("cells", least=1),
+        "levels_counts": counts("cells", least=1),
         "numbers_centre": numbers("columns of numbers"),
         "numbers_deviations": numbers("columns of numbers", least=1e-300),
         "numbers_observations": numbers("groups", least=0.0, most=2.0**53),
@@ -90,7 +91,7 @@ ROWS_FIELDS: Mapping[str, Rule] = {
     "unordered": list_of(text, distinct=True),
 }
 ROWS_ARRAYS: Mapping[str, ArrayRule] = {
-    "counts": wholes("rows", optional=True),
+    "counts": counts("rows", optional=True),
     "interventions": masks("rows", optional=True),
     "row_numbers": wholes("rows", optional=True),
     #: Eight cells of a column a byte.

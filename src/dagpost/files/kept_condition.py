@@ -1,7 +1,6 @@
 """The condition of a model in its file: the file holds the model without it, and what it is given, as text.
 
-Reading applies the condition anew, as `given` does: nothing of it is code. Files with a condition have a format of
-their own, so that a version that knows nothing of conditions refuses them instead of leaving the condition out.
+Reading applies the condition anew, as `given` does: nothing of it is code.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from dagpost.errors import InputError
 
 
 def recipe_in(about: dict[str, Any]) -> Recipe | None:
-    """What was done with each column; of older files as much as is known. One of other columns is a `ValueError`."""
+    """What was done with each column, as far as it is known. A recipe of other columns is a `ValueError`."""
     if about["observations"] is None:
         return None
     names, levels, described = tuple(map(str, about["names"])), levels_in(about), about.get("recipe")

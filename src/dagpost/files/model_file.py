@@ -2,7 +2,8 @@
 
 A model keeps the weights of all its families, or, where there are too many, of those among the candidate parents, or
 of those that its chains consider. Of the data it keeps what was counted for the families of its own sample, and the
-rows only if that is asked for. A model under a condition is kept without it, with its text (kept_condition.py).
+rows if that is asked for, or if chains complete them. A model under a condition is kept without it, with its text
+(kept_condition.py).
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from dagpost._tools.schema import Sizes, check_arrays, check_fields
 from dagpost.data.recipe import Recipe
 from dagpost.data.recipe_steps import variable_steps
 from dagpost.data.regimes import resolve_regimes
-from dagpost.data.table import Table
 from dagpost.data.unrolled import Unrolling
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
@@ -44,7 +44,7 @@ from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.completed_tables import ROW_LABELS
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.fitted import JOINED_BEFORE, DataFacts, Fitted, targets_of
+from dagpost.posterior.fitted import JOINED_BEFORE, DataFacts, Fitted
 from dagpost.posterior.lists import mixture_facts
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import ExactResults, Families, Results
@@ -179,11 +179,10 @@ def load_model(
             levels,
             about["observations"],
             str(about["data_fingerprint"]),
-            # Older files do not say.
-            bool(about.get("interventions", False)),
-            _targets(about, table),
+            about["interventions"],
+            tuple(tuple(names) for names in about["targets"]),
             recipe,
-            None if about.get("time") is None else Unrolling.from_json(about["time"]),
+            None if about["time"] is None else Unrolling.from_json(about["time"]),
         )
         if settings.get("regimes") is not None:
             chosen["regimes"] = resolve_regimes(settings["regimes"])
@@ -285,13 +284,6 @@ def _part(prefix: str, about: dict[str, Any], arrays: Arrays) -> Any:
     return None if details is None else (details, own)
 
 
-def _targets(about: dict[str, Any], table: Table | None) -> tuple[tuple[str, ...], ...]:
-    """The sets of columns that were set together; older files have them only with the rows."""
-    if "targets" in about:
-        return tuple(tuple(map(str, names)) for names in about["targets"])
-    return () if table is None else targets_of(table)
-
-
 def _sample(sample: DagSample, names: tuple[str, ...]) -> DagSample:
     if sample.names != names:
         raise ValueError("its sample is of other variables")
@@ -311,8 +303,7 @@ def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
         if fitted.modularity == "structure":
             fitted.workspace.structure_log_evidence = evidence
     edges = _floats("edges", arrays)
-    exact, engine = bool(about.get("exact", sums is not None)), str(about.get("engine", "not recorded"))
-    results = Results(evidence, edges, exact, sums, engine, about.get("verdict"), shares)
+    results = Results(evidence, edges, about["exact"], sums, about["engine"], about["verdict"], shares)
     return augmented_model.with_averages(results, fitted.augmented, arrays)
 
 

@@ -79,8 +79,7 @@ def sample_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DagSamp
         **{name: arrays[name].astype(np.float64) for name in _NUMBERS},
         target=target,
         method=method,
-        # Older files leave the kind of draws to their method.
-        draws=str(about["draws"]) if "draws" in about else METHODS.named(method).draws,
+        draws=about["draws"],
         estimator=str(about["estimator"]),
         log_evidence=math.nan if evidence is None else float(evidence),
         guarantee=None if guarantee is None else (float(guarantee[0]), float(guarantee[1])),
@@ -98,7 +97,6 @@ def _record(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ChainReco
         accepted=arrays["accepted"].astype(np.int64),
         edges=arrays["state_edges"].astype(np.float64) if "state_edges" in arrays else None,
         rounds=int(about["rounds"]),
-        # Older files do not say what was checked.
         checks=ChainChecks.from_json(about["checks"]) if "checks" in about else None,
         standing=beginning_with(STANDING, arrays),
         series=beginning_with(SERIES, arrays),

@@ -4,8 +4,6 @@ The order matters: sizes ("nodes", "graphs") are those of the first part that ha
 its chains stand, is declared by the method itself (`Method.kept_rules`, `ChainMethod.state_rules`). The rules are
 checked when a file is opened, before anything computes with it; that parts fit each other in ways that rules of single
 parts cannot say is checked by the functions here and by those that make objects of the parts (statistics, rows).
-
-Fields that older files lack are listed beside the rules.
 """
 
 from __future__ import annotations
@@ -27,6 +25,7 @@ from dagpost._tools.schema import (
     check_arrays,
     check_fields,
     choice,
+    counts,
     described_method,
     edges,
     graphs,
@@ -83,6 +82,8 @@ _SEED = optional(whole(most=2**256))
 _TARGETS = list_of(list_of(text, distinct=True))
 #: Numbers of nats: log weights and log evidences.
 _NATS = 1e15
+#: By what share of it rounding may change a log evidence; the log of a weight whose square is neither 0 nor infinite.
+_ROUNDED, _HEAVIEST = 1e-6, 300.0
 
 # Models
 
@@ -158,10 +159,10 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     "sensitivity": optional(mapping({}, more=anything)),
     "given": CONDITION,
 }
-#: Optional parts, and fields of which the first versions knew nothing.
+#: Parts that not every model has.
 _MODEL_LACKS = (
-    *("interventions", "targets", "recipe", "time", "exact", "engine", "verdict", "mixture"),
-    *("sample", "statistics", "background", "rows", "sensitivity", "gaps", "censored", "latent", "given"),
+    *("mixture", "sample", "statistics", "background", "rows", "sensitivity"),
+    *("gaps", "censored", "latent", "given"),
 )
 
 _WEIGHTS = numbers("nodes", "families", least=-_NATS, most=_NATS, minus_infinity=True)
@@ -250,8 +251,8 @@ SAMPLE_ARRAYS: Mapping[str, ArrayRule] = {
 }
 _CHAIN_ARRAYS: Mapping[str, ArrayRule] = {
     "log_state": numbers("graphs", least=-_NATS, most=_NATS),
-    "proposed": wholes("chains", "moves"),
-    "accepted": wholes("chains", "moves"),
+    "proposed": counts("chains", "moves"),
+    "accepted": counts("chains", "moves"),
     "state_edges": probabilities("chains", "nodes", "nodes", optional=True),
 }
 
@@ -286,7 +287,7 @@ def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
     else:
         _check_weights(about, arrays, sizes, dict.fromkeys(weights, _WEIGHTS))
     require("families" not in arrays or about["error_bound"] is not None, "error_bound")
-    set_together = {name for names in about.get("targets", []) for name in names}
+    set_together = {name for names in about["targets"] for name in names}
     require(set_together <= set(about["names"]), "targets of other variables")
     for part, own in _PARTS.items():
         if about.get(part) is not None:
@@ -315,7 +316,7 @@ def _check_weights(about: Mapping[str, Any], arrays: Arrays, sizes: Sizes, weigh
 def check_sample(about: Mapping[str, Any], arrays: Arrays) -> None:
     """Refuse what a sample file must not hold, with a `ValueError`."""
     sizes = sizes_of(about)
-    check_fields(SAMPLE_FIELDS, about, sizes, may_lack=("draws", "chains"))
+    check_fields(SAMPLE_FIELDS, about, sizes, may_lack=("chains",))
     if sizes["nodes"] <= MAX_NODES:
         check_arrays(_GRAPHS, arrays, sizes)
     else:
@@ -327,10 +328,25 @@ def check_sample(about: Mapping[str, Any], arrays: Arrays) -> None:
     require(not orders > math.lgamma(sizes["nodes"] + 1) + 1e-6, f"log_extensions has {orders}")
     total = float(arrays["weights"].sum())
     require(abs(total - 1.0) < 1e-6, f"its weights sum to {total}")
+    _check_log_joint(about, arrays)
     guarantee = about["guarantee"]
     require(guarantee is None or 0.0 < min(guarantee) <= max(guarantee) < 1.0, f"the guarantee {guarantee}")
     if about.get("chains") is not None:
         _check_chains(about, arrays, sizes)
+
+
+def _check_log_joint(about: Mapping[str, Any], arrays: Arrays) -> None:
+    """No graph is more probable than all together, whose evidence may be estimated, and they weigh something."""
+    evidence = about["log_evidence"]
+    if evidence is None:
+        return
+    log_shares = arrays["log_joint"].astype(np.float64) - evidence
+    most, heaviest = (float(np.fmax.reduce(own)) for own in (log_shares, log_shares - arrays["log_proposal"]))
+    rounded = _ROUNDED * (1.0 + abs(evidence))
+    require(not most > math.log(len(log_shares)) + rounded, f"log_joint has a graph of probability e^{most:.3g}")
+    require(
+        not abs(heaviest) > _HEAVIEST, f"log_joint and log_proposal give the heaviest graph the weight e^{heaviest:.3g}"
+    )
 
 
 def _check_chains(about: Mapping[str, Any], arrays: Arrays, sizes: Sizes) -> None:

@@ -53,7 +53,7 @@ class ChainRecord:
     `accepted`: moves of each chain by kind. `edges`: for each chain the mean, over its kept states, of the exact
     probability of every edge given the state; None for a chain over graphs. `rounds` whole rounds were kept; after
     them the chains stood at `standing`, from where a longer run resumes. `checks`: what was checked beside agreement;
-    None where it is not known, as in files of earlier versions.
+    None where it is not known.
     """
 
     lengths: tuple[int, ...]

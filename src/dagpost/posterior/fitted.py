@@ -57,7 +57,7 @@ class DataFacts:
 
     `observations` is None where a model was made from scores. `targets` are the distinct sets of columns that were set
     from outside together in some row, the empty one included if some row had none; where there were no interventions,
-    or a file of an earlier version does not say, there are none.
+    there are none.
     """
 
     names: tuple[str, ...]
@@ -255,7 +255,7 @@ class Fitted:
             "data_fingerprint": self.data.fingerprint,
             "observations": self.data.observations,
             **{key: self.settings[key] for key in _PROVENANCE},
-            # Samples of earlier versions do not name any of these.
+            # Named where there is any.
             **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
             **{key: self.settings[key] for key in ("apart", "sinks", "regimes", "beside") if self.settings.get(key)},
             **({"interventions": True} if self.data.interventions else {}),

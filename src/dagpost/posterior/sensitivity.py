@@ -282,7 +282,6 @@ def sensitivity_from(
     if joined.shape != (1 + len(variations), len(names), len(names)):
         raise ValueError(f"sensitivity of shape {joined.shape}")
     required = tuple((int(first), int(second)) for first, second in about["required"])
-    # Older files have none.
     compelled = arrays["compelled"].astype(np.float64) if "compelled" in arrays else None
     if compelled is not None and compelled.shape != joined.shape:
         raise ValueError(f"compelled directions of shape {compelled.shape}")

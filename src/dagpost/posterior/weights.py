@@ -247,7 +247,8 @@ def _by_inclusion(
         "distinct",
         _shared(shares / shares.sum() if normalised else stands_for, member),
         "Korn-Graubard beyond the drawn graphs",
-        effective=total**2 / variance if variance > 0.0 else math.inf,
+        # Not total^2 / variance: the square may be beyond the largest double.
+        effective=total * (total / variance) if variance > 0.0 else math.inf,
         covered=covered if known else math.nan,
         normalised=normalised,
         rows=rows,

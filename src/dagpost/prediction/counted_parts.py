@@ -36,7 +36,7 @@ def counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]]:
 def all_counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]] | None:
     """The same from all graphs that there are, with exact weights; None where there are too many of them.
 
-    A file of an earlier version may not have counted all families: then None too.
+    A file may not have counted all families: then None too.
     """
     graphs = all_graphs(fitted)
     known: Statistics | None = fitted.recall(STATISTICS)

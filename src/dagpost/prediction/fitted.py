@@ -1,7 +1,7 @@
 """What a fitted model says of new rows and of one graph's parameters: it needs the data, or what was counted in them.
 
-A model keeps its table while it lives. Its file keeps what was counted for the families of its own sample instead,
-never the rows: enough to predict from that sample, and nothing else.
+A model keeps its table while it lives. Its file keeps what was counted for the families of its own sample instead:
+enough to predict from that sample, and nothing else. Rows are in it if they are asked for, or if chains complete them.
 
 A score that averages over one of its settings has a prior of the parameters for each value `a`. Then
 

@@ -87,8 +87,6 @@ class EdgePrior(SizePrior):
         "edge:FILE.csv, each with its own"
     )
     argument: ClassVar[str] = "P"
-    #: Settings that files hold only where they are given.
-    later_settings: ClassVar[tuple[str, ...]] = ("otherwise",)
 
     probability: Any
     otherwise: float | None = None

@@ -8,7 +8,7 @@ prediction and causal effects.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -133,8 +133,6 @@ class Score:
     #: What chains draw where they complete a table, and what such tables are called.
     drawn: ClassVar[str] = "cells"
     tables: ClassVar[str] = "completed tables"
-    #: Settings that files written before there was such a setting do not mention: what they stand for there.
-    in_old_files: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -22,7 +22,7 @@ at most `max_parents` nodes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -102,7 +102,6 @@ class BGe(Score):
         "https://doi.org/10.1214/14-AOS1217"
     )
     columns: ClassVar[Columns] = "continuous"
-    in_old_files: ClassVar[Mapping[str, Any]] = {"prior_scale": 1.0}
 
     mean_weight: float = 1.0
     degrees_of_freedom: float | None = None

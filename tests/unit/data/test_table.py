@@ -13,7 +13,7 @@ import pytest
 
 from dagpost.data import Table, as_table
 from dagpost.data.recipe import Recipe
-from dagpost.errors import DagpostWarning, InputError
+from dagpost.errors import DagpostWarning, InputError, collected_warnings
 
 COLOURS = ["red", "green", "red", "blue", "green", "red", "blue", "red"]
 SIZES = [3, 1, 3, 2, 1, 1, 2, 3]
@@ -439,20 +439,44 @@ def test_a_narwhals_frame_is_a_table_too() -> None:
 
 
 @pytest.mark.parametrize("declared", [False, True])
-def test_the_name_of_gaps_is_read_as_a_gap(declared: bool) -> None:
+@pytest.mark.parametrize("missing", ["augment", "level", "drop"])
+def test_cells_that_read_as_gaps_are_called_are_told_from_gaps(declared: bool, missing: Any) -> None:
     cells = pd.Series(["u", "(missing)", None, "v"] * 5)
-    other = pd.Series(["p", "q", "q", "p", "q"] * 4)
-    frame = pd.DataFrame({"x": cells.astype("category") if declared else cells, "y": other})
+    frame = pd.DataFrame({"x": cells.astype("category") if declared else cells, "y": ["p", "q", "q", "p", "q"] * 4})
+    with collected_warnings():
+        table = as_table(frame, recipe=Recipe(missing=missing))
+    values = [(table.levels[0] or ())[code] for code in table.columns[0]]
+    gap = {"augment": '"(missing)"', "level": "(missing)"}.get(missing)
+    expected = ["u", '"(missing)"', gap, "v"] * 5
+    assert values == [value for value in expected if value is not None]
+    assert table.gap_count == (5 if missing == "augment" else 0)
+    assert table.recipe is not None
+    # New rows say it in the words of the data.
+    again = table.recipe.read(frame.iloc[[0, 1, 3]])
+    levels = table.levels[0] or ()
+    assert again.columns[0].tolist() == [levels.index(level) for level in ("u", '"(missing)"', "v")]
+
+
+def test_rows_in_which_a_model_calls_gaps_by_their_level_are_read_back() -> None:
+    frame = pd.DataFrame({"x": ["u", None, "v", "v"] * 5, "y": ["p", "q", "q", "p", "q"] * 4})
     table = as_table(frame, recipe=Recipe(missing="level"))
     assert table.levels[0] == ("u", "v", "(missing)")
-    assert table.columns[0].tolist() == [0, 2, 2, 1] * 5
     assert table.recipe is not None
     assert table.recipe.step("x").code_of("(missing)") == 2
-    again = as_table(table.to_pandas(), recipe=Recipe(missing="level"))
-    assert again.fingerprint() == table.fingerprint()
-    with pytest.warns(DagpostWarning, match="10 of 20 rows have gaps"):
-        assert as_table(frame, recipe=Recipe(missing="drop")).levels[0] == ("u", "v")
-    left = as_table(frame)
-    assert left.levels[0] == ("u", "v")
-    assert left.gaps is not None
-    assert left.gaps[0].tolist() == [False, True, True, False] * 5
+    assert table.recipe.read(table.to_pandas()).columns[0].tolist() == table.columns[0].tolist()
+
+
+@pytest.mark.parametrize("value", ["yes", 5, 2.5, True])
+def test_one_value_and_gaps_are_two_levels_where_gaps_are_a_level(value: Any) -> None:
+    cells = pd.Series([value, None, value] * 8, dtype=object)
+    frame = pd.DataFrame({"x": cells, "y": ["p", "q"] * 12, "z": ["u"] * 23 + ["v"]})
+    table = as_table(frame, recipe=Recipe(missing="level"))
+    assert table.names == ("x", "y", "z")
+    assert table.levels[0] == (value, "(missing)")
+    assert table.columns[0].tolist() == [0, 1, 0] * 8
+    with pytest.warns(DagpostWarning, match="Left out: 'x'"):
+        assert as_table(frame).names == ("y", "z")
+    # A gap that stands for no observation is not a level.
+    counts = [1, 0, 1] * 8
+    with pytest.warns(DagpostWarning, match="Left out: 'x'"):
+        assert as_table(frame, counts=counts, recipe=Recipe(missing="level")).names == ("y", "z")

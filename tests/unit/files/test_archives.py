@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.changed_files import write_members
 from typer.testing import CliRunner
 
 from dagpost import DagPosterior, DagSample, InputError, Recipe
@@ -42,15 +43,11 @@ def model() -> DagPosterior:
 
 
 def rewritten(source: Path, target: Path, changes: dict[str, bytes | None]) -> Path:
-    """The same archive with some members replaced, or left out, as the first versions would have written it."""
-    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
-        for name in dict.fromkeys([*old.namelist(), *changes]):
-            content = changes.get(name, b"") if name in changes else old.read(name)
-            if name == "about.json" and "about.json" not in changes:
-                content = changed_about(source)
-            if content is not None:
-                new.writestr(name, content)
-    return target
+    """The same archive with the bytes of some arrays replaced, or left out, and checksums that are right."""
+    with zipfile.ZipFile(source) as old:
+        content = {name: old.read(name) for name in old.namelist()} | changes
+    members = {name.removesuffix(".npy"): own for name, own in content.items() if name.endswith(".npy") and own}
+    return write_members(target, json.loads(content["about.json"] or "{}"), members)
 
 
 def npy(array: Any, allow_pickle: bool = False) -> bytes:
@@ -61,8 +58,7 @@ def npy(array: Any, allow_pickle: bool = False) -> bytes:
 
 def changed_about(source: Path, **fields: Any) -> bytes:
     with zipfile.ZipFile(source) as archive:
-        about = {**json.loads(archive.read("about.json")), "format": 1, **fields}
-    return json.dumps({key: about[key] for key in about.keys() - {"checksum", "checksums"}}).encode()
+        return json.dumps({**json.loads(archive.read("about.json")), **fields}).encode()
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -273,12 +269,16 @@ def test_a_file_of_another_kind_is_refused_by_name(file: Path) -> None:
 
 
 def test_a_file_of_another_format_says_which_version_wrote_it(file: Path, tmp_path: Path) -> None:
-    other = rewritten(file, tmp_path / "y", {"about.json": changed_about(file, format=4, version="9.1")})
-    said = r"has format 4, written by dagpost 9\.1; this is dagpost .*reads formats 1 to 3"
-    with pytest.raises(InputError, match=said):
-        storage.read_archive(other, "model")
-    with pytest.raises(InputError, match="has format 4"):
-        storage.kind_of(other)
+    for number in (1, storage.FORMAT_VERSION - 1, storage.FORMAT_VERSION + 1, float(storage.FORMAT_VERSION), None):
+        about = changed_about(file, format=number, version="9.1")
+        other = rewritten(file, tmp_path / "y", {"about.json": about})
+        said = (
+            rf"has format {number}, written by dagpost 9\.1; this is dagpost .*reads format {storage.FORMAT_VERSION}\."
+        )
+        with pytest.raises(InputError, match=said):
+            storage.read_archive(other, "model")
+        with pytest.raises(InputError, match=f"has format {number}"):
+            storage.kind_of(other)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -299,11 +299,15 @@ def test_what_dagpost_did_not_write_is_refused(content: bytes, tmp_path: Path) -
 
 @pytest.mark.parametrize("about", [b"[]", b"{}", b'"dagpost"', b"{", b"\xff\xfe", b'{"dagpost": "model"}', None])
 def test_an_archive_without_a_description_is_refused(about: bytes | None, file: Path, tmp_path: Path) -> None:
-    other = rewritten(file, tmp_path / "y", {"about.json": about})
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(tmp_path / "y", "w") as new:
+        for name in old.namelist():
+            content = about if name == "about.json" else old.read(name)
+            if content is not None:
+                new.writestr(name, content)
     with pytest.raises(
         InputError, match=r"was not written by dagpost|not a dagpost file|cut short or damaged|has format"
     ):
-        storage.read_archive(other, "model")
+        storage.read_archive(tmp_path / "y", "model")
 
 
 def test_nothing_in_a_file_is_ever_unpickled(file: Path, tmp_path: Path) -> None:

@@ -53,17 +53,6 @@ def test_a_conditioned_model_comes_back(
     np.testing.assert_allclose(loaded.fitted_.condition.base.results.edges, model.fitted_.results.edges, atol=1e-12)
 
 
-def test_versions_that_know_nothing_of_conditions_refuse_the_file(model: DagPosterior, tmp_path: Path) -> None:
-    model.save(tmp_path / "plain")
-    model.given("a -> b").save(tmp_path / "given")
-    assert about_in(tmp_path / "plain")["format"] == archive.FORMAT_VERSION == 2
-    assert about_in(tmp_path / "given")["format"] == 3
-    model.sample(20, seed=1).save(tmp_path / "graphs")
-    model.given("a -> b").sample(20, seed=1).save(tmp_path / "given graphs")
-    assert about_in(tmp_path / "graphs")["format"] == 2
-    assert about_in(tmp_path / "given graphs")["format"] == 3
-
-
 def test_a_function_of_python_is_not_kept(model: DagPosterior, tmp_path: Path) -> None:
     given = model.given(lambda graph: graph.number_of_edges() > 2)
     with pytest.raises(InputError, match="given what a function of Python says cannot be saved"):

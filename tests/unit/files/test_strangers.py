@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.tools.changed_files import write_members
 
 from dagpost import (
     BlockGibbs,
@@ -105,20 +106,58 @@ def test_an_array_that_says_it_is_huge_takes_no_memory(model: DagPosterior, tmp_
     about, arrays = archive.read_archive(tmp_path / "x", "model")
     head = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000000), }".ljust(117) + "\n"
     huge = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(72)
-    old = {key: value for key, value in about.items() if key not in ("checksum", "checksums")}
-    with zipfile.ZipFile(tmp_path / "y", "w") as file:
-        for name in arrays:
-            file.writestr(f"{name}.npy", huge)
-        file.writestr("about.json", json.dumps({**old, "format": 1}))
+    write_members(tmp_path / "y", about, dict.fromkeys(arrays, huge))
     with pytest.raises(InputError, match="its length is wrong"):
         DagPosterior.load(tmp_path / "y")
 
 
-def test_a_description_that_was_squeezed_from_far_more_is_refused(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "x", "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("about.json", b" " * (1 << 27))
-    with pytest.raises(InputError, match="far larger than what it was packed into"):
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_file_that_unpacks_to_more_than_it_is_long_is_refused_before_it_takes_memory(
+    listed: bool, model: DagPosterior, tmp_path: Path
+) -> None:
+    """Parts that no rule asks for, each below any limit, made a gigabyte of a file of one megabyte."""
+    model.save(tmp_path / "x")
+    about, arrays = archive.read_archive(tmp_path / "x", "model")
+    more = {f"more{place}": np.zeros(1 << 18) for place in range(8)} if listed else {}
+    archive.write_archive(tmp_path / "y", "model", about, {**arrays, **more})
+    with zipfile.ZipFile(tmp_path / "y") as file:
+        content = {name: file.read(name) for name in file.namelist()}
+    if not listed:
+        content["about.json"] += b" " * (1 << 24)
+    with zipfile.ZipFile(tmp_path / "z", "w", zipfile.ZIP_DEFLATED) as file:
+        for name, own in content.items():
+            file.writestr(name, own)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="packed in a way that dagpost does not use"):
+            DagPosterior.load(tmp_path / "z")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_parts_that_overlap_are_refused(model: DagPosterior, tmp_path: Path) -> None:
+    """Parts in the same place of a file are more, together, than the file is long."""
+    model.save(tmp_path / "x")
+    content = (tmp_path / "x").read_bytes()
+    with zipfile.ZipFile(tmp_path / "x") as file:
+        part = file.getinfo("edges.npy")
+    place = content.index(b"edges.npy", content.index(b"PK\x01\x02")) - 46
+    sizes = slice(place + 20, place + 28)
+    assert content[sizes] == part.file_size.to_bytes(4, "little") * 2
+    claimed = len(content).to_bytes(4, "little") * 2
+    (tmp_path / "x").write_bytes(content[: sizes.start] + claimed + content[sizes.stop :])
+    with pytest.raises(InputError, match="is too short for its parts"):
         archive.kind_of(tmp_path / "x")
+
+
+@pytest.mark.parametrize("name", ["more.npy", "more.txt"])
+def test_a_part_that_is_not_listed_is_refused(name: str, model: DagPosterior, tmp_path: Path) -> None:
+    model.save(tmp_path / "x")
+    with zipfile.ZipFile(tmp_path / "x", "a") as file:
+        file.writestr(name, b"x")
+    with pytest.raises(InputError, match="has parts that it does not list"):
+        DagPosterior.load(tmp_path / "x")
 
 
 @pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": 1e999}', "[" * 100_000, '{"a": ' + "9" * 5000 + "}"])
@@ -149,6 +188,15 @@ def number(name: str, value: Any) -> Any:
     return change
 
 
+def many_counts(_: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Each is a number that a file may hold; their sum is not one that 64 bits hold."""
+    arrays.update(statistics_cells=np.arange(1024), statistics_counts=np.full(1024, 2**53))
+
+
+def everywhere(name: str, value: Any) -> Any:
+    return lambda _, arrays: arrays.update({name: np.full_like(arrays[name], value)})
+
+
 def entry(value: Any, *path: Any) -> Any:
     def change(about: dict[str, Any], arrays: dict[str, Any]) -> None:
         place: Any = about
@@ -167,7 +215,12 @@ def entry(value: Any, *path: Any) -> Any:
         (number("log_weights", np.inf), "log_weights has"),
         (number("sample_parents", 255), "sample: parents|parents has parents beyond|parents has a cycle"),
         (number("sample_weights", 0.9), "its weights sum to"),
+        (everywhere("sample_log_joint", 400.0), "log_joint has a graph of probability e^"),
+        (everywhere("sample_log_joint", -1e15), "the heaviest graph the weight e^-1e+15"),
+        (everywhere("sample_log_proposal", -500.0), "the heaviest graph the weight e^49"),
         (number("statistics_counts", 0), "counts has 0"),
+        (many_counts, "counts adds up to 9.22e+18"),
+        (entry([10**400, 1], "levels", 0), "levels is"),
         (number("rows_column0", 9), "column0 has 9"),
         (entry("many", "settings", "samples"), "settings is"),
         (entry(True, "observations"), "observations is True"),

@@ -198,7 +198,7 @@ def test_chains_of_graphs_without_edges_are_trusted() -> None:
 
 
 def test_agreement_alone_earns_no_trust() -> None:
-    """As of samples in files of earlier versions, which do not say what was checked."""
+    """As of chains of which nobody says what was checked."""
     series = persistent(4, 1000, 0.5, 0.5, 3)
     found = diagnose(graphs_with(series), NAMES, (1000,) * 4, {})
     assert found.agreed

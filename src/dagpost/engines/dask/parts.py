@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.spelling import quoted
 from dagpost._tools.text import nearest, shortened, shown
+from dagpost.data.categories import arrow_categories
 from dagpost.data.rows import intervention_masks
 from dagpost.engines.dask.cluster import Cluster
 from dagpost.errors import InputError
@@ -111,8 +112,8 @@ def plain(table: Any, levels: dict[str, list[Any]]) -> Any:
     table = table.select([name for name in table.column_names if not name.startswith("__index_level_")])
     for place, field in enumerate(table.schema):
         if pyarrow.types.is_dictionary(field.type):
-            column = table.column(place).unify_dictionaries()
-            found = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
+            column = table.column(place)
+            found = [level for level in dict.fromkeys(arrow_categories(column)[1]) if level is not None]
             agree_on_levels(levels, {field.name: found})
             table = table.set_column(place, field.name, column.cast(field.type.value_type))
     return table
