@@ -7,8 +7,8 @@
   takes minutes at most.
 - Both otherwise, as where levels are in no order: `ConditionalGaussian`, in which numbers never lead to levels.
 
-On tables of known networks with 8 to 12 columns, cut into 2 to 5 levels, cutting the other columns as well loses most
-of the evidence (docs/scores.md).
+On simulated tables whose numbers are shown as levels in part, cutting the others as well loses most of the evidence
+where relations are many (docs/mixed.md).
 
 Of the Dirichlet scores it is the one whose probabilities were measured to be closest to the truth. On simulated tables
 (docs/calibration.md) BDeu averaged over equivalent sample sizes has the least log loss; of single sizes, 10 finds more
