@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -14,12 +15,15 @@ from tests.naive import posterior as naive
 from tests.naive import structure as naive_structure
 
 from dagpost import DagPosterior, InputError, local_scores
-from dagpost._tools.wide_floats import RANGE_NATS
+from dagpost._tools.wide_floats import RANGE_NATS, to_logs
 from dagpost.engines import ThreadEngine
 from dagpost.errors import NoGraphError
 from dagpost.exact.order import edge_probabilities, family_probabilities, forward_table
 from dagpost.exact.paths import order_path_probabilities
 from dagpost.exact.structure import ancestor_sets, descendant_sets, structure_posterior
+from dagpost.families.family_sums import family_tables
+from dagpost.mcmc.buckets import bucket_families
+from dagpost.mcmc.candidates import weights_of_all
 
 ENGINE = ThreadEngine(1)
 #: Log weights of a million nats are doubles of ten digits after the point; probabilities have two fewer.
@@ -99,11 +103,13 @@ def test_every_order_counted_once_is_as_enumeration_says(weights: np.ndarray) ->
 
 
 def test_most_probable_graphs_out_of_range_are_refused_with_how_many_rows_fit() -> None:
+    """The remedy applies: that part of the rows has that part of the log weights."""
     weights = of_sets(4, 3 * RANGE_NATS, np.random.default_rng(1))
-    with pytest.raises(
-        InputError, match=r"Take a random part of the rows, or of their counts \(1 in \d+ is sure to fit"
-    ):
+    with pytest.raises(InputError, match=r"part of the rows, or of their counts \(about 1 in \d+ fits") as refusal:
         forward_table(weights, 3, engine=ENGINE)
+    part = int(re.findall(r"1 in (\d+)", str(refusal.value))[0])
+    assert part < 5
+    assert np.isfinite(forward_table(weights / part, 3, engine=ENGINE).log_evidence)
 
 
 def test_no_graph_at_all_is_said_whatever_the_weights_span() -> None:
@@ -192,3 +198,21 @@ def test_components_of_a_million_clear_rows_have_the_posterior_of_all_graphs(cel
     model = DagPosterior(tiers=[["a", "b"], ["c", "d"]], seed=1).fit(cells, counts="count")
     graphs = masses(cells, "structure", 0b1100)
     np.testing.assert_allclose(model.edge_probabilities_.to_numpy(), edges_of(graphs), rtol=0, atol=1e-7)
+
+
+# Sums of single nodes, which chains read
+
+
+def test_sums_of_each_node_are_right_where_products_of_all_would_leave_the_range() -> None:
+    weights = of_sets(4, 1.5e6, np.random.default_rng(3))
+    tables = family_tables(weights_of_all(weights, 3), engine=ENGINE)
+    expected = naive.log_alpha(weights, 3)
+    for node in range(4):
+        others = [other for other in range(4) if other != node]
+        masks = [sum(1 << others[place] for place in range(3) if inside >> place & 1) for inside in range(8)]
+        found = to_logs(tables.sums[node]) + tables.heaviest[node]
+        np.testing.assert_allclose(found, expected[node, masks], rtol=0, atol=1e-8)
+    with pytest.raises(InputError, match="nats over all nodes"):
+        bucket_families(tables)
+    with pytest.raises(InputError, match="at node 2, and the sums hold"):
+        family_tables(weights_of_all(np.where(np.arange(4)[:, None] == 2, 10 * weights, weights), 3), engine=ENGINE)

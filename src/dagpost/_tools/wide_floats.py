@@ -137,7 +137,7 @@ def to_logs(values: NDArray[np.int64]) -> NDArray[np.float64]:
 def check_range(spans: NDArray[np.float64]) -> None:
     """Refuse weights whose products could leave the range: `spans` are the nats that each node's weights span."""
     if not float(np.sum(spans)) < RANGE_NATS:
-        raise too_wide(spans)
+        raise too_wide(spans, float(np.sum(spans)))
 
 
 def vanished(log_total: float) -> bool:
@@ -149,12 +149,14 @@ def vanished(log_total: float) -> bool:
     return not log_total > _MARGIN_NATS - RANGE_NATS
 
 
-def too_wide(spans: NDArray[np.float64]) -> InputError:
-    """The error for weights that leave the range; `spans` are the nats that each node's weights span."""
-    total = float(np.sum(spans))
-    part = f"1 in {math.ceil(total / (RANGE_NATS - _MARGIN_NATS)):,} is sure to fit" if math.isfinite(total) else "few"
+def too_wide(spans: NDArray[np.float64], needed: float) -> InputError:
+    """The error for weights that leave the range; `spans` are the nats that those of each node span.
+
+    So many nats are `needed`, and fewer in proportion where there are fewer rows.
+    """
+    part = f"about 1 in {math.ceil(needed / (RANGE_NATS - _MARGIN_NATS)):,} fits" if math.isfinite(needed) else "few"
     return InputError(
-        f"The log weights of the parent sets span {total:,.0f} nats over all nodes, the widest "
+        f"The log weights of the parent sets span {np.sum(spans):,.0f} nats over all nodes, the widest "
         f"{float(np.max(spans)):,.0f} at node {int(np.argmax(spans))}, and the sums hold {RANGE_NATS:,.0f}. So wide "
         "are those of very many rows of columns that determine each other, or of a prior that all but rules parent "
         f"sets in or out. Take a random part of the rows, or of their counts ({part}), leave out columns that others "

@@ -226,26 +226,27 @@ def log_of_all(sums: Wide, log_weights: Floats, max_parents: int) -> float:
     """Log of the sum for all nodes, which is the last; refuses weights that leave no graph, or none in range."""
     log_total = float(to_logs(sums[-1:])[0])
     if vanished(log_total):
-        if not _some_graph(log_weights, max_parents):
+        relative = log_weights - log_weights.max(axis=1)[:, np.newaxis]
+        below = -_log_weight_of_a_graph(relative, max_parents)
+        if not np.isfinite(below):
             raise no_graph()
-        finite = np.isfinite(log_weights)
-        largest = np.max(log_weights, axis=1, where=finite, initial=-np.inf)
-        raise too_wide(largest - np.min(log_weights, axis=1, where=finite, initial=np.inf))
+        raise too_wide(-np.min(relative, axis=1, where=np.isfinite(relative), initial=0.0), below)
     return log_total
 
 
-def _some_graph(log_weights: Floats, max_parents: int) -> bool:
-    """Whether the parent sets with any weight leave a graph: nodes that need earlier ones only, one after another."""
-    nodes = len(log_weights)
-    sets, placed, size = parent_sets(nodes - 1, max_parents), np.uint64(0), -1
-    while placed.bit_count() > size:
-        size = placed.bit_count()
-        for node in range(nodes):
+def _log_weight_of_a_graph(log_weights: Floats, max_parents: int) -> float:
+    """The weight of a good graph: next comes the node that loses least by coming before the rest; -inf if none can."""
+    total, left, placed = 0.0, list(range(len(log_weights))), 0
+    sets = parent_sets(len(log_weights) - 1, max_parents)
+    while left:
+        losses = []
+        for node in left:
             low = sets & np.uint64((1 << node) - 1)
-            outside = (low | (sets ^ low) << np.uint64(1)) & ~placed
-            if np.isfinite(log_weights[node, outside == 0]).any():
-                placed |= np.uint64(1 << node)
-    return size == nodes
+            inside = ((low | (sets ^ low) << np.uint64(1)) & ~np.uint64(placed)) == 0
+            losses.append(float(log_weights[node, inside].max()))
+        total += max(losses)
+        placed |= 1 << left.pop(int(np.argmax(losses)))
+    return total
 
 
 def no_graph() -> NoGraphError:
