@@ -309,9 +309,10 @@ def test_constraints_that_only_a_cycle_satisfies_are_refused() -> None:
 
 
 def test_weights_beyond_the_range_of_the_tables_are_refused_with_both_figures() -> None:
+    # Whoever comes first has no parents.
     weights = np.zeros((4, 8))
-    weights[:, 0] = -6e5
-    with pytest.raises(InputError, match=r"2,400,000 nats.*at most 2,\d\d\d,\d\d\d"):
+    weights[:, 0] = -2.4e6
+    with pytest.raises(InputError, match=r"9,600,000 nats.*the sums hold 2,\d\d\d,\d\d\d"):
         posterior(weights, 3)
 
 

@@ -8,7 +8,8 @@ plain integer arithmetic. No call of `exp` or `log`, no branch: the loops of the
 Relative rounding error of one operation: at most 2^-41. Values lie between 2^-(2^22) and 2^(2^22), some 5.8 million
 nats. Zero is everything at or below `ZERO_LIMIT`. It is absorbing in products with anything below 2^(2^20), and weights
 here are at most one each, so that no sum of their products comes near; sums of zeros, which creep up by at most a
-doubling each, stay far below any value that is let in (`check_range` refuses weights that could come near).
+doubling each, stay far below. A product that would be below `ZERO` becomes it, which is too much by less than any
+total above `ZERO_LIMIT` can notice: small parts of a sum may vanish, as long as `vanished` says that the total has not.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ ZERO_LIMIT = np.int64(-(1 << 62) + (1 << 60))
 
 #: Weights may span this many nats in all: from `ZERO_LIMIT` up to one.
 RANGE_NATS = float((1 << 62) - (1 << 60)) / (1 << FRACTION_BITS) * math.log(2.0)
+#: A total has to stay this far above `ZERO_LIMIT`, so that what is taken for zero is nothing beside it.
+_MARGIN_NATS = 10_000.0
+#: Below, a weight is zero: its exponent would leave the range altogether.
+_LEAST_NATS = float(1 << 62) / (1 << FRACTION_BITS) * math.log(2.0)
 
 _EXPONENT_MASK = np.int64(~_FRACTION)
 _ROUND64 = np.int64(_ROUND)
@@ -82,9 +87,9 @@ def ratio(numerator: np.int64, denominator: np.int64) -> float:
 @inlined
 def from_log(log: float) -> np.int64:
     """The wide float with this natural log; minus infinity gives zero."""
-    binary = log / math.log(2.0)
-    if binary == -math.inf:
+    if log <= -_LEAST_NATS:
         return ZERO
+    binary = log / math.log(2.0)
     exponent = math.floor(binary)
     fraction = 2.0 ** (binary - exponent) - 1.0
     # A fraction that rounds up to one carries into the exponent, as it should.
@@ -112,7 +117,7 @@ def _to_logs(values: NDArray[np.int64], result: NDArray[np.float64]) -> None:
 
 
 def from_logs(logs: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Wide floats with these natural logs; minus infinity becomes zero.
+    """Wide floats with these natural logs; minus infinity becomes zero, and so does what no wide float can hold.
 
     >>> round(float(to_logs(from_logs(np.array([-12345.678])))[0]), 9)
     -12345.678
@@ -131,11 +136,29 @@ def to_logs(values: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def check_range(spans: NDArray[np.float64]) -> None:
     """Refuse weights whose products could leave the range: `spans` are the nats that each node's weights span."""
-    total = float(np.sum(spans))
-    if not total < RANGE_NATS:
-        raise InputError(
-            f"The log weights of the parent sets span {total:,.0f} nats over all nodes, the widest "
-            f"{float(np.max(spans)):,.0f} at node {int(np.argmax(spans))}; the exact tables hold at most "
-            f"{RANGE_NATS:,.0f}. Use a prior that does not rule parent sets in or out so strongly, or leave the column "
-            "of that node out."
-        )
+    if not float(np.sum(spans)) < RANGE_NATS:
+        raise too_wide(spans, float(np.sum(spans)))
+
+
+def vanished(log_total: float) -> bool:
+    """Whether a sum, in nats, is so small that parts of it may have been taken for zero that are not.
+
+    >>> vanished(-1e6), vanished(-RANGE_NATS)
+    (False, True)
+    """
+    return not log_total > _MARGIN_NATS - RANGE_NATS
+
+
+def too_wide(spans: NDArray[np.float64], needed: float) -> InputError:
+    """The error for weights that leave the range; `spans` are the nats that those of each node span.
+
+    So many nats are `needed`, and fewer in proportion where there are fewer rows.
+    """
+    part = f"about 1 in {math.ceil(needed / (RANGE_NATS - _MARGIN_NATS)):,} fits" if math.isfinite(needed) else "few"
+    return InputError(
+        f"The log weights of the parent sets span {np.sum(spans):,.0f} nats over all nodes, the widest "
+        f"{float(np.max(spans)):,.0f} at node {int(np.argmax(spans))}, and the sums hold {RANGE_NATS:,.0f}. So wide "
+        "are those of very many rows of columns that determine each other, or of a prior that all but rules parent "
+        f"sets in or out. Take a random part of the rows, or of their counts ({part}), leave out columns that others "
+        "determine, or use a weaker prior."
+    )

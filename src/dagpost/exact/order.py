@@ -17,7 +17,6 @@ on `n` alone, so results are the same to the last bit for any number of threads.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,7 +28,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
 from dagpost._tools.kernels import fill, kernel
 from dagpost._tools.text import node_called
-from dagpost._tools.wide_floats import ZERO, check_range, from_logs, to_logs
+from dagpost._tools.wide_floats import ZERO, from_logs, to_logs, too_wide, vanished
 from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError, PrecisionError
@@ -87,7 +86,7 @@ def forward_table(
 
     >>> from dagpost.engines import ThreadEngine
     >>> two_nodes = np.log([[1.0, 3.0], [2.0, 1.0]])  # rows: nodes; columns: no parent, the other node
-    >>> round(math.exp(forward_table(two_nodes, 1, engine=ThreadEngine(1)).log_evidence), 9)
+    >>> round(float(np.exp(forward_table(two_nodes, 1, engine=ThreadEngine(1)).log_evidence)), 9)
     11.0
 
     (Order 1, 2: 1 · (2 + 1) = 3; order 2, 1: 2 · (1 + 3) = 8.)
@@ -111,7 +110,7 @@ def forward_table(
         for wave in all_waves:
             for _ in saved.run(engine, block, wave):
                 stage.advance(1)
-    return ForwardTable(layout, log_weights, scales, weights, sums, log_of_all(sums))
+    return ForwardTable(layout, log_weights, scales, weights, sums, log_of_all(sums, log_weights, max_parents))
 
 
 def family_probabilities(
@@ -223,12 +222,31 @@ def check_weights(log_weights: Floats, max_parents: int, names: Sequence[str] | 
         raise NoGraphError(f"{which} has no allowed parent set. Relax its required or forbidden edges.")
 
 
-def log_of_all(sums: Wide) -> float:
-    """Log of the sum for all nodes, which is the last; refuses weights that leave no graph."""
+def log_of_all(sums: Wide, log_weights: Floats, max_parents: int) -> float:
+    """Log of the sum for all nodes, which is the last; refuses weights that leave no graph, or none in range."""
     log_total = float(to_logs(sums[-1:])[0])
-    if not math.isfinite(log_total):
-        raise no_graph()
+    if vanished(log_total):
+        relative = log_weights - log_weights.max(axis=1)[:, np.newaxis]
+        below = -_log_weight_of_a_graph(relative, max_parents)
+        if not np.isfinite(below):
+            raise no_graph()
+        raise too_wide(-np.min(relative, axis=1, where=np.isfinite(relative), initial=0.0), below)
     return log_total
+
+
+def _log_weight_of_a_graph(log_weights: Floats, max_parents: int) -> float:
+    """The weight of a good graph: next comes the node that loses least by coming before the rest; -inf if none can."""
+    total, left, placed = 0.0, list(range(len(log_weights))), 0
+    sets = parent_sets(len(log_weights) - 1, max_parents)
+    while left:
+        losses = []
+        for node in left:
+            low = sets & np.uint64((1 << node) - 1)
+            inside = ((low | (sets ^ low) << np.uint64(1)) & ~np.uint64(placed)) == 0
+            losses.append(float(log_weights[node, inside].max()))
+        total += max(losses)
+        placed |= 1 << left.pop(int(np.argmax(losses)))
+    return total
 
 
 def no_graph() -> NoGraphError:
@@ -241,13 +259,10 @@ def no_graph() -> NoGraphError:
 def wide_weights(log_weights: Floats, scales: Floats) -> Wide:
     """Weights, at most one each, as wide floats; what cannot matter beside the empty set becomes zero."""
     weights = np.empty(log_weights.shape, dtype=np.int64)
-    spans = np.zeros(len(scales))
     for nodes in _some_nodes(log_weights):
         rows = log_weights[nodes] - scales[nodes, np.newaxis]
         rows[rows < rows[:, :1] - _NEGLIGIBLE_NATS] = -np.inf
-        spans[nodes] = -np.min(rows, axis=1, where=np.isfinite(rows), initial=0.0)
         weights[nodes] = from_logs(rows)
-    check_range(spans)
     return weights
 
 

@@ -193,8 +193,9 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
     positions = lane_positions(width, weights.max_parents)
     if np.isneginf(heaviest).any():
         raise NoGraphError(NO_ORDER)
-    spans = np.where(np.isfinite(weights.inner), heaviest[:, None] - weights.inner, 0.0).max(axis=1)
-    check_range(spans)
+    # Sums of one node each; who multiplies those of several asks for all of them.
+    spans = spans_of(tables)
+    check_range(np.where(np.arange(nodes) == np.argmax(spans), spans, 0.0))
     sums = np.empty((nodes, 1 << width), dtype=np.int64)
 
     def tables_of(node: int, cancel: Integers) -> tuple[tuple[Masks, Floats], tuple[Masks, Floats]]:  # noqa: ARG001
@@ -208,6 +209,12 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
 
     ranked, beyond = zip(*engine.run(tables_of, range(nodes)), strict=True)
     return tables._replace(sums=sums, **_lists("ranked", ranked), **_lists("beyond", beyond))
+
+
+def spans_of(tables: FamilyTables) -> Floats:
+    """How many nats the weights of each node over its candidates span."""
+    spans: Floats = np.where(np.isfinite(tables.inner), tables.heaviest[:, None] - tables.inner, 0.0).max(axis=1)
+    return spans
 
 
 def as_sets_of_nodes(sets: Masks, candidates: Integers) -> Masks:

@@ -26,8 +26,8 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import inlined
-from dagpost._tools.wide_floats import FRACTION_BITS, ONE, ZERO, add, from_logs, log_of, multiply, ratio
-from dagpost.families.family_sums import FamilyTables, place_in_candidates
+from dagpost._tools.wide_floats import FRACTION_BITS, ONE, ZERO, add, check_range, from_logs, log_of, multiply, ratio
+from dagpost.families.family_sums import FamilyTables, place_in_candidates, spans_of
 from dagpost.families.numbering import squeeze, unsqueeze
 from dagpost.families.transforms import LANE_BITS, subset_sums, superset_sums
 
@@ -62,7 +62,8 @@ class BucketSums(NamedTuple):
 
 
 def bucket_families(tables: FamilyTables) -> BucketFamilies:
-    """What the sums of buckets read."""
+    """What the sums of buckets read; refused, where the product of the weights of all nodes could leave the range."""
+    check_range(spans_of(tables))
     return BucketFamilies(tables, from_logs(tables.beyond_logs))
 
 

@@ -19,7 +19,7 @@ from dagpost.prediction.discrete import fill_discrete, tabulated_families
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.prediction.elimination import fill_sums, sums_of
 from dagpost.prediction.gap_patterns import Pattern, pattern_of, sorted_graphs
-from dagpost.prediction.gaussian import fill_gaussian, gaussian_families, gaussian_posterior
+from dagpost.prediction.gaussian import fill_gaussian, gaussian_families, gaussian_posterior, refuse_far
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.integration import fill_integrals, integrals_of, turn_covered_edges
 from dagpost.prediction.mixed import mixed_by_row, mixed_filler
@@ -68,6 +68,7 @@ def prepare_gaussian(
     statistics: GaussianStatistics, prior: NormalWishartPrior, parents: NDArray[Any], weights: Floats
 ) -> Prepare:
     """For columns of numbers."""
+    refuse_far(statistics)
     posterior = gaussian_posterior(statistics, prior)
     found, member = distinct_rows(parents)
     weights = np.bincount(member, weights=weights).astype(np.float64)

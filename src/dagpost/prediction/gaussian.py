@@ -53,7 +53,6 @@ def gaussian_posterior(statistics: GaussianStatistics, prior: NormalWishartPrior
     weight = prior.mean_weight
     floors = prior.scale(nodes) * prior.deviations(statistics.names, statistics.deviations) ** 2
     prior_mean = prior.mean(statistics.names, statistics.centre[np.newaxis], np.ones(1))
-    _refuse_far(statistics)
     observations = statistics.observations[:, np.newaxis]
     distance = prior_mean - statistics.means
     shrink = (observations * weight / (observations + weight))[:, :, np.newaxis]
@@ -67,8 +66,8 @@ def gaussian_posterior(statistics: GaussianStatistics, prior: NormalWishartPrior
     )
 
 
-def _refuse_far(statistics: GaussianStatistics) -> None:
-    """Refuse columns whose means are not known to the millionth part of a deviation: they are floats like any other."""
+def refuse_far(statistics: GaussianStatistics) -> None:
+    """Refuse densities of columns whose means, being floats, are not known to the millionth part of a deviation."""
     deviations = np.abs(statistics.centre) / statistics.deviations
     if not (deviations < _FARTHEST).all():
         farthest = int(np.argmax(deviations))
@@ -97,6 +96,7 @@ class GaussianFamilies(NamedTuple):
 def gaussian_filler(statistics: GaussianStatistics, prior: NormalWishartPrior, wanted: Wanted, target: int) -> Fill:
     """The distribution of the parameters, worked out once for all rows; no column has levels, so `target` is none."""
     del target
+    refuse_far(statistics)
     posterior, groups = gaussian_posterior(statistics, prior), statistics.group_of[np.maximum(wanted.children, 0)]
     return partial(fill_gaussian, gaussian_families(posterior, wanted.children, wanted.parents, groups))
 
@@ -126,6 +126,7 @@ def gaussian_by_row(
     statistics: GaussianStatistics, prior: NormalWishartPrior, children: Integers, parents: Masks
 ) -> FamiliesByRow:
     """Some families, which are the same for all rows."""
+    refuse_far(statistics)
     posterior = gaussian_posterior(statistics, prior)
     families = gaussian_families(posterior, children, parents, statistics.group_of[children])
 

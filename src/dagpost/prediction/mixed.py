@@ -27,6 +27,7 @@ from dagpost.prediction.gaussian import (
     factorise,
     gaussian_families,
     gaussian_posterior,
+    refuse_far,
 )
 from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
@@ -112,6 +113,7 @@ def mixed_families(
 
 def mixed_filler(statistics: MixedStatistics, prior: ConditionalGaussianPrior, wanted: Wanted, target: int) -> Fill:
     """Make ready what all rows share: the columns of levels, and those of numbers."""
+    refuse_far(statistics.numbers)
     of_levels = statistics.level_columns
     numeric = np.isin(wanted.children, statistics.number_columns)
     place_of = np.full(len(statistics.names) + 1, -1)
@@ -142,6 +144,7 @@ def mixed_by_row(
     statistics: MixedStatistics, prior: ConditionalGaussianPrior, children: Integers, parents: Masks
 ) -> FamiliesByRow:
     """Some families of columns of numbers, among these: rows with the same levels have the same training rows."""
+    refuse_far(statistics.numbers)
     posterior = posterior_of_groups(statistics, prior)
     every = mixed_families(statistics, posterior, children, parents, np.full(len(children), -1))
     among_numbers = compressed(parents, statistics.number_columns)

@@ -189,7 +189,7 @@ def test_logs_of_arrays_that_are_not_contiguous_are_right() -> None:
 
 def test_spans_that_fit_the_range_are_taken_and_others_refused() -> None:
     check_range(np.array([RANGE_NATS / 2, RANGE_NATS / 2 - 1.0]))
-    with pytest.raises(InputError, match=r"at node 1; the exact tables hold at most") as refusal:
+    with pytest.raises(InputError, match=r"at node 1, and the sums hold") as refusal:
         check_range(np.array([10.0, RANGE_NATS]))
     assert f"{RANGE_NATS:,.0f}" in str(refusal.value)
     with pytest.raises(InputError):

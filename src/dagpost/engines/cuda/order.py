@@ -67,7 +67,8 @@ def forward_table(
         for _ in forward_walk(layout, steps):
             cupy.cuda.get_current_stream().synchronize()
             stage.advance(1)
-    return DeviceForward(layout, log_weights, scales, weights, sums, log_of_all(cupy.asnumpy(sums[-1:])))
+    log_total = log_of_all(cupy.asnumpy(sums[-1:]), log_weights, max_parents)
+    return DeviceForward(layout, log_weights, scales, weights, sums, log_total)
 
 
 def family_probabilities(

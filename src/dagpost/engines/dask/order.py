@@ -91,7 +91,7 @@ def forward_table(
             cluster.finish(blocks[block])
             stage.advance(1)
     last = cluster.result(cluster.submit("evidence", entries, blocks[-1], np.array([-1])))
-    return ClusterForward(layout, log_weights, scales, weights, blocks, log_of_all(last))
+    return ClusterForward(layout, log_weights, scales, weights, blocks, log_of_all(last, log_weights, max_parents))
 
 
 def family_probabilities(
