@@ -27,10 +27,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.measuring import RESULTS
 from scipy import stats
 from tests.naive import effects as networks
 from tests.naive.causal import has_path
@@ -40,7 +40,6 @@ from tests.naive.latent_worlds import LatentWorld, shown
 from dagpost import BDeu, BGe, ConditionalGaussian, DagPosterior, LatentGaussian, Table
 
 SEED = 2041
-RESULTS = Path(__file__).resolve().parent / "results"
 LEVELS = (0.5, 0.8, 0.95)
 DRAWS = 2_000
 SIZE = 4.0

@@ -38,10 +38,12 @@ NEEDS = {
 SMALLEST = {
     "block_gibbs": "gibby --data child --runs 2 --seconds 2",
     "conditional_gaussian": "speed --parents 1",
+    "coverage": "--tables 1",
     "dask_overhead": "16",
     "dask_rows": "1",
     "dask_simulation": "--sizes 16",
     "dynamic": f"{DATA}/real/dbn.csv {DATA}/real/dbn_true.csv --max-parents 1 --graphs 100 --seeds 1",
+    "effect_coverage": "--worlds levels --tables 2",
     "effects": "--kinds levels --columns 6 --graphs 100",
     "explorer_load": "--requests 100 --columns 5",
     "explorer_redraw": "--clicks 1 --columns 5",

@@ -229,7 +229,8 @@ def log_prior_of(twin: dict[str, Any], table: Table) -> Callable[[Graph], float]
         return twin.get("log_prior", naive.allowed(2))
     kinds = [levels is None for levels in table.levels]
     barred = [(i, j) for i in range(3) for j in range(3) if kinds[i] and not kinds[j]]
-    weights = edge_priors.graph_weights(*twin["links"], 3, barred, 2)
+    said, otherwise = twin["links"]
+    weights = edge_priors.graph_weights(said, otherwise, 3, barred, 2)
     return lambda graph: _log(weights[tuple(graph)])
 
 

@@ -218,7 +218,7 @@ def test_averages_are_those_of_the_exact_sum() -> None:
 @pytest.mark.long
 def test_long_chains_meet_the_exact_sum() -> None:
     """At most 8e-7 of the time by chance."""
-    found = [differences(case_of(number, large=True), 8, 500, number) for number in range(36)]
+    found = [differences(case_of(number, large=True), 8, 500, number) for number in range(90)]
     assert min(combined(found).values()) > RATE
 
 
