@@ -102,9 +102,9 @@ def plain_dds(table: str, count: int, threads: int) -> Ready:
 
 def fitted(table: str, threads: int, **settings: Any) -> DagPosterior:
     """A model of a table, by the front door."""
-    return DagPosterior(threads=threads, max_parents=MAX_PARENTS, progress=False, **{"score": "bdeu", **settings}).fit(
-        load(table)
-    )
+    return DagPosterior(
+        threads=threads, max_parents=MAX_PARENTS, progress=False, **{"prior": "uniform", "score": "bdeu", **settings}
+    ).fit(load(table))
 
 
 def million(table: str, count: int, threads: int) -> Ready:

@@ -184,9 +184,9 @@ def measure_exact(options: argparse.Namespace) -> None:
             continue
         table = read_table(SHARED / f"{data}.csv")
         shared: dict[str, Any] = {"score": BDeu(1.0), "threads": options.processes, "progress": False, "seed": 1}
-        exact = DagPosterior(method="exact-layers", **shared).fit(table)
+        exact = DagPosterior(method="exact-layers", **{"prior": "uniform", **shared}).fit(table)
         edges, paths = exact.edge_probabilities_.to_numpy(), known_paths(exact.fitted_, np.inf)
-        model = DagPosterior(method=BlockGibbs(), **shared).fit(table)
+        model = DagPosterior(method=BlockGibbs(), **{"prior": "uniform", **shared}).fit(table)
         began = time.process_time()
         sample = model.own_sample()
         took = time.process_time() - began

@@ -200,7 +200,9 @@ def exact_edges(request: dict[str, Any]) -> dict[str, Any]:
 
     began = time.perf_counter()
     table = gibby_table(request["data"])
-    model = DagPosterior(BDeu(1.0), method="exact-layers", max_parents=MAX_PARENTS, engine=request["engine"])
+    model = DagPosterior(
+        BDeu(1.0), prior="uniform", method="exact-layers", max_parents=MAX_PARENTS, engine=request["engine"]
+    )
     edges = model.fit(table).edge_probabilities_.to_numpy()
     RESULTS.mkdir(exist_ok=True)
     np.save(exact_file(request["data"]), edges)

@@ -108,7 +108,7 @@ def real(folder: Path) -> None:
         found = []
 
         def fit(path: Path = path, found: list[DagPosterior] = found) -> None:
-            found[:] = [DagPosterior(score="conditional-gaussian", seed=1).fit(path)]
+            found[:] = [DagPosterior(prior="uniform", score="conditional-gaussian", seed=1).fit(path)]
 
         milliseconds = least(fit, 3)
         model = found[0]

@@ -67,8 +67,8 @@ def outcomes(number: int) -> Iterator[tuple[tuple[str, str, int], tuple[float, .
     table = table_of(number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exact = DagPosterior(score="bdeu", method="exact-layers", max_parents=3).fit(table)
-        order = DagPosterior(score="bdeu", method="linear-extensions", max_parents=3).fit(table)
+        exact = DagPosterior(prior="uniform", score="bdeu", method="exact-layers", max_parents=3).fit(table)
+        order = DagPosterior(prior="uniform", score="bdeu", method="linear-extensions", max_parents=3).fit(table)
     truths = {
         name: float(held.mean()) for name, held in statements(exact.sample(TRUTH_DRAWS, seed=number), None).items()
     }

@@ -102,7 +102,9 @@ def structure(results: dict[str, object]) -> None:
         for engine in ("cuda", "threads") if nodes <= 20 else ("cuda",):
             for _ in range(2):
                 started = time.perf_counter()
-                model = DagPosterior(score="bdeu", engine=engine, method="exact-layers", progress=False).fit(table)
+                model = DagPosterior(
+                    prior="uniform", score="bdeu", engine=engine, method="exact-layers", progress=False
+                ).fit(table)
                 fitted = time.perf_counter()
                 model.sample(30_000, seed=1)
                 row[f"fit, {engine}"] = fitted - started
@@ -120,6 +122,7 @@ def components(results: dict[str, object]) -> None:
     for engine in ("cuda", "threads"):
         for _ in range(2):
             model = DagPosterior(
+                prior="uniform",
                 score="bdeu",
                 engine=engine,
                 max_parents=3,
@@ -151,7 +154,12 @@ def end_to_end(results: dict[str, object]) -> None:
         for _ in range(2):
             started = time.perf_counter()
             model = DagPosterior(
-                score="bdeu", engine="cuda", modularity="order", max_parents=MAX_PARENTS, progress=False
+                prior="uniform",
+                score="bdeu",
+                engine="cuda",
+                modularity="order",
+                max_parents=MAX_PARENTS,
+                progress=False,
             ).fit(table)
             fitted = time.perf_counter()
             model.sample(20_000, seed=1)

@@ -99,14 +99,18 @@ def main() -> None:
     print(f"{number} true edges into the present of {len(unrolled.series)} series")
     score, limit = BGe(prior_scale=asked.prior_scale), asked.max_parents
     runs: list[tuple[str, DagPosterior, Any]] = [
-        ("exact, BGe()", DagPosterior("bge", max_parents=limit), unrolled),
-        ("exact", DagPosterior(score, max_parents=limit), unrolled),
+        ("exact, BGe()", DagPosterior("bge", prior="uniform", max_parents=limit), unrolled),
+        ("exact", DagPosterior(score, prior="uniform", max_parents=limit), unrolled),
     ]
     for seed in range(1, asked.seeds + 1):
-        chain = DagPosterior(score, max_parents=limit, method=PartitionMCMC(), samples=asked.graphs, seed=seed)
+        chain = DagPosterior(
+            score, prior="uniform", max_parents=limit, method=PartitionMCMC(), samples=asked.graphs, seed=seed
+        )
         runs.append((f"chain, no rules, seed {seed}", chain, unrolled.to_pandas()))
-    fitted(DagPosterior(score, max_parents=2, method=PartitionMCMC(), samples=100), unrolled.to_pandas())
-    fitted(DagPosterior(score, max_parents=2), unrolled)
+    fitted(
+        DagPosterior(score, prior="uniform", max_parents=2, method=PartitionMCMC(), samples=100), unrolled.to_pandas()
+    )
+    fitted(DagPosterior(score, prior="uniform", max_parents=2), unrolled)
     print(f"{'way':24} {'all':>6} {'lagged':>7} {'now':>6} {'CPU s':>7}")
     for way, unfitted, data in runs:
         model, seconds = fitted(unfitted, data)

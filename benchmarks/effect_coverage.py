@@ -130,7 +130,9 @@ def drawn_truth(world: World, rng: np.random.Generator) -> PlainTruth | LatentWo
 def fitted(world: World, table: Table, seed: int) -> DagPosterior:
     """The model that is asked."""
     samples = 2_000 if world.image else 30_000
-    return DagPosterior(world.score, max_parents=3, samples=samples, seed=seed, threads=1, progress=False).fit(table)
+    return DagPosterior(
+        world.score, prior="uniform", max_parents=3, samples=samples, seed=seed, threads=1, progress=False
+    ).fit(table)
 
 
 def outcome(world: World, number: int) -> Found:

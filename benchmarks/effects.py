@@ -47,7 +47,7 @@ def frame_of(kind: str, columns: int) -> pd.DataFrame:
 
 def fit(kind: str, columns: int, graphs: int, path: Path) -> None:
     """Fit and save, with at most three parents."""
-    model = DagPosterior(SCORES[kind], max_parents=3, samples=graphs, seed=1, progress=False)
+    model = DagPosterior(SCORES[kind], prior="uniform", max_parents=3, samples=graphs, seed=1, progress=False)
     model.fit(frame_of(kind, columns)).save(path)
 
 

@@ -53,7 +53,7 @@ WAYS = ("all completions", "complete rows", "mode", "IterativeImputer")
 
 def edges_of(table: Table, score: Any = "bdeu") -> Floats:
     """Exact edges of a complete table."""
-    return DagPosterior(score=score, threads=1).fit(table).edge_probabilities_.to_numpy()
+    return DagPosterior(prior="uniform", score=score, threads=1).fit(table).edge_probabilities_.to_numpy()
 
 
 def written_out(table: Table) -> Table:
@@ -107,7 +107,9 @@ def answers(table: Table, number: int, score: str = "bdeu") -> tuple[dict[str, F
     for way in WAYS:
         start = time.process_time()
         if way == "all completions":
-            model = DagPosterior(score, missing="augment", samples=SAMPLES, seed=number, progress=False).fit(table)
+            model = DagPosterior(
+                score, prior="uniform", missing="augment", samples=SAMPLES, seed=number, progress=False
+            ).fit(table)
             found[way] = model.edge_probabilities_.to_numpy()
         elif way == "complete rows":
             found[way] = edges_of(complete_rows(table), score)
@@ -207,7 +209,7 @@ def run_real(folder: Path, names: list[str], score: str) -> None:
         start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = DagPosterior(score, missing="augment", seed=1, progress=False).fit(table)
+            model = DagPosterior(score, prior="uniform", missing="augment", seed=1, progress=False).fit(table)
             edges = model.edge_probabilities_.to_numpy()
         seconds = time.process_time() - start
         print(f"{name}, {score}: {seconds:.1f} CPU seconds; {about_chains(model, edges)}", flush=True)

@@ -96,6 +96,7 @@ def outcome(setting: Setting, number: int, rows: int = ROWS) -> Outcome:
     complete = world.table(graph, parameters, rows, rng)
     table = erased(complete, rng)
     fitted = DagPosterior(
+        prior="uniform",
         score=BDeu(SIZES) if len(scores) > 1 else score,
         modularity=setting.modularity,
         max_parents=nodes - 1,

@@ -74,7 +74,7 @@ def run_sweeps(sweeps: int, threads: int) -> Result:
     result: Result = {**USUAL, "sweeps": sweeps, "threads": threads}
     for count in (20, sweeps):
         method = Augmentation(chains=2, burn_in=0, graphs=GRAPHS, rounds=ROUNDS, error=1e-9)
-        model = DagPosterior(score=BDeu(1.0), method=method, samples=count * GRAPHS, threads=threads)
+        model = DagPosterior(prior="uniform", score=BDeu(1.0), method=method, samples=count * GRAPHS, threads=threads)
         cpu, wall = time.process_time(), time.perf_counter()
         model.fit(table)
         result |= {"cpu_seconds": time.process_time() - cpu, "wall_seconds": time.perf_counter() - wall}

@@ -72,7 +72,9 @@ def _model(columns: int, draws: int) -> DagPosterior:
     settings: dict[str, Any] = {"method": "block-gibbs"} if columns > 20 else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = DagPosterior("bdeu", max_parents=4, samples=draws, seed=1, progress=False, **settings)
+        model = DagPosterior(
+            "bdeu", max_parents=4, samples=draws, seed=1, progress=False, **{"prior": "uniform", **settings}
+        )
         model.fit(frame_of(columns)).own_sample()
     return model
 

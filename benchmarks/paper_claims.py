@@ -122,9 +122,9 @@ def sad(exact: Matrix, estimate: Matrix) -> float:
 
 def fitted(name: str, **settings: Any) -> DagPosterior:
     """A model of one of the paper's tables."""
-    return DagPosterior(max_parents=MAX_PARENTS, progress=False, **{"score": "bdeu", **settings}).fit(
-        read_table(SHARED / f"{name}.csv")
-    )
+    return DagPosterior(
+        max_parents=MAX_PARENTS, progress=False, **{"prior": "uniform", "score": "bdeu", **settings}
+    ).fit(read_table(SHARED / f"{name}.csv"))
 
 
 def hoeffding(printed: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001

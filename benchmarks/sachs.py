@@ -53,7 +53,9 @@ def timed(frame: pd.DataFrame, model: DagPosterior, **how: Any) -> tuple[DagPost
 def show(title: str, frame: pd.DataFrame, score: Any, targets: Mapping[str, str] = TARGETS) -> None:
     """Fit with regimes, and with known targets, and print what both say."""
     regimes = Regimes("condition", reference=REFERENCE)
-    model, seconds = timed(frame, DagPosterior(score=score, max_parents=MAX_PARENTS, regimes=regimes, seed=1))
+    model, seconds = timed(
+        frame, DagPosterior(prior="uniform", score=score, max_parents=MAX_PARENTS, regimes=regimes, seed=1)
+    )
     effects = model.regime_effects()
     print(f"\n{title}: {seconds:.2f} CPU seconds, log evidence {model.log_evidence_:.1f}, exact: {model.exact_}")
     print(effects.table.round(2).assign(expected=effects.expected.round(1)).to_string())
@@ -66,7 +68,7 @@ def show(title: str, frame: pd.DataFrame, score: Any, targets: Mapping[str, str]
     print("known targets in their regimes, by log odds (nats):")
     known, known_seconds = timed(
         frame.drop(columns="condition"),
-        DagPosterior(score=score, max_parents=MAX_PARENTS, seed=1),
+        DagPosterior(prior="uniform", score=score, max_parents=MAX_PARENTS, seed=1),
         interventions=[targets.get(regime) for regime in frame["condition"]],
     )
     found = compare_targets(model, targets, known)

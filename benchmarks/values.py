@@ -115,7 +115,9 @@ def main() -> None:
     parser.add_argument("--compared", type=int, default=300)
     options = parser.parse_args()
     settings: dict[str, Any] = {"modularity": "order", "method": "order-mcmc", "max_parents": 4, "seed": 1}
-    model = DagPosterior("bdeu", samples=options.graphs, **settings).fit(random_rows(options.rows))
+    model = DagPosterior("bdeu", samples=options.graphs, **{"prior": "uniform", **settings}).fit(
+        random_rows(options.rows)
+    )
     sample = model.own_sample()
     print(f"{len(sample):,} graphs of {COLUMNS} columns, {len(distinct_rows(sample.parents)[0]):,} of them distinct")
     model.probability(QUESTIONS[0])

@@ -84,7 +84,9 @@ def runs_of(name: str, number: int) -> list[Result]:
     campaign = _campaign(name)
     found, runs = campaign.case(number), campaign.runs(number)
     exact = {
-        modularity: DagPosterior(score=found.used_score, modularity=modularity, method=method, threads=1)
+        modularity: DagPosterior(
+            prior="uniform", score=found.used_score, modularity=modularity, method=method, threads=1
+        )
         .fit(found.table)
         .edge_probabilities_.to_numpy()
         for modularity, method in (("structure", "exact-layers"), ("order", "dds"))
@@ -100,7 +102,9 @@ def _run(case: Case, place: int, chain: str, length: str, exact: dict[str, Any])
     from dagpost.mcmc.diagnostics import by_chain, r_hat
 
     method = _method(chain, length)
-    model = DagPosterior(score=case.used_score, modularity=method.modularity, method=method, threads=1).fit(case.table)
+    model = DagPosterior(
+        prior="uniform", score=case.used_score, modularity=method.modularity, method=method, threads=1
+    ).fit(case.table)
     started = time.process_time()
     sample = model.sample(SAMPLES[length], seed=1_000 * case.number + place)
     diagnostics = sample.diagnostics()

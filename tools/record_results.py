@@ -324,7 +324,9 @@ def experiment() -> pd.DataFrame:
 def make(table: Any, *, counts: Any = None, interventions: Any = None, **settings: Any) -> DagPosterior:
     """A fitted model that says nothing while it works."""
     usual = {"seed": 1, "samples": 2_000, "progress": False}
-    return DagPosterior(**{**usual, **settings}).fit(table, counts=counts, interventions=interventions)
+    return DagPosterior(**{"prior": "uniform", **usual, **settings}).fit(
+        table, counts=counts, interventions=interventions
+    )
 
 
 @cache
@@ -792,9 +794,18 @@ def prediction() -> Iterator[Case]:
     )
     yield "predict: effect, bge", lambda: _effect(gaussian_model(), "petal_length", "petal_width")
     settings = {"samples": 200, "progress": False}
-    yield "predict: cross-validation, bdeu", lambda: _validated(DagPosterior(**settings), coronary())
-    yield "predict: cross-validation, order", lambda: _validated(DagPosterior(modularity="order", **settings), asia())
-    yield "predict: cross-validation, bge", lambda: _validated(DagPosterior(score="bge", **settings), values())
+    yield (
+        "predict: cross-validation, bdeu",
+        lambda: _validated(DagPosterior(**{"prior": "uniform", **settings}), coronary()),
+    )
+    yield (
+        "predict: cross-validation, order",
+        lambda: _validated(DagPosterior(modularity="order", **{"prior": "uniform", **settings}), asia()),
+    )
+    yield (
+        "predict: cross-validation, bge",
+        lambda: _validated(DagPosterior(score="bge", **{"prior": "uniform", **settings}), values()),
+    )
 
 
 def _network(model: DagPosterior) -> dict[str, Any]:
@@ -943,7 +954,9 @@ def exports() -> Iterator[Case]:
     yield "export: jkl with a floor", lambda: _jkl(20.0)
     yield (
         "fit: given scores",
-        lambda: fit_of(DagPosterior(seed=1, progress=False).fit_scores(dagpost.local_scores(coronary(), "bic", 3))),
+        lambda: fit_of(
+            DagPosterior(prior="uniform", seed=1, progress=False).fit_scores(dagpost.local_scores(coronary(), "bic", 3))
+        ),
     )
 
 
@@ -1110,7 +1123,7 @@ def dask() -> Iterator[Case]:
         )
         yield (
             "engine: dask, cross-validation",
-            lambda: _validated(DagPosterior(samples=100, engine=started(), progress=False), asia()),
+            lambda: _validated(DagPosterior(prior="uniform", samples=100, engine=started(), progress=False), asia()),
         )
 
 

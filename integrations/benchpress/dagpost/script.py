@@ -241,7 +241,9 @@ def warm_up(model: dagpost.DagPosterior, frame: pd.DataFrame, targets: list[str]
     small = pd.DataFrame(numbers, columns=list("abcd"))
     settings = model.get_params() | {"required": (), "forbidden": (), "tiers": None, "method": method}
     levels = isinstance(model.score, dagpost.BDeu)
-    dagpost.DagPosterior(**settings).fit((small > 0.0).astype(str) if levels else small).sample(10, seed=1)
+    dagpost.DagPosterior(**{"prior": "uniform", **settings}).fit((small > 0.0).astype(str) if levels else small).sample(
+        10, seed=1
+    )
 
 
 class Clock:
