@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ from dagpost.mcmc.candidates import weights_of_all
 
 ENGINE = ThreadEngine(1)
 #: Log weights of a million nats are doubles of ten digits after the point; probabilities have two fewer.
-CLOSE = {"rtol": 0.0, "atol": 1e-8}
+CLOSE: Any = {"rtol": 0.0, "atol": 1e-8}
 
 
 def of_sets(nodes: int, scale: float, generator: np.random.Generator) -> np.ndarray:

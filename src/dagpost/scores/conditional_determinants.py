@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Counts, Floats, Integers
 from dagpost._tools.kernels import copy_into, inline_no_refcount, inlined, kernel, summing_kernel
 from dagpost.scores.conditional_tasks import Tasks
-from dagpost.scores.determinants import write_constants
+from dagpost.scores.determinants import log_pivot, write_constants
 from dagpost.scores.row_groups import LevelColumns, RowGroups, next_columns, ordinary_columns, split_groups
 from dagpost.scores.set_functions import Target, insert_sorted, write_set
 
@@ -225,7 +225,7 @@ def _add_determinants(sets: _Sets, members: Integers, moments: Moments) -> None:
         excess = max(excess, 0.0)
         members[level] = position
         cholesky[level, level] = math.sqrt(1.0 + excess)
-        log_determinant[size] = log_determinant[level] + math.log1p(excess)
+        log_determinant[size] = log_determinant[level] + log_pivot(excess)
         sets.total[number] += moments.constants[size] - moments.factors[size] * log_determinant[size]
 
 

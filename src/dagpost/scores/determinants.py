@@ -31,6 +31,12 @@ from dagpost.scores.set_functions import (
 
 
 @inline_no_refcount
+def log_pivot(excess: float) -> float:
+    """The log of one and an excess; beyond one, the quicker logarithm has all the digits."""
+    return math.log(1.0 + excess) if excess > 1.0 else math.log1p(excess)
+
+
+@inline_no_refcount
 def write_constants(
     observations: float, mean_weight: float, spare: float, most: int, constants: Floats, factors: Floats
 ) -> None:
@@ -108,7 +114,7 @@ def determinant_sets(
         members[level] = position
         has_wanted[size] = wanted
         cholesky[level, level] = math.sqrt(1.0 + excess)
-        log_determinant[size] = log_determinant[level] + math.log1p(excess)
+        log_determinant[size] = log_determinant[level] + log_pivot(excess)
         insert_sorted(nodes[level], level, node, nodes[size])
         if size > 1 or first == below_top(top, target):
             value = constants[size] - factors[size] * log_determinant[size]
@@ -146,7 +152,7 @@ def extended_determinants(
         while size < most and sets[number, size] >= 0:
             excess = max(next_row(matrix, cholesky, sets[number], size, sets[number, size], cholesky[size]), 0.0)
             cholesky[size, size] = math.sqrt(1.0 + excess)
-            log_determinant += math.log1p(excess)
+            log_determinant += log_pivot(excess)
             size += 1
         node_excess = next_row(matrix, cholesky, sets[number], size, node, of_node)
         for place in range(len(others)):
@@ -157,7 +163,7 @@ def extended_determinants(
             shared = matrix[node, other]
             for before in range(size):
                 shared -= of_node[before] * of_other[before]
-            of_parents = log_determinant + math.log1p(excess)
+            of_parents = log_determinant + log_pivot(excess)
             of_all = of_parents + math.log1p(max(node_excess - shared * shared / (1.0 + excess), 0.0))
             values[number, place] = constants[size + 2] - factors[size + 2] * of_all
             values[number, place] -= constants[size + 1] - factors[size + 1] * of_parents
@@ -198,7 +204,7 @@ def listed_determinants(
             path[size] = members[number, size]
             excess = max(next_row(matrix, cholesky, path, size, path[size], cholesky[size]), 0.0)
             cholesky[size, size] = math.sqrt(1.0 + excess)
-            log_determinants[size + 1] = log_determinants[size] + math.log1p(excess)
+            log_determinants[size + 1] = log_determinants[size] + log_pivot(excess)
             size += 1
         values[number] = constants[size] - factors[size] * log_determinants[size]
 

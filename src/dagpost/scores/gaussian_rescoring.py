@@ -16,6 +16,7 @@ from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import kernel, summing_kernel
 from dagpost.data.table import Table
 from dagpost.families.numbering import family_count
+from dagpost.scores.determinants import log_pivot
 from dagpost.scores.parameter_priors import refuse_lost_digits, refuse_overflow
 from dagpost.scores.set_functions import runs_of
 from dagpost.scores.set_lists import SetList, first_with, list_sets
@@ -225,7 +226,7 @@ def _score_sets(
             excess -= entry * entry
         excess = max(excess, 0.0)
         cholesky[level, level] = math.sqrt(1.0 + excess)
-        log_determinant[size] = log_determinant[level] + math.log1p(excess)
+        log_determinant[size] = log_determinant[level] + log_pivot(excess)
         value = constants[size] - factors[size] * log_determinant[size]
         if size < sets.max_size:
             base[sets.number[index]] = value

@@ -27,7 +27,7 @@ from dagpost.scores.conditional_determinants import (
     write_moments,
 )
 from dagpost.scores.conditional_runs import kinds_of, number_columns, standardised, used_rows
-from dagpost.scores.determinants import write_constants
+from dagpost.scores.determinants import log_pivot, write_constants
 from dagpost.scores.row_groups import GroupRooms, LevelColumns, RowGroups, level_columns, split_groups
 from dagpost.scores.set_functions import runs_of
 
@@ -245,6 +245,6 @@ def _add_group(
                 excess -= entry * entry
             excess = max(excess, 0.0)
             cholesky[size, size] = math.sqrt(1.0 + excess)
-            log_determinant[size + 1] = log_determinant[size] + math.log1p(excess)
+            log_determinant[size + 1] = log_determinant[size] + log_pivot(excess)
             size += 1
         values[number] += moments.constants[size] - moments.factors[size] * log_determinant[size]

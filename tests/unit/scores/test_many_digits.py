@@ -48,11 +48,19 @@ def members(node: int, mask: int) -> list[int]:
     return [others[place] for place in range(3) if mask >> place & 1]
 
 
-def twin(table: Table, *prior: float | None, used: list[int] | None = None) -> np.ndarray:
+def twin(
+    table: Table,
+    mean_weight: float,
+    degrees: float | None,
+    prior_mean: float | None = None,
+    used: list[int] | None = None,
+) -> np.ndarray:
     """The scores of all families, less that of the empty set of each node."""
-    sets = parent_sets(3, 3)
     values = [
-        [many_digits.bge(table, node, members(node, int(mask)), *prior, used=used) for mask in sets]
+        [
+            many_digits.bge(table, node, members(node, int(mask)), mean_weight, degrees, prior_mean, used)
+            for mask in parent_sets(3, 3)
+        ]
         for node in range(4)
     ]
     return np.array([[float(value - row[0]) for value in row] for row in values])
