@@ -9,9 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.naive.essential import shares
 
-from dagpost import BDe, BDeu, BGe, DagPosterior, EdgePrior, InDegreePrior, UniformPrior
+from dagpost import BIC, BDe, BDeu, BGe, DagPosterior, EdgePrior, InDegreePrior, UniformPrior
+from dagpost.data import discretise
 from dagpost.data.recipe import Recipe
 from dagpost.posterior.sample import DagSample
+
+_PRIORS = {
+    "uniform": UniformPrior(),
+    "indegree": InDegreePrior(),
+    "edge:0.1": EdgePrior(0.1),
+    "edge:average": EdgePrior("average"),
+}
+_SCORES: dict[str, dict[str, Any]] = {
+    "bic": {"score": BIC()},
+    "bdeu": {"score": BDeu()},
+    "bdeu on 4 bins": {"score": BDeu(5)},
+}
 
 
 def model_under(table: Any, choice: str, value: str, **settings: Any) -> DagPosterior:
@@ -21,15 +34,15 @@ def model_under(table: Any, choice: str, value: str, **settings: Any) -> DagPost
         "equivalent sample size": lambda: {"score": BDeu(number)},
         "pseudocount": lambda: {"score": BDe(number)},
         "weight of the prior": lambda: {"score": BGe(mean_weight=number)},
-        "prior": lambda: {
-            "prior": {"uniform": UniformPrior(), "indegree": InDegreePrior(), "edge:0.1": EdgePrior(0.1)}[value]
-        },
+        "prior": lambda: {"prior": _PRIORS[value]},
+        "score": lambda: _SCORES[value],
         "bins": lambda: {"recipe": Recipe(bins=int(number))},
         "most parents": lambda: {"max_parents": int(number)},
         "rules": lambda: {"required": (), "forbidden": (), "tiers": None},
     }
     changed = changes[choice]()
-    return DagPosterior(**{**settings, **changed}).fit(table)
+    table = discretise(table, bins=4) if value.endswith("on 4 bins") else table
+    return DagPosterior(**{"prior": "uniform", **settings, **changed}).fit(table)
 
 
 def joined_under(table: Any, choice: str, value: str, **settings: Any) -> NDArray[np.float64]:

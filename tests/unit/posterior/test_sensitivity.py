@@ -33,6 +33,9 @@ from dagpost.posterior.sensitivity import PairUnderChoices, Sensitivity, Variati
 UNDECIDED = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [35, 25, 25, 35]})
 
 
+AVERAGED, ALSO = ["edge:average"], ["indegree", "edge:0.1"]
+
+
 def random_table(columns: int, rows: int = 60, seed: int = 1) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 3, (rows, columns))
@@ -61,23 +64,42 @@ def of_pair(own: float, *others: float) -> Sensitivity:
     [
         (
             {"score": BDeu(1)},
-            {"equivalent sample size": ["5", "10"], "prior": ["indegree", "edge:0.1"], "most parents": ["2"]},
+            {
+                "equivalent sample size": ["5", "10"],
+                "prior": AVERAGED + ALSO,
+                "score": ["bic"],
+                "most parents": ["2"],
+            },
         ),
         (
             {"score": BDeu(5), "prior": "indegree", "max_parents": 2, "modularity": "order"},
-            {"equivalent sample size": ["1", "10"], "prior": ["uniform", "edge:0.1"], "most parents": ["1", "3"]},
+            {
+                "equivalent sample size": ["1", "10"],
+                "prior": [*AVERAGED, "uniform", "edge:0.1"],
+                "score": ["bic"],
+                "most parents": ["1", "3"],
+            },
         ),
         (
             {"score": BDe(), "max_parents": 1},
-            {"pseudocount": ["0.1", "1"], "prior": ["indegree", "edge:0.1"], "most parents": ["2"]},
+            {
+                "pseudocount": ["0.1", "1"],
+                "prior": AVERAGED + ALSO,
+                "score": ["bic"],
+                "most parents": ["2"],
+            },
         ),
-        ({"score": "bic"}, {"prior": ["indegree", "edge:0.1"], "most parents": ["2"]}),
-        ({"score": "k2", "method": Trees()}, {"prior": ["indegree", "edge:0.1"]}),
+        (
+            {"score": "bic"},
+            {"prior": AVERAGED + ALSO, "score": ["bdeu"], "most parents": ["2"]},
+        ),
+        ({"score": "k2", "method": Trees()}, {"prior": AVERAGED + ALSO, "score": ["bic"]}),
         (
             {"score": BDeu(1), "required": [("x0", "x2")], "forbidden": [("x1", "x0")], "prior": "edge:0.2"},
             {
                 "equivalent sample size": ["5", "10"],
-                "prior": ["uniform", "indegree", "edge:0.1"],
+                "prior": [*AVERAGED, "uniform", *ALSO],
+                "score": ["bic"],
                 "most parents": ["2"],
                 "rules": ["none"],
             },
@@ -103,6 +125,7 @@ def test_numbers_are_tried_with_weaker_and_stronger_priors() -> None:
     table = numeric_table()
     found = DagPosterior(prior="uniform", score=BGe()).fit(table).sensitivity()
     assert [own.words for own in found.variations[:2]] == ["weight of the prior 0.5", "weight of the prior 5"]
+    assert "the score bdeu on 4 bins" in [own.words for own in found.variations]
     for place, own in enumerate(found.variations):
         by_hand = joined_under(table, own.choice, own.value, score=BGe())
         np.testing.assert_allclose(found.joined[1 + place], by_hand, atol=1e-9)
@@ -118,7 +141,7 @@ def test_an_edge_that_hangs_on_the_equivalent_sample_size_is_marked() -> None:
     assert strong.summary().startswith("The one pair found (joined with at least 0.5) does not hold under each of ")
     weak = DagPosterior(prior="uniform", score=BDeu(1)).fit(UNDECIDED, counts="n").sensitivity()
     (pair,) = weak.pairs()
-    assert weak.verdict(pair) == "rises to 0.71 with equivalent sample size 10 (and in 1 more of 4)"
+    assert weak.verdict(pair) == "rises to 0.71 with equivalent sample size 10 (and in 1 more of 6)"
     assert weak.summary() == "No pair is joined with at least 0.5; 1 would be under other choices."
 
 
@@ -246,7 +269,12 @@ def test_a_prior_of_the_users_own_is_kept_in_memory_but_not_in_a_file(tmp_path: 
     table = random_table(4)
     model = DagPosterior(BDeu(1), CustomPrior(few)).fit(table)
     found = model.sensitivity()
-    assert [own.value for own in found.variations if own.choice == "prior"] == ["uniform", "indegree", "edge:0.1"]
+    assert [own.value for own in found.variations if own.choice == "prior"] == [
+        *AVERAGED,
+        "uniform",
+        "indegree",
+        "edge:0.1",
+    ]
     np.testing.assert_allclose(
         found.joined[1], joined_under(table, "equivalent sample size", "5", prior=CustomPrior(few)), atol=1e-9
     )
