@@ -76,7 +76,9 @@ def result_of(name: str, engine: Engine, task: dict[str, Any]) -> dict[str, Any]
     usual = settings.pop("nodes")
     nodes = task.get("nodes", usual)
     started = time.monotonic()
-    model = DagPosterior(score="bdeu", seed=1, samples=SAMPLES, engine=engine, progress=Pausing(task), **settings)
+    model = DagPosterior(
+        score="bdeu", seed=1, samples=SAMPLES, engine=engine, progress=Pausing(task), **{"prior": "uniform", **settings}
+    )
     folder = task.get("checkpoint")
     try:
         model.fit(chain_table(nodes), checkpoint=None if folder is None else Checkpoint(folder, seconds=0))

@@ -72,7 +72,7 @@ def random_graph(considered: ConsideredSets, seed: int) -> Any:
 
 def wide_model(columns: int = 70, *, method: Any = None, samples: int = 400) -> DagPosterior:
     """A model of made-up sets that is fitted, without edges as yet."""
-    model = DagPosterior(score="bdeu", max_parents=2, samples=samples, seed=1)
+    model = DagPosterior(prior="uniform", score="bdeu", max_parents=2, samples=samples, seed=1)
     score, names = resolve_score(model.score), tuple(f"V{column}" for column in range(columns))
     model.fitted_ = Fitted(
         DataFacts(names, ((0, 1),) * columns, 100, "0" * 64),

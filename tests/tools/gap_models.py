@@ -35,6 +35,7 @@ def fitted(modularity: str = "structure", mixed: bool = False) -> DagPosterior:
     score = BDeu(SIZES) if mixed else "bdeu"
     return DagPosterior(
         score,
+        prior="uniform",
         modularity=modularity,
         method=Augmentation(burn_in=20, error=1e-4),
         samples=2_400,

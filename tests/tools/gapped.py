@@ -45,7 +45,7 @@ def fitted_to(table: Any, samples: int = 250, **settings: Any) -> DagPosterior:
     own = {"score": "bdeu", "method": SHORT, "seed": 1, "threads": 1, "progress": False, **settings}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DagpostWarning)
-        return DagPosterior(samples=samples, **own).fit(table, **given)
+        return DagPosterior(samples=samples, **{"prior": "uniform", **own}).fit(table, **given)
 
 
 def same_chains(one: DagSample, other: DagSample) -> bool:

@@ -86,7 +86,9 @@ def fit(nodes: int, gaps: float = 0.0, **settings: Any) -> Run:
 
     def run(checkpoint: Checkpoint | None, threads: int) -> Arrays:
         return fitted(
-            DagPosterior(seed=1, threads=threads, **{"score": "bdeu", **settings}).fit(table, checkpoint=checkpoint)
+            DagPosterior(seed=1, threads=threads, **{"prior": "uniform", "score": "bdeu", **settings}).fit(
+                table, checkpoint=checkpoint
+            )
         )
 
     return run
@@ -94,7 +96,7 @@ def fit(nodes: int, gaps: float = 0.0, **settings: Any) -> Run:
 
 def sample(nodes: int, count: int, **settings: Any) -> Run:
     """Fit a table of so many columns, beforehand, and draw so many graphs."""
-    model = DagPosterior(max_parents=2, **{"score": "bdeu", **settings}).fit(chain_table(nodes))
+    model = DagPosterior(max_parents=2, **{"prior": "uniform", "score": "bdeu", **settings}).fit(chain_table(nodes))
 
     def run(checkpoint: Checkpoint | None, threads: int) -> Arrays:
         workspace = model.fitted_.workspace

@@ -55,5 +55,11 @@ def latent_model(counted: bool = False) -> DagPosterior:
     """A short fit."""
     method = Augmentation(burn_in=20, error=1e-4)
     return DagPosterior(
-        "latent-gaussian", method=method, samples=400 if counted else 1_200, seed=5, missing="augment", progress=False
+        "latent-gaussian",
+        prior="uniform",
+        method=method,
+        samples=400 if counted else 1_200,
+        seed=5,
+        missing="augment",
+        progress=False,
     ).fit(latent_data(counted))

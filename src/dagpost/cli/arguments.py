@@ -44,6 +44,13 @@ def _parse_sizes(text: str) -> float | str | list[float]:
     return sizes if len(sizes) > 1 else sizes[0]
 
 
+def parse_prior(text: str) -> Any:
+    """A prior by its name, with an argument after a colon."""
+    from dagpost.priors import resolve_prior
+
+    return text if text == AUTO else resolve_prior(text)
+
+
 def parse_method(text: str) -> Any:
     """A method by its name, with settings after a colon."""
     return text if text == AUTO else parse_choice(text, METHODS)

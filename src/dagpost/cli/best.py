@@ -8,7 +8,7 @@ import typer
 
 from dagpost._tools.setting_text import conditional_on, given_columns, readable_edges
 from dagpost.cli.application import say
-from dagpost.cli.arguments import columns_like, parse_edges, parse_score
+from dagpost.cli.arguments import columns_like, parse_edges, parse_prior, parse_score
 from dagpost.cli.files import load_model
 from dagpost.cli.named_options import PriorOption, ScoreOption
 from dagpost.cli.options import (
@@ -96,7 +96,6 @@ def best(
     from dagpost.methods.kbest import KBest
     from dagpost.methods.targets import STRUCTURE
     from dagpost.model import DagPosterior
-    from dagpost.priors import resolve_prior
     from dagpost.scores import resolve_score
 
     whole_number(number, "count")
@@ -115,7 +114,7 @@ def best(
         not_modelled = parse_names("--exogenous", exogenous) or []
         model = DagPosterior(
             score=parse_score(score, ess),
-            prior=resolve_prior(prior),
+            prior=parse_prior(prior),
             max_parents=max_parents,
             method=KBest.name,
             required=parse_edges(required, "required"),

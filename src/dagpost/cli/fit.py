@@ -14,6 +14,7 @@ from dagpost.cli.arguments import (
     columns_of_tiers,
     parse_edges,
     parse_method,
+    parse_prior,
     parse_regimes,
     parse_score,
     parse_tiers,
@@ -156,7 +157,6 @@ def fit(
     """
     from dagpost.cli.plan import announce
     from dagpost.model import DagPosterior
-    from dagpost.priors import resolve_prior
 
     # First, since the model may go to the same file, and a complaint about that place would mislead.
     refuse_results(table)
@@ -182,7 +182,7 @@ def fit(
     with chosen_engine(engine, cluster, (tls_ca_file, tls_cert, tls_key), threads, quiet=quiet) as where:
         model = DagPosterior(
             score=parse_score(score, ess),
-            prior=resolve_prior(prior),
+            prior=parse_prior(prior),
             modularity=modularity.value,
             max_parents=max_parents,
             method=parse_method(method),
