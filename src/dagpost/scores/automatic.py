@@ -109,7 +109,7 @@ def automatic_score(groups: Sequence[int], families: int, *, mixes: bool) -> Sco
     several where rules split it. Groups and families must cost no more than the 18 variables of a table without rules.
 
     >>> automatic_score([6], 120, mixes=True).in_words()
-    'BDeu, averaged over the equivalent sample sizes 1, 2, 5, 10, 20 and 50'
+    'BDeu, averaged over the equivalent sample sizes 2, 10, 50 and 200'
     >>> automatic_score([30], 4_000_000, mixes=True)
     BDeu(equivalent_sample_size=5.0)
     >>> automatic_score([15, 15], 900_000, mixes=True) == AVERAGED
