@@ -19,25 +19,27 @@ Explorer.sliderOf = ({ name, values, weights }, number) => {
   const said = Report.element("output", "");
   said.htmlFor = slider.id;
   label.append(said, slider);
+  const wordsOf = (place) => (place === 0
+    ? "averaged"
+    : `${Report.threeDigits(values[place - 1])} (weight ${Report.number(weights[place - 1])})`);
   const stops = Report.element("div", undefined, "stops");
   stops.setAttribute("aria-hidden", "true");
-  // The first stop is the average over all values.
-  const bars = ["all", ...values.map(Report.threeDigits)].map((words, place) => {
+  // The first stop is the average over all values. There is room for two digits.
+  const short = (value) => String(Number(value.toPrecision(2))).replace(/^0\./u, ".");
+  const bars = ["all", ...values.map(short)].map((words, place) => {
     const stop = Report.element("span", undefined, "stop");
     const bar = Report.element("span", undefined, "weight");
     bar.style.setProperty("--weight", place === 0 ? "0" : String(weights[place - 1]));
     stop.append(bar, Report.element("span", words));
-    stop.title = place === 0 ? "averaged over all values" : `posterior weight ${Report.number(weights[place - 1])}`;
+    stop.title = wordsOf(place);
     stop.addEventListener("click", () => choose(place));
     return stop;
   });
   stops.append(...bars);
   box.style.setProperty("--stops", String(bars.length));
   const tell = (place) => {
+    const words = wordsOf(place);
     slider.value = String(place);
-    const words = place === 0
-      ? "averaged"
-      : `${Report.threeDigits(values[place - 1])} (weight ${Report.number(weights[place - 1])})`;
     said.textContent = words;
     slider.setAttribute("aria-valuetext", words);
     bars.forEach((bar, stop) => bar.classList.toggle("here", stop === place));
