@@ -51,7 +51,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--clicks", type=int, default=9)
     options.add_argument("--columns", type=int, nargs="*", default=[14, 18, 40])
-    options.add_argument("--averaged", action="store_true", help="average over equivalent sample sizes (slower)")
+    options.add_argument(
+        "--averaged", action="store_true", help="average over sizes and densities, as the default does (slower)"
+    )
     asked = options.parse_args()
     print(f"{'columns':>7}  {'first picture':>13}  {'from':>8}  {'last picture':>12}  {'from':>8}  clicks")
     for columns in asked.columns:
@@ -74,7 +76,7 @@ def _model(columns: int, *, averaged: bool) -> DagPosterior:
     if columns > 20:
         return DagPosterior(score="bge", seed=1).fit(table)
     levels = (table > table.median()).astype(int).astype(str)
-    return DagPosterior(score="auto" if averaged else "bdeu", seed=1).fit(levels)
+    return (DagPosterior(seed=1) if averaged else DagPosterior(score="bdeu", prior="uniform", seed=1)).fit(levels)
 
 
 def _clicked(model: DagPosterior, clicks: int) -> list[list[tuple[float, str, bool]]]:

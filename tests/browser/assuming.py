@@ -22,7 +22,7 @@ FAKE = """
     const value = 0.3 ** state.given.length;
     const chance = state.given.length === 0 ? null : { value, lower: value, upper: value, exact: true, said: "" };
     return {
-      given: [], setting: null, chance, source: "exact", final: true, seconds: null, graphs: null, few: false, edges,
+      given: [], setting: {}, chance, source: "exact", final: true, seconds: null, graphs: null, few: false, edges,
       paths: null, by_data: null, by_rules: null, by_model: null, settled: [], fixed: [], notes: [], ...more,
     };
   };

@@ -38,7 +38,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def model() -> DagPosterior:
-    return DagPosterior(score="bdeu", seed=1, samples=2_000).fit(coronary_of_the_paper())
+    return DagPosterior(score="bdeu", prior="uniform", seed=1, samples=2_000).fit(coronary_of_the_paper())
 
 
 @pytest.fixture(scope="session")

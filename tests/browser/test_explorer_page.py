@@ -180,40 +180,54 @@ def test_graphs_are_played_one_by_one_until_something_is_assumed(explorer: Explo
     assert max(missed) <= 1 / 40000 + 1e-12
 
 
-def test_the_slider_takes_one_value_of_an_averaged_score(explorer: Explored) -> None:
-    explorer.page.locator("#setting-slider").focus()
-    explorer.page.keyboard.press("ArrowRight")
-    explorer.until("Report.view.setting === 5")
-    under = explorer.model.given(setting=5.0)
-    assert explorer.page.evaluate("Report.view.edges[0][3]") == pytest.approx(
-        float(under.probability("Smoking -> Pressure")), abs=1e-9
-    )
-    assert explorer.page.locator("#setting output").inner_text().startswith("5 (weight 0.")
-    explorer.page.evaluate("Report.undo()")
-    assert explorer.page.evaluate("Report.state.setting") is None
-    assert explorer.page.locator("#setting output").inner_text() == "averaged"
+def test_each_slider_takes_one_value_of_what_is_averaged_over(explorer: Explored) -> None:
+    found, setting = explorer.model.mixture_weights_, {}
+    for number, name in enumerate(found.index.names):
+        weights = found.groupby(level=name).sum()
+        slider, said = explorer.page.locator(f"#setting-{number}"), explorer.page.locator(".setting output").nth(number)
+        assert said.inner_text() == "averaged"
+        slider.focus()
+        explorer.page.keyboard.press("ArrowRight")
+        setting[name] = weights.index[0]
+        explorer.until(f"Object.keys(Report.view.setting).length === {number + 1}")
+        assert explorer.page.evaluate("Report.view.setting") == setting
+        under = explorer.model.given(setting=setting)
+        assert explorer.page.evaluate("Report.view.edges[0][3]") == pytest.approx(
+            float(under.probability("Smoking -> Pressure")), abs=1e-9
+        )
+        assert said.inner_text().startswith(f"{weights.index[0]:.3g} (weight ")
+        assert float(said.inner_text().split()[-1].strip("<>)")) == pytest.approx(weights.iloc[0], abs=1e-3)
+    for _ in setting:
+        explorer.page.evaluate("Report.undo()")
+    assert explorer.page.evaluate("Report.state.setting") == {}
+    assert explorer.page.locator(".setting output").all_inner_texts() == ["averaged", "averaged"]
 
 
 def test_a_link_restores_the_state(explorer: Explored) -> None:
     statements = ["Smoking -> Pressure", f'!(Smoking -> "{NASTY}")', '"M. Work" ~> Smoking | Pressure -> Smoking']
-    fragment = "&".join(f"given={quote(text)}" for text in statements) + "&setting=10&threshold=0.25"
+    setting = {"equivalent sample size": 10, "edge density": 0.5}
+    parts = [f"given={quote(text)}" for text in statements]
+    parts += [f"setting={quote(name)}={value}" for name, value in setting.items()]
+    fragment = "&".join([*parts, "threshold=0.25"])
     explorer.open(fragment)
     assert explorer.given() == statements
     assert explorer.page.evaluate("Report.state.given.map(({ kind }) => kind)") == ["edge", "no-edge", "statement"]
-    assert explorer.page.evaluate("[Report.state.setting, Report.threshold]") == [10, 0.25]
+    assert explorer.page.evaluate("[Report.state.setting, Report.threshold]") == [setting, 0.25]
     # The address is that of the state, whatever is changed.
     explorer.page.evaluate("Report.free(2)")
     again = explorer.page.evaluate("location.hash.slice(1)")
     explorer.open(again)
     assert explorer.given() == statements[:2]
-    assert explorer.page.evaluate("[Report.state.setting, Report.threshold]") == [10, 0.25]
+    assert explorer.page.evaluate("[Report.state.setting, Report.threshold]") == [setting, 0.25]
 
 
 HOSTILE = [
     "given=" + quote(f"<img src=x onerror=alert(3)> -> {NASTY}"),
     "given=Smoking+->+Nobody",
     "setting=7&given=Smoking+->+Pressure",
-    "setting=5&setting=10",
+    "setting=equivalent+sample+size=7&given=Smoking+->+Pressure",
+    "setting=__proto__=10",
+    "setting=edge+density=0.5&setting=edge+density=0.5",
     "threshold=NaN",
     "threshold=1e99",
     "__proto__=1&given=Smoking+->+Pressure",
@@ -226,7 +240,7 @@ HOSTILE = [
 
 def test_hostile_fragments_assume_nothing(explorer: Explored) -> None:
     explorer.open(HOSTILE[0])
-    nothing: list[Any] = [[], None, True]
+    nothing: list[Any] = [[], {}, True]
     state = "[Report.state.given, Report.state.setting, Report.threshold === Report.data.threshold]"
     assert explorer.page.evaluate(state) == nothing
     for fragment in HOSTILE:

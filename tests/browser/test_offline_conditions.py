@@ -28,7 +28,7 @@ VIEWS = """async ([packed, states]) => {
     if (packed) Report.data.base = Report.draws.base = null;
     await (packed ? Report.loadDraws(packed) : Report.draws.ready);
     return states.map((given) => {
-        const view = Report.draws.view({ given, setting: null });
+        const view = Report.draws.view({ given, setting: {} });
         const pairs = view && view.edges.flatMap((_, first) => view.edges.slice(first + 1).map(
             (__, more) => Report.pairIn(view, first, first + 1 + more)));
         return [view, pairs];
@@ -253,7 +253,7 @@ def test_a_click_on_a_line_conditions_the_whole_page(seen: Seen, model: DagPoste
     compare_shown(seen, sample, [own])
     words = seen.page.locator("#assumptions").inner_text()
     exact = float(model.probability(own["text"]))
-    assert f"probability {exact:.3f}" in words
+    assert f"probability {round(exact, 3):g}" in words
     part = left_by(sample, [own])
     assert part is not None
     assert f"From {len(part.distinct):,} of {len(sample.distinct):,} " in words
@@ -304,7 +304,7 @@ def test_too_few_graphs_and_none_are_said_to_be_that(seen: Seen, model: DagPoste
     words = seen.page.locator("#assumptions").inner_text()
     assert all(said in words for said in ("Too few graphs left", "dagpost explore MODEL would answer exactly"))
     cycle = [assumption(names, kind, *way) for kind, way in (("edge", (3, 1)), ("edge", (1, 2)), ("path", (2, 3)))]
-    view = seen.page.evaluate("(given) => Report.draws.view({ given, setting: null })", cycle)
+    view = seen.page.evaluate("(given) => Report.draws.view({ given, setting: {} })", cycle)
     assert (view["graphs"]["left"], view["few"]) == (0, True)
     assert (view["chance"]["value"], view["chance"]["lower"]) == (0.0, 0.0)
     assert 0.0 < view["chance"]["upper"] < 0.01
@@ -336,10 +336,10 @@ def test_what_chance_alone_would_change_is_not_called_a_change(seen: Seen) -> No
         """async ([one, two, given]) => {
             Report.data.base = Report.draws.base = null;
             await Report.loadDraws(one);
-            const nothing = Report.draws.view({ given: [], setting: null });
-            const assumed = Report.draws.view({ given, setting: null });
+            const nothing = Report.draws.view({ given: [], setting: {} });
+            const assumed = Report.draws.view({ given, setting: {} });
             await Report.loadDraws(two);
-            const other = Report.draws.view({ given: [], setting: null });
+            const other = Report.draws.view({ given: [], setting: {} });
             return [[nothing, other, 0], [nothing, assumed, 0.05]].map((asked) => Report.changes(...asked));
         }""",
         [
@@ -359,7 +359,7 @@ def test_other_statements_and_settings_are_not_judged(seen: Seen) -> None:
         """async () => {
             await Report.draws.ready;
             const text = { kind: "statement", text: "pa(A) = {}" };
-            const states = [{ given: [text], setting: null }, { given: [], setting: 3 }];
+            const states = [{ given: [text], setting: {} }, { given: [], setting: { size: 3 } }];
             return states.map((state) => Report.draws.view(state));
         }"""
     )

@@ -73,7 +73,7 @@ def view_of(seed: int, **changed: Any) -> dict[str, Any]:
     matrices = {name: (edges * kinds[:, :, at]).tolist() for at, name in enumerate(("by_data", "by_rules", "by_model"))}
     return {
         "given": ["assumed"],
-        "setting": None,
+        "setting": {},
         "chance": None,
         "source": "exact",
         "final": True,
@@ -163,7 +163,7 @@ def test_what_grew_shrank_and_is_assumed_is_marked_and_told(seen: Seen) -> None:
     seen.page.evaluate(
         """([view, before]) => {
             const given = [{ kind: "edge", from: 0, to: 1 }, { kind: "apart", from: 4, to: 5 }];
-            Report.state = { given, setting: null };
+            Report.state = { given, setting: {} };
             Report.redraw(view, before);
         }""",
         [view, earlier],

@@ -42,7 +42,7 @@ def about(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _views(session: Session, state: State, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The view of a state, and the one without assumptions."""
-    own = view(session, {"given": list(state.given), "setting": state.setting, "patient": asked.get("patient")})
+    own = view(session, {"given": list(state.given), "setting": dict(state.setting), "patient": asked.get("patient")})
     return own, own if state.is_empty else view(session, {})
 
 

@@ -97,7 +97,7 @@ def _patient_estimate(session: Session, state: State, query: Query) -> tuple[Est
 
 def _exact_given(session: Session, state: State, query: Query, patience: float) -> Estimate | None:
     """The exact probability given all conditions, where the model under these would not know it."""
-    if state.setting is not None or session.fitted.completes:
+    if state.setting or session.fitted.completes:
         return None
     return exact_answer(Query(query.feature, _given(session, state, query)), session.fitted, patience)
 
@@ -131,7 +131,7 @@ def _about_values(session: Session, state: State, text: str, query: ValueQuery, 
 
     def answer() -> Estimate:
         feature = session.feature(state)
-        if session.is_quick(state) or state.setting is not None or feature is None:
+        if session.is_quick(state) or state.setting or feature is None:
             return value_estimate(session.under(state, patient=True), query, _CONFIDENCE)
         where = feature if query.where is None else query.where & feature
         return value_estimate(session.fitted, replace(query, where=where), _CONFIDENCE)

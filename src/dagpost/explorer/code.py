@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dagpost._tools.text import printable
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State
+from dagpost.posterior.condition_words import GIVEN_SETTING, GIVEN_STATEMENTS, assumption_words
 from dagpost.posterior.directions import not_computed
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def _under(state: State) -> list[str]:
     if state.is_empty:
         return ["print(model.edge_probabilities_)"]
     arguments = [repr(text) for text in state.given]
-    if state.setting is not None:
-        arguments.append(f"setting={state.setting!r}")
+    if state.setting:
+        arguments.append(f"setting={dict(state.setting)!r}")
     return [
         "given = model.given(",
         *(f"    {argument}," for argument in arguments),
@@ -82,8 +82,8 @@ def _under(state: State) -> list[str]:
 
 def _command(session: Session, state: State) -> str | None:
     """The command that opens the explorer in this state."""
-    # A value of the score's setting cannot be said on the command line.
-    if session.path is None or state.setting is not None:
+    # Values of what the model averages over cannot be said on the command line.
+    if session.path is None or state.setting:
         return None
     given = [word for text in state.given for word in ("--given", text)]
     path = str(session.path)
@@ -108,8 +108,6 @@ def _title(session: Session, state: State) -> str | None:
     """What the page is called: the title of the session, and what is assumed."""
     if state.is_empty:
         return session.title or None
-    words = [printable(text) for text in state.given]
-    if state.setting is not None:
-        words.append(f"the score has {state.setting:g}")
-    said = f"{session.title}, given {' & '.join(words)}"
+    assumed = assumption_words({GIVEN_STATEMENTS: state.given, GIVEN_SETTING: dict(state.setting)})
+    said = f"{session.title}, given {assumed}"
     return said if len(said) <= _LONGEST_TITLE else f"{said[: _LONGEST_TITLE - 1]}…"

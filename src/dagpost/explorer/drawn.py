@@ -1,8 +1,8 @@
 """What the graphs that were drawn once say under any condition, at once: those that meet it are counted anew.
 
 For each distinct graph of the model's own sample its ancestors and the edges that the data compel are worked out once;
-under a condition only weights change, and what follows from assumed edges. A single value of what the score averages
-over changes the weight of each graph by how probable that value is given the graph.
+under a condition only weights change, and what follows from assumed edges. Single values of what the model averages
+over change the weight of each graph by how probable these values are given the graph.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags, Floats
 from dagpost.errors import NoGraphError
+from dagpost.explorer.state import Setting
 from dagpost.families.essential import compelled_by_data
 from dagpost.features import Feature, ancestors, evaluate, weighted_matrix
 from dagpost.posterior.compelled_shares import CompelledShares, compelled_probabilities
@@ -84,10 +85,10 @@ class DrawnGraphs:
         held: Flags = evaluate([feature], self.parents, self.sample.names)[0]
         return held
 
-    def left(self, feature: Feature | None, setting: float | None = None) -> Left:
-        """The graphs in which a statement holds, under one value of what the score averages over if it is given."""
+    def left(self, feature: Feature | None, setting: Setting = ()) -> Left:
+        """The graphs in which a statement holds, under some values of what the model averages over."""
         distinct = self.sample.distinct
-        weights = distinct.weights if setting is None else distinct.weights * self._shares_of(setting)
+        weights = distinct.weights * self._shares_of(setting) if setting else distinct.weights
         rows = np.arange(len(weights)) if feature is None else np.flatnonzero(self.held(feature))
         rows = rows[weights[rows] > 0.0]
         total = float(weights[rows].sum())
@@ -98,12 +99,11 @@ class DrawnGraphs:
         worth = total**2 / float((weights[rows] ** 2 / draws).sum()) * self._worth_of_one
         return Left(rows, weights[rows] / total, worth, len(weights))
 
-    def _shares_of(self, setting: float) -> Floats:
-        """P(value | graph, data) of every distinct graph."""
+    def _shares_of(self, setting: Setting) -> Floats:
+        """P(values | graph, data) of every distinct graph."""
         workspace = self._fitted.workspace
         assert isinstance(workspace, MixedWorkspace)
-        place = workspace.mixture.values.index(setting)
-        found: Floats = self._all_shares[place]
+        found: Floats = self._all_shares[list(workspace.grid.chosen(dict(setting)))].sum(axis=0)
         return found
 
     @cached_property
@@ -112,10 +112,10 @@ class DrawnGraphs:
         assert isinstance(workspace, MixedWorkspace)
         return workspace.shares_given(self.parents)
 
-    def share(self, feature: Feature, given: Feature | None = None, setting: float | None = None) -> Estimate:
+    def share(self, feature: Feature, given: Feature | None = None, setting: Setting = ()) -> Estimate:
         """How probable a statement is by these graphs, with its interval; `given`: among those where another holds."""
         sample, member = self.sample, self.sample.distinct.member
-        if setting is not None:
+        if setting:
             left = self.left(given, setting)
             value = min(float(left.weights @ self.held(feature)[left.rows]), 1.0)
             return self._weighted(value, left.worth)
@@ -124,9 +124,9 @@ class DrawnGraphs:
         both = hit if condition is None else hit & condition
         return estimate_share(sample, both, condition, "auto", _CONFIDENCE).given(sample.exogenous)
 
-    def chance(self, feature: Feature | None, setting: float | None) -> Estimate:
-        """How probable it is that a statement holds and the score has this value."""
-        if setting is None:
+    def chance(self, feature: Feature | None, setting: Setting) -> Estimate:
+        """How probable it is that a statement holds and settings have these values."""
+        if not setting:
             assert feature is not None
             return self.share(feature)
         weights = self.sample.distinct.weights * self._shares_of(setting)

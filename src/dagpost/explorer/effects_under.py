@@ -33,7 +33,7 @@ def effect(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _how(session: Session, state: State, *, patient: bool) -> tuple[bool, bool]:
     """Whether graphs are drawn anew under the conditions, and whether that is as well as it can be known."""
-    if state.setting is not None or session.graphs is None:
+    if state.setting or session.graphs is None:
         return True, True
     if session.fitted.completes:
         return False, patient

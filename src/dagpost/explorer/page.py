@@ -86,17 +86,20 @@ def _about(session: Session) -> dict[str, Any]:
     path = session.path
     return {
         "given": list(session.start.given),
-        "setting": session.start.setting,
+        "setting": dict(session.start.setting),
         "settings": _settings(session),
         "command": f"dagpost explore {'MODEL' if path is None else printable(shlex.quote(str(path)))}",
         "file": "model" if path is None else printable(path.stem),
     }
 
 
-def _settings(session: Session) -> dict[str, Any] | None:
-    """The values that the score averages over, with their posterior weights; None if it has one value only."""
+def _settings(session: Session) -> list[dict[str, Any]]:
+    """What the model averages over: the name of each setting, its values and their posterior weights."""
     facts = mixture_facts(session.fitted) if session.settings else None
-    return facts and {"name": facts["setting"], "values": facts["values"], "weights": facts["shares"]}
+    return [
+        {"name": axis["setting"], "values": axis["values"], "weights": axis["shares"]}
+        for axis in ([] if facts is None else facts["settings"])
+    ]
 
 
 def _asset(text: str, kind: str) -> Asset:

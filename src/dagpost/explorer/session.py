@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dagpost._tools.mixture import Grid
 from dagpost.errors import InputError, ResourceError, collected_warnings
 from dagpost.explorer.drawn import DrawnGraphs
-from dagpost.explorer.state import State
+from dagpost.explorer.state import State, setting_of
 from dagpost.features import Feature, projected_ways
 from dagpost.posterior.answers import exact_sums
 from dagpost.posterior.condition import all_of
@@ -71,7 +72,7 @@ class Session:
     def __init__(self, fitted: Fitted, title: str, path: Path | None = None) -> None:
         condition = fitted.condition
         self.fitted = fitted if condition is None else condition.base
-        self.start = State() if condition is None else State(tuple(condition.statements), condition.setting)
+        self.start = State() if condition is None else State(tuple(condition.statements), setting_of(condition.setting))
         self.title, self.path = title, path
         self._models: OrderedDict[State, Fitted] = OrderedDict()
         #: What each of them takes in bytes, and which may take more by now.
@@ -97,16 +98,19 @@ class Session:
                 return None
 
     @property
-    def settings(self) -> tuple[float, ...]:
-        """The values that the score averages over, where exact sums are known under each of them."""
+    def settings(self) -> Grid | None:
+        """What the model averages over, where exact sums are known under each of its values; None: nothing."""
         workspace = self.fitted.workspace
-        mixed = isinstance(workspace, MixedWorkspace) and exact_sums(self.fitted) is not None
-        return workspace.mixture.values if mixed else ()  # type: ignore[attr-defined]
+        if not isinstance(workspace, MixedWorkspace) or exact_sums(self.fitted) is None:
+            return None
+        return workspace.grid
 
     def feature(self, state: State) -> Feature | None:
         """All statements of a state as one; None where there are none. What cannot be read is refused."""
-        if state.setting is not None and state.setting not in self.settings:
-            raise InputError(f"{state.setting:g} is not one of the values that the score of this model averages over.")
+        if state.setting:
+            if self.settings is None:
+                raise InputError("This model averages over nothing of which a value can be given.")
+            self.settings.chosen(dict(state.setting))
         features = [assumed_feature(self.fitted, text) for text in dict.fromkeys(state.given)]
         return all_of(features) if features else None
 
@@ -140,7 +144,7 @@ class Session:
             return True
         # Where some of several statements restrict the weights, graphs can be drawn anew under these.
         parts = [projected_ways(assumed_feature(self.fitted, text), self.fitted.names) is None for text in state.given]
-        return self._restricts and (not all(parts) or state.setting is not None)
+        return self._restricts and (not all(parts) or bool(state.setting))
 
     def under(self, state: State, *, patient: bool = False) -> Fitted:
         """The model under the conditions of a state; what takes long is done for one `patient` request at a time."""
@@ -158,7 +162,7 @@ class Session:
             return self.fitted
         key = state.sorted
         known: Fitted | None = self._find(self._models, key)
-        return self._keep(key, conditioned(self.fitted, state.given, state.setting)) if known is None else known
+        return self._keep(key, conditioned(self.fitted, state.given, dict(state.setting))) if known is None else known
 
     def knowledge(self, state: State) -> Knowledge:
         """What is known about directions under a state without looking at the data."""

@@ -12,18 +12,21 @@ from dagpost.errors import InputError
 #: Nobody argues with more assumptions, or longer ones.
 _MOST_STATEMENTS, _LONGEST = 200, 2_000
 
+#: Values of what a model averages over, by name, in the order of the names.
+Setting = tuple[tuple[str, float], ...]
+
 
 @dataclass(frozen=True)
 class State:
-    """Statements that are taken for true, and perhaps one value of what the score averages over."""
+    """Statements that are taken for true, and perhaps values of what the model averages over."""
 
     given: tuple[str, ...] = ()
-    setting: float | None = None
+    setting: Setting = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is assumed."""
-        return not self.given and self.setting is None
+        return not self.given and not self.setting
 
     @property
     def sorted(self) -> State:
@@ -33,14 +36,22 @@ class State:
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> State:
         """The state in a request, checked."""
-        given, setting = asked.get("given", []), asked.get("setting")
+        given, setting = asked.get("given", []), asked.get("setting", {})
         if not isinstance(given, list) or len(given) > _MOST_STATEMENTS:
             raise InputError(f"'given' must be a list of at most {_MOST_STATEMENTS} statements.")
         if not all(isinstance(text, str) and len(text) <= _LONGEST for text in given):
             raise InputError(f"Each statement in 'given' must be text of at most {_LONGEST:,} characters.")
-        if setting is not None and (isinstance(setting, bool) or not isinstance(setting, int | float)):
-            raise InputError("'setting' must be a number.")
-        return cls(tuple(given), None if setting is None else float(setting))
+        return cls(tuple(given), setting_of(setting))
+
+
+def setting_of(values: object) -> Setting:
+    """Values of what a model averages over, checked as far as that needs no model."""
+    if not isinstance(values, Mapping) or not all(
+        isinstance(name, str) and isinstance(value, int | float) and not isinstance(value, bool)
+        for name, value in values.items()
+    ):
+        raise InputError("'setting' must have numbers by name, such as {\"edge density\": 0.5}.")
+    return tuple(sorted((name, float(value)) for name, value in values.items()))
 
 
 def text_in(asked: Mapping[str, Any], name: str) -> str:

@@ -74,7 +74,7 @@ class _Finding:
             return self._by_model(fitted, graphs)
         # Drawn anew where some of the conditions restrict the weights, else the same graphs.
         drawn = _own_graphs(fitted) if graphs is None or _is_drawn_anew(fitted) else graphs
-        return self._by_draws(drawn, drawn.left(feature, state.setting if drawn is graphs else None), fitted)
+        return self._by_draws(drawn, drawn.left(feature, state.setting if drawn is graphs else ()), fitted)
 
     def _by_model(self, fitted: Fitted, graphs: DrawnGraphs | None) -> dict[str, Any]:
         """From a model that knows its edges."""
@@ -144,7 +144,7 @@ class _Finding:
         if state.is_empty:
             return None
         found = exact_sums(session.fitted)
-        if found is not None and feature is not None and state.setting is None:
+        if found is not None and feature is not None and not state.setting:
             try:
                 answer = answer_of(feature, session.fitted.names, *found, _AT_ONCE_SECONDS)
             except (PrecisionError, ResourceError):
@@ -170,7 +170,7 @@ class _Finding:
         by_data, by_rules, by_model = (None, None, None) if split is None else (own.tolist() for own in split)
         return {
             "given": list(self.state.given),
-            "setting": self.state.setting,
+            "setting": dict(self.state.setting),
             "chance": None if chance is None else chance_of(chance),
             "source": source,
             "final": final,
@@ -238,9 +238,15 @@ def _notes(fitted: Fitted, known: Knowledge) -> list[str]:
     """Sentences worth saying about all numbers of a view."""
     notes, workspace = [], fitted.workspace
     if isinstance(workspace, MixedWorkspace):
-        values = sorted({workspace.mixture.values[place] for place in workspace.value_of})
-        if len(values) > 1:
-            notes.append(f"Averaged over {len(values)} {workspace.mixture.setting}s.")
+        cells = [workspace.grid.cells[own] for own in workspace.cell_of]
+        counts = [len(set(own)) for own in zip(*cells, strict=True)]
+        said = [
+            f"{count} values of {axis.setting}"
+            for axis, count in zip(workspace.grid.axes, counts, strict=True)
+            if count > 1
+        ]
+        if said:
+            notes.append(f"Averaged over {' and '.join(said)}.")
     if fitted.results.tables:
         notes.append(f"Averaged over {fitted.results.tables:,} completed tables.")
     if fitted.results.verdict:

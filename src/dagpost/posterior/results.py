@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from dagpost.posterior.workspace import SummingWorkspace
 
 
+#: Under a condition: a part that may have this share is summed at once, without a look at its evidence first.
+_LIKELY = 1e-8
+
 #: One array a node, by the numbers of its parent sets; together where all nodes have as many.
 Families = Floats | tuple[Floats, ...]
 
@@ -109,8 +112,8 @@ def _summed(modularity: str, workspace: SummingWorkspace) -> Results:
 def _each_summed(modularity: str, workspace: Workspace) -> tuple[list[Results | None], list[float]]:
     """The results of each part and its log evidence; no results for those that cannot matter beside the others.
 
-    The evidence comes first, which is less than half of the work, and not even that where the most that a part can
-    weigh is too little: under a condition, what is left of it is at most the part itself.
+    The evidence comes first, which is less than half of the work. Under a condition, what is left of a part is at most
+    the part itself: where that is too little, not even the evidence is computed, and where it is much, all is at once.
     """
     parts = workspace.parts
     if not isinstance(workspace, JoinedWorkspace) or len(parts) == 1:
@@ -118,18 +121,25 @@ def _each_summed(modularity: str, workspace: Workspace) -> tuple[list[Results | 
         return list(found), [own.log_evidence for own in found]
     engine, log_priors = _engine_for_parts(modularity, workspace), np.array(workspace.log_priors)
     most, log_evidences, total = log_priors + workspace.most, np.full(len(parts), -np.inf), -math.inf
+    likely = np.isfinite(most) & (most >= np.logaddexp.reduce(most) + math.log(_LIKELY))
     waiting = np.argsort(-most, kind="stable").tolist()
+    summed: list[Results | None] = [None] * len(parts)
+
+    def look(place: int, _: object) -> float:
+        if not likely[place]:
+            return _evidence(modularity, parts[place])
+        summed[place] = found = _summed(modularity, parts[place])
+        return found.log_evidence
+
+    def finish(place: int, _: object) -> None:
+        summed[place] = _summed(modularity, parts[place])
+
     while waiting and np.logaddexp.reduce(most[waiting]) >= total + math.log(NEGLIGIBLE):
         places, waiting = waiting[: engine.workers], waiting[engine.workers :]
-        log_evidences[places] = list(engine.run(lambda place, _: _evidence(modularity, parts[place]), places))
+        log_evidences[places] = list(engine.run(look, places))
         total = workspace.log_sum(log_evidences)
-    heaviest = weightiest(workspace.shares(log_evidences))
-    summed: list[Results | None] = [None] * len(parts)
-    for place, own in zip(
-        heaviest, engine.run(lambda place, _: _summed(modularity, parts[place]), heaviest), strict=True
-    ):
-        summed[place] = own
-    workspace.negligible = frozenset(range(len(parts))) - frozenset(heaviest)
+    list(engine.run(finish, [own for own in weightiest(workspace.shares(log_evidences)) if summed[own] is None]))
+    workspace.negligible = frozenset(place for place, found in enumerate(summed) if found is None)
     return summed, log_evidences.tolist()
 
 

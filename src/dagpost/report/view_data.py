@@ -48,7 +48,7 @@ def base_view(content: Content) -> dict[str, Any] | None:
     return {
         "given": [],
         "assumed": found.assumed,
-        "setting": None,
+        "setting": {},
         "chance": None,
         "source": _source(content),
         "final": True,

@@ -15,6 +15,8 @@ from dagpost.features.names import quoted
 
 GIVEN = [f"{quoted(HOSTILE[0])} -> {quoted(HOSTILE[1])}", f"!({quoted(HOSTILE[2])} -> {quoted(HOSTILE[4])})"]
 
+BOTH = {"equivalent sample size": 10.0, "edge density": 0.5}
+
 
 def _in_a_file(kind: str, folder: Path) -> Session:
     path = folder / 'it\'s a "study" $HOME.dagpost'
@@ -23,7 +25,7 @@ def _in_a_file(kind: str, folder: Path) -> Session:
 
 
 @pytest.mark.parametrize(("kind", "asked"), [("hostile", {}), ("hostile", {"given": GIVEN}),
-                                             ("averaged", {"given": ["A -> B"], "setting": 10})])  # fmt: skip
+                                             ("averaged", {"given": ["A -> B"], "setting": BOTH})])  # fmt: skip
 def test_code_gives_the_state_again(
     kind: str, asked: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -32,7 +34,7 @@ def test_code_gives_the_state_again(
     exec(found["python"], ran)
     shown = capsys.readouterr().out
     again = ran.get("given", ran["model"])
-    expected = model(kind).given(*asked.get("given", []), setting=asked.get("setting")) if asked else model(kind)
+    expected = model(kind).given(*asked.get("given", []), setting=asked.get("setting", {})) if asked else model(kind)
     np.testing.assert_allclose(again.edge_probabilities_, expected.edge_probabilities_, atol=1e-9)
     assert not asked or str(expected.condition_.probability) in shown
 
@@ -45,7 +47,7 @@ def test_a_command_opens_the_same_state(tmp_path: Path) -> None:
 
 
 def test_a_setting_cannot_be_said_in_a_command(tmp_path: Path) -> None:
-    assert code(_in_a_file("averaged", tmp_path), {"setting": 10})["command"] is None
+    assert code(_in_a_file("averaged", tmp_path), {"setting": BOTH})["command"] is None
 
 
 def test_a_model_that_is_in_no_file_is_fitted_again() -> None:

@@ -58,8 +58,8 @@ def test_scripts_run_in_order_and_only_from_the_server(assets: dict[str, Asset])
 def test_the_page_knows_how_it_began(assets: dict[str, Asset]) -> None:
     about = _data(assets)["explorer"]
     assert about["given"] == ['A -> "\u2028\' onload=x"']
-    assert about["setting"] is None
-    assert about["settings"] is None
+    assert about["setting"] == {}
+    assert [own["name"] for own in about["settings"]] == ["edge density"]
     assert about["command"].startswith("dagpost explore 'it'")
     assert "\udc80" not in about["command"] + about["file"]
 
@@ -69,13 +69,16 @@ def test_the_graphs_are_those_of_the_sample(assets: dict[str, Asset]) -> None:
     assert (graphs["nodes"], graphs["of"]) == (3, 50)
 
 
-def test_an_averaged_score_has_values_to_choose_from() -> None:
+@pytest.mark.parametrize(("prior", "averaged"), [("auto", ["equivalent sample size", "edge density"]),
+                                                 ("uniform", ["equivalent sample size"])])  # fmt: skip
+def test_what_is_averaged_over_has_values_to_choose_from(prior: str, averaged: list[str]) -> None:
     frame = pd.DataFrame(np.random.default_rng(1).integers(0, 2, (60, 2)), columns=["A", "B"])
-    fitted = DagPosterior("auto", samples=50, seed=1, threads=1).fit(frame).fitted_
+    fitted = DagPosterior("auto", prior=prior, samples=50, seed=1, threads=1).fit(frame).fitted_
     settings = _data(assets_of(Session(fitted, "")))["explorer"]["settings"]
-    assert settings["name"] == "equivalent sample size"
-    assert len(settings["values"]) == len(settings["weights"]) > 1
-    assert sum(settings["weights"]) == pytest.approx(1.0)
+    assert [own["name"] for own in settings] == averaged
+    for own in settings:
+        assert len(own["values"]) == len(own["weights"]) > 1
+        assert sum(own["weights"]) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("kind", ["exogenous", "chains"])

@@ -124,10 +124,37 @@ def test_what_takes_long_comes_from_draws_first(monkeypatch: pytest.MonkeyPatch)
     assert {**then, "graphs": None} == {**exact, "graphs": None}
 
 
-def test_draws_under_one_value_of_the_score_agree_with_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = {"given": ["A -> C"], "setting": 10.0}
+def _settings() -> list[dict[str, float]]:
+    """Each value of each setting that a model averages over by itself, and one of both."""
+    grid = session("averaged").settings
+    assert grid is not None
+    single = [{axis.setting: value} for axis in grid.axes for value in axis.values]
+    return [*single, {axis.setting: axis.values[-2] for axis in grid.axes}]
+
+
+@pytest.mark.parametrize("given", [[], ["A -> C", "!(D -> E)"]])
+def test_views_under_each_value_of_each_setting_are_those_of_the_model_given_the_same(given: list[str]) -> None:
+    for setting in _settings():
+        found = view(session("averaged"), {"given": given, "setting": setting})
+        expected = model("averaged").given(*given, setting=setting)
+        assert (found["source"], found["setting"]) == ("exact", setting)
+        np.testing.assert_allclose(_matrix(found["edges"]), expected.edge_probabilities_, rtol=0.0, atol=1e-9)
+        assert found["chance"]["value"] == pytest.approx(float(expected.condition_.probability), abs=1e-9)
+
+
+def test_a_view_says_what_it_is_averaged_over() -> None:
+    own = session("averaged")
+    assert "Averaged over 6 values of equivalent sample size and 5 values of edge density." in view(own, {})["notes"]
+    one = view(own, {"setting": {"edge density": 0.5}})
+    assert "Averaged over 6 values of equivalent sample size." in one["notes"]
+    both = view(own, {"setting": {"edge density": 0.5, "equivalent sample size": 10}})
+    assert not any("Averaged" in note for note in both["notes"])
+
+
+def test_draws_under_values_of_both_settings_agree_with_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {"given": ["A -> C"], "setting": {"equivalent sample size": 10.0, "edge density": 0.5}}
     exact = view(session("averaged"), asked)
-    expected = model("averaged").given("A -> C", setting=10)
+    expected = model("averaged").given("A -> C", setting=asked["setting"])
     np.testing.assert_allclose(_matrix(exact["edges"]), expected.edge_probabilities_, atol=1e-9)
     assert exact["chance"]["value"] == pytest.approx(float(expected.condition_.probability), abs=1e-9)
     monkeypatch.setattr(sessions, "QUICK_SECONDS", -1.0)
@@ -179,8 +206,26 @@ def test_what_cannot_be_read_is_refused_with_its_place() -> None:
         view(session("averaged"), {"given": ["A -> B", "A -> F"]})
     assert caught.value.at == 5
     assert "\n" not in caught.value.plain
-    with pytest.raises(InputError, match="not one of the values"):
-        view(session("averaged"), {"setting": 3})
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "said"),
+    [
+        ("averaged", {"equivalent sample size": 3}, "equivalent sample size has, .* Got 3"),
+        ("averaged", {"edge density": 0.5, "size": 10}, "averages over .* Got the setting 'size'"),
+        ("averaged", {"edge density": float("nan")}, "edge density has, .* Got nan"),
+        ("averaged", {"edge density": True}, "numbers by name"),
+        ("averaged", {"edge density": "0.5"}, "numbers by name"),
+        ("averaged", {"edge density": None}, "numbers by name"),
+        ("averaged", 0.5, "numbers by name"),
+        ("averaged", None, "numbers by name"),
+        ("chains", {"edge density": 0.5}, "averages over nothing"),
+    ],
+)
+def test_values_of_settings_that_a_model_does_not_average_over_are_refused(kind: str, setting: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        view(session(kind), {"given": ["A -> B"], "setting": setting})
+    assert str(caught.value).endswith(".")
 
 
 def test_models_are_kept_as_far_as_they_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:

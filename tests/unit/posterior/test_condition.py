@@ -98,6 +98,18 @@ def test_values_that_cannot_matter_are_not_summed_but_are_in_the_best_graphs() -
     np.testing.assert_allclose(best.log_joint, model.fitted_.workspace.log_joint(best.parents.astype(np.uint64)))
 
 
+def test_values_that_matter_are_summed_without_their_evidence_first(
+    model: DagPosterior, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert model.mixture_weights_.min() > 1e-6
+    part = type(model.fitted_.workspace.parts[0])
+    monkeypatch.setattr(part, "structure_evidence", lambda _: pytest.fail("asked for the evidence alone"))
+    left = model.given("A -> C")
+    assert left.edge_probabilities_.loc["A", "C"] == pytest.approx(1.0, abs=1e-12)
+    assert isinstance(left.fitted_.workspace, MixedWorkspace)
+    assert left.fitted_.workspace.negligible == frozenset()
+
+
 def test_a_value_of_the_setting_can_be_given(model: DagPosterior) -> None:
     left, alone = model.given(setting=10.0), fitted(score=BDeu(10.0))
     np.testing.assert_allclose(left.edge_probabilities_, alone.edge_probabilities_, atol=1e-10)

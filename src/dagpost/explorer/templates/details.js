@@ -116,8 +116,7 @@ Explorer.dropDetails = () => {
 };
 
 Explorer.underWords = () => {
-  const count = Report.state.given.length;
-  if (count === 0 && Report.state.setting === null) return null;
+  if (Report.assumed(Report.state) === 0) return null;
   return Report.element("p", "Under your assumptions.", "help");
 };
 

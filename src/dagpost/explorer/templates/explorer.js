@@ -41,7 +41,7 @@ Explorer.start = async () => {
   }
   document.addEventListener("progress", ({ detail }) => Explorer.tellWaiting(detail));
   document.addEventListener("state", ({ detail }) => {
-    document.body.classList.toggle("assuming", detail.given.length > 0 || detail.setting !== null);
+    document.body.classList.toggle("assuming", Report.assumed(detail) > 0);
   });
   Explorer.startDetails();
   Explorer.startStatements();
@@ -53,11 +53,9 @@ Explorer.start = async () => {
   Explorer.loadGraphs();
   // What holds without assumptions comes first: changes are told against it.
   await Explorer.firstView();
-  const { given = [], setting = null } = Report.data.explorer ?? {};
+  const { given, setting } = Report.data.explorer ?? Report.NOTHING;
   const opened = await Explorer.openFragment();
-  if (!opened && (given.length > 0 || setting !== null)) {
-    Report.restore({ given: given.map(Explorer.assumptionOf), setting });
-  }
+  if (!opened && Report.assumed({ given, setting }) > 0) Report.restore({ given: given.map(Explorer.assumptionOf), setting });
   document.documentElement.classList.add("ready");
 };
 

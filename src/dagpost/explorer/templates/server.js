@@ -22,7 +22,7 @@ Explorer.Refusal = class extends Error {
 Explorer.dropped = (error) => error?.name === "AbortError";
 
 // What is assumed, as every question carries it.
-Explorer.present = (state = Report.state) => ({ given: state.given.map(Report.statementOf), setting: state.setting ?? null });
+Explorer.present = (state = Report.state) => ({ given: state.given.map(Report.statementOf), setting: state.setting });
 
 Explorer.pause = (time, signal) => new Promise((done, fail) => {
   const timer = setTimeout(done, time);

@@ -52,7 +52,7 @@ Explorer.fragment = () => {
   const { given, setting } = Report.state;
   const parts = new URLSearchParams();
   for (const assumption of given) parts.append("given", Report.statementOf(assumption));
-  if (setting !== null && setting !== undefined) parts.append("setting", String(setting));
+  for (const [name, value] of Object.entries(setting)) parts.append("setting", `${name}=${value}`);
   if (Report.threshold !== Report.data.threshold) parts.append("threshold", String(Report.threshold));
   return parts.toString();
 };
@@ -65,13 +65,25 @@ Explorer.readFragment = (fragment) => {
   for (const key of parts.keys()) if (!["given", "setting", "threshold"].includes(key)) return null;
   const given = parts.getAll("given");
   if (given.length > most.statements || given.some((text) => text.trim() === "" || text.length > most.length)) return null;
-  if (parts.getAll("setting").length > 1 || parts.getAll("threshold").length > 1) return null;
-  const setting = parts.has("setting") ? Number(parts.get("setting")) : null;
-  const values = Report.data.explorer?.settings?.values ?? [];
-  if (setting !== null && !values.includes(setting)) return null;
+  if (parts.getAll("threshold").length > 1) return null;
+  const setting = Explorer.settingIn(parts.getAll("setting"));
+  if (setting === null) return null;
   const threshold = parts.has("threshold") ? Number(parts.get("threshold")) : null;
   if (threshold !== null && !(threshold >= 0.01 && threshold <= 1)) return null;
   return { given: given.map(Explorer.assumptionOf), setting, threshold };
+};
+
+// Values of what the model averages over, each as "name=value"; null where one is not among them, or comes twice.
+Explorer.settingIn = (texts) => {
+  const found = {};
+  for (const text of texts) {
+    const end = text.lastIndexOf("=");
+    const [name, value] = [text.slice(0, end), Number(text.slice(end + 1))];
+    const axis = Report.data.explorer.settings.find((own) => own.name === name);
+    if (!axis?.values.includes(value) || Object.hasOwn(found, name)) return null;
+    found[name] = value;
+  }
+  return found;
 };
 
 Explorer.setThreshold = (threshold) => {

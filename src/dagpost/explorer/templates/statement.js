@@ -201,7 +201,7 @@ Explorer.answerOne = (one) => {
   };
   const here = Explorer.present();
   if (one.base === null) {
-    Explorer.answer(one.statement, { given: [], setting: null }, signal, (found) => {
+    Explorer.answer(one.statement, Report.NOTHING, signal, (found) => {
       one.base = found;
       Explorer.listWatched();
     }).catch(failed);

@@ -106,7 +106,7 @@ Report.costOf = (place) => {
 };
 
 Report.chanceAt = (state) => {
-  if (state.given.length === 0 && state.setting === null) return { value: 1, exact: true };
+  if (Report.assumed(state) === 0) return { value: 1, exact: true };
   const key = Report.keyOf(state);
   const shown = Report.shownState !== null && Report.keyOf(Report.shownState) === key;
   const view = shown ? Report.view : Report.kept.get(key);
@@ -132,7 +132,8 @@ Report.drawnChance = (key, state) => {
 Report.drawChance = () => {
   const { chance, bar, chanceSaid, source } = Report.parts;
   const { view, state, progress } = Report;
-  const some = state.given.length > 0 || state.setting !== null;
+  const count = Report.assumed(state);
+  const some = count > 0;
   const known = some && view?.chance && !progress.old;
   chance.hidden = !known;
   source.hidden = !some || !view || progress.old;
@@ -143,7 +144,7 @@ Report.drawChance = () => {
     bar.style.setProperty("--lower", `${100 * view.chance.lower}%`);
     bar.style.setProperty("--upper", `${100 * view.chance.upper}%`);
     bar.classList.toggle("interval", !view.chance.exact);
-    chanceSaid.textContent = Report.chanceSentence(view.chance, state.given.length + (state.setting === null ? 0 : 1), Report.data.posterior);
+    chanceSaid.textContent = Report.chanceSentence(view.chance, count, Report.data.posterior);
   }
   if (!source.hidden) {
     const told = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
@@ -314,7 +315,7 @@ Report.drawHistory = () => {
   };
   name(Report.parts.undo, "Undo", Report.past.at(-1));
   name(Report.parts.redo, "Redo", Report.future.at(-1));
-  Report.parts.reset.setAttribute("aria-disabled", String(Report.keyOf(Report.state) === Report.keyOf({ given: [], setting: null })));
+  Report.parts.reset.setAttribute("aria-disabled", String(Report.assumed(Report.state) === 0));
   Report.parts.buttons.hidden = Report.past.length + Report.future.length === 0;
 };
 
@@ -329,7 +330,7 @@ Report.drawAssumptions = () => {
   }
   Report.drawTrouble();
   Report.drawHistory();
-  const idle = Report.state.given.length === 0 && Report.state.setting === null;
+  const idle = Report.assumed(Report.state) === 0;
   Report.parts.hint.hidden = !idle;
   Report.find("assumptions").classList.toggle("idle", idle);
   document.querySelectorAll(".pair-choices").forEach(Report.markChoices);
@@ -355,7 +356,7 @@ Report.tellChange = ({ asking, trouble }) => {
     return `${Report.plainWords(parts)} from ${numbers.join(" to ")}${now ? `, ${now}` : ""}`;
   });
   const told = changes.length === 0 ? Report.nothingChanged() : `${changes.length} ${changes.length === 1 ? "pair" : "pairs"} changed. ${most.join("; ")}.`;
-  Report.say(`${Report.chanceSentence(Report.view?.chance ?? null, Report.state.given.length, Report.data.posterior)} ${told}`);
+  Report.say(`${Report.chanceSentence(Report.view?.chance ?? null, Report.assumed(Report.state), Report.data.posterior)} ${told}`);
 };
 
 // Ctrl+Z and its like, unless one is writing.

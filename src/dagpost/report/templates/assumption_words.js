@@ -95,13 +95,15 @@ Report.secondsWords = (seconds) => {
 
 // What is added below a picture that is saved: under what it was drawn. Nothing where nothing is assumed.
 Report.underWords = () => {
-  const { given, setting } = Report.shownState ?? { given: [], setting: null };
-  if (given.length === 0 && setting === null) return "";
+  const { given, setting } = Report.shownState ?? Report.NOTHING;
+  if (Report.assumed({ given, setting }) === 0) return "";
   const said = given.map((assumption) => Report.plainWords(Report.assumptionParts(assumption)));
-  if (setting !== null) said.push(`setting ${setting}`);
+  for (const [name, value] of Object.entries(setting)) said.push(`${name} = ${Report.threeDigits(value)}`);
   const chance = Report.view.chance ? ` (probability ${Report.chanceNumber(Report.view.chance.value)})` : "";
   return ` Assumed: ${said.join("; ")}${chance}. ${Report.sourceSentence(Report.view)}`;
 };
+
+Report.threeDigits = (value) => String(Number(value.toPrecision(3)));
 
 // An assumption as people say it, with places for names.
 Report.assumptionParts = ({ kind, from, to, text }) => ({
@@ -124,7 +126,7 @@ Report.plainWords = (parts) => parts.map((part) => (typeof part === "number" ? R
 Report.stepWords = ({ did, about }) => ({
   assume: () => `assume ${Report.plainWords(Report.assumptionParts(about))}`,
   free: () => `free ${Report.plainWords(Report.assumptionParts(about))}`,
-  set: () => "the setting of the score",
+  set: () => about,
   reset: () => "free everything",
   open: () => "the assumptions of the link",
 }[did]());

@@ -3,10 +3,15 @@
 // drawn here: `state` and `view` are events of the document, and others listen.
 //
 // An assumption is {kind, from, to, text}: kind "edge", "no-edge", "joined", "apart", "path" or "no-path" about two
-// variables by their places, or "statement" with a text of the statement language. A source is {name, view}, where
-// view(state, signal) gives a view, now or later, or null if it cannot say.
+// variables by their places, or "statement" with a text of the statement language. `setting` has values of what the model
+// averages over, by name. A source is {name, view}, where view(state, signal) gives a view, now or later, or null if it
+// cannot say.
 
-Report.state = { given: [], setting: null };
+Report.NOTHING = Object.freeze({ given: Object.freeze([]), setting: Object.freeze({}) });
+// How much is assumed in a state, or in that of a view.
+Report.assumed = ({ given, setting }) => given.length + Object.keys(setting).length;
+
+Report.state = Report.NOTHING;
 Report.sources = [];
 // What is shown now, and what was found without any assumption.
 Report.view = null;
@@ -98,7 +103,7 @@ Report.circle = (given) => {
 Report.past = [];
 Report.future = [];
 
-Report.keyOf = (state) => JSON.stringify([state.given.map(Report.statementOf), state.setting ?? null]);
+Report.keyOf = ({ given, setting }) => JSON.stringify([given.map(Report.statementOf), Object.entries(setting).sort()]);
 
 // Goes to a state; `step` says what was done, for the names of undo and redo.
 Report.goTo = (state, step) => {
@@ -110,7 +115,7 @@ Report.goTo = (state, step) => {
 };
 
 Report.arrive = (state) => {
-  Report.state = Object.freeze({ given: Object.freeze([...state.given]), setting: state.setting ?? null });
+  Report.state = Object.freeze({ given: Object.freeze([...state.given]), setting: Object.freeze({ ...state.setting }) });
   // Whoever hears of the state should not take the view in sight for its own.
   Report.progress = { asking: true, trouble: null, old: true };
   document.dispatchEvent(new CustomEvent("state", { detail: Report.state }));
@@ -146,13 +151,18 @@ Report.freePair = (from, to) => {
 Report.aboutEdge = (assumption, from, to) => Report.samePair(assumption, { kind: "edge", from, to })
   && !assumption.kind.endsWith("path");
 
-// One value of what the score averages over; null: averaged again.
-Report.setSetting = (setting) => Report.goTo({ given: Report.state.given, setting }, { did: "set", setting });
+// One value of what the model averages over; null: averaged again.
+Report.setSetting = (name, value) => {
+  const { given, setting } = Report.state;
+  const others = Object.entries(setting).filter(([own]) => own !== name);
+  const values = value === null ? others : [...others, [name, value]];
+  return Report.goTo({ given, setting: Object.fromEntries(values) }, { did: "set", about: name });
+};
 
-Report.reset = () => Report.goTo({ given: [], setting: null }, { did: "reset" });
+Report.reset = () => Report.goTo(Report.NOTHING, { did: "reset" });
 
 // Everything at once: the state of a link or of the command line.
-Report.restore = ({ given, setting = null }) => Report.goTo({
+Report.restore = ({ given, setting = {} }) => Report.goTo({
   given: given.map((own) => Object.freeze({ ...own, text: Report.statementOf(own) })), setting,
 }, { did: "open" });
 
@@ -254,7 +264,7 @@ Report.take = (view, state) => {
   if (Report.isOld()) Report.beforeView = Report.view;
   Report.view = view;
   Report.shownState = state;
-  if (state.given.length === 0 && state.setting === null) Report.baseView = view;
+  if (Report.assumed(state) === 0) Report.baseView = view;
   Report.announceView();
 };
 

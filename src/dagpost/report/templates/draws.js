@@ -25,7 +25,7 @@ Report.warmUp = () => {
     () => Report.ancestorsIn(all),
     () => Report.neighboursIn(all, facts, Math.min(2, all.kinds - 1)),
     // Compiles the rest.
-    () => { if (all.nodes > 1) Report.draws.view({ given: [{ kind: "no-edge", from: 0, to: 1, text: "" }], setting: null }); },
+    () => { if (all.nodes > 1) Report.draws.view({ given: [{ kind: "no-edge", from: 0, to: 1, text: "" }], setting: {} }); },
   ];
   const next = () => {
     if (Report.draws.all !== all) return;
@@ -96,7 +96,7 @@ Report.allPlaces = (all) => {
 
 // The places of the graphs in which all assumptions hold; null where one of these cannot be judged.
 Report.placesLeft = (all, { given, setting }) => {
-  if (setting !== null && setting !== undefined) return null;
+  if (Object.keys(setting).length > 0) return null;
   let places = Report.allPlaces(all);
   for (const assumption of given) {
     places = Report.narrowed(all, places, assumption);
@@ -279,7 +279,7 @@ Report.shareIn = ({ edges, paths, paths_exact: exact }, kind, from, to) => {
 
 Report.draws.view = (state) => {
   const { all, facts } = Report.draws;
-  if (state.given.length === 0 && state.setting == null && Report.data.base) return Report.baseOfPage();
+  if (Report.assumed(state) === 0 && Report.data.base) return Report.baseOfPage();
   if (Report.draws.trouble) throw new Error(Report.draws.trouble);
   if (!all) return Report.draws.ready ? Report.draws.ready.then(() => Report.draws.view(state)) : null;
   const places = Report.placesLeft(all, state);
@@ -294,7 +294,7 @@ Report.draws.view = (state) => {
   if (!none) Report.addAssumed(all, facts, places, total, known, shares);
   return {
     given: state.given.map((assumption) => assumption.text),
-    setting: null,
+    setting: {},
     chance: state.given.length === 0 ? null : Report.chanceOf(all, facts, places, state.given),
     source: "draws",
     final: true,

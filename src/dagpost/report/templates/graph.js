@@ -96,7 +96,7 @@ Report.tellShown = () => {
   // What a reader who sees no picture is told of it.
   const most = shown.slice(0, 12).map(({ from, to, head, joined, word }) =>
     `${names[from]} ${head ? "→" : "–"} ${names[to]} ${Report.number(joined)} (${word})`);
-  const under = Report.isBase(Report.view) ? "" : ` Under ${Report.view.given.length === 1 ? "an assumption" : "assumptions"}.`;
+  const under = Report.isBase(Report.view) ? "" : ` Under ${Report.assumed(Report.view) === 1 ? "an assumption" : "assumptions"}.`;
   for (const svg of Report.pictures()) {
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", `Graph.${under} ${words}${most.length > 0 ? ` Most: ${most.join("; ")}.` : ""}`);

@@ -28,7 +28,7 @@
   Report.pairAt = (place) => Report.pairs[place]
     ?? { from: ends[place][0], to: ends[place][1], joined: 0, word: "unknown", head: false, said: Report.data.terms.never, parts: null };
 
-  Report.isBase = (view) => !view || (view.given.length === 0 && view.setting === null);
+  Report.isBase = (view) => !view || Report.assumed(view) === 0;
 
   // All pairs under a view, by place. Without assumptions: what the page was made with, which says more.
   Report.pairsIn = (view) => {
