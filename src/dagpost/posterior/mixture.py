@@ -9,7 +9,7 @@ where `w_a = p(a) Z_a / Z` is the posterior probability of the value. `P(f | g)`
 mixed first: never a mixture of ratios. A drawn graph is one of the value that was drawn before it, and its `p(G, D)` is
 that of the mixture; so is the chance `q(G)` that it is drawn, and all weights of samples (weights.py) hold unchanged.
 The weights of graphs under different densities of edges are comparable once each is divided by its sum over all graphs
-that rules and limits allow (log_constants.py); `log_prior` of a part includes that constant, and so do the evidence and
+that rules and limits allow (prior_weights.py); `log_prior` of a part includes that constant, and so do the evidence and
 `p(G, D)` of a mixture over densities: those are of a prior that sums to 1.
 (Graphs drawn in orders have `q(G)` in proportion to `p(G, D)` times the number of orders they fit, under every value.)
 

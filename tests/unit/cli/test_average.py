@@ -63,3 +63,12 @@ def test_the_best_graphs_of_a_table_are_those_of_the_average(run: Run, table: st
 def test_chains_are_refused_in_the_words_of_the_command_line(run: Run, table: str) -> None:
     result = run("fit", table, "--ess", "average", "--method", "partition-mcmc", status=2)
     assert "which the method 'partition-mcmc' does not have. Set it, as in --ess 5.0, and compare" in result.stderr
+
+
+@pytest.mark.parametrize("asked", [["--method", "block-gibbs:chains=2,burn_in=20"], ["--method", "bootstrap"]])
+def test_a_prior_that_is_left_to_us_is_one_density_where_evidence_is_out_of_reach(
+    run: Run, table: str, tmp_path: Path, asked: list[str]
+) -> None:
+    run("fit", table, *asked, "--seed", "1", "-o", "m", "-q")
+    # Three columns: one expected parent each is every edge as probable as not.
+    assert DagPosterior.load(tmp_path / "m").fitted_.settings["prior"]["probability"] == 0.5
