@@ -12,9 +12,10 @@ import matplotlib.pyplot as plt
 from dagpost import DagPosterior, datasets, plots
 
 table = datasets.load("coronary")
-exact = DagPosterior(score="bdeu").fit(table)
+same = {"score": "bdeu", "prior": "uniform"}  # one posterior for all
+exact = DagPosterior(**same).fit(table)
 runs = {
-    method: [DagPosterior(score="bdeu", method=method).fit(table).sample(3_000, seed=seed) for seed in range(4)]
+    method: [DagPosterior(**same, method=method).fit(table).sample(3_000, seed=seed) for seed in range(4)]
     for method in ("exact-layers", "iw-dds")
 }
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
