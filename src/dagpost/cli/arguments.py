@@ -34,14 +34,6 @@ def parse_score(text: str, ess: str | None) -> Any:
     return parse_choice(text, SCORES, **{_ESS: _parse_sizes(ess)})
 
 
-def parse_prior(text: str) -> Any:
-    """A prior by its name; one that is left to us stays so, since it depends on table and method."""
-    from dagpost.priors.resolve import is_automatic, resolve_prior
-
-    prior = resolve_prior(text)
-    return text if is_automatic(text) else prior
-
-
 def _parse_sizes(text: str) -> float | str | list[float]:
     """One equivalent sample size, or several to average over."""
     try:
