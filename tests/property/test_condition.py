@@ -20,6 +20,7 @@ from tests.naive.mixture import Mixture
 from tests.tools.examples import examples
 
 from dagpost import BDeu, DagPosterior, LocalScores
+from dagpost._tools.mixture import grid_of
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, NoGraphError
@@ -101,7 +102,7 @@ def model_of(weights: list[NDArray[np.float64]], modularity: str) -> DagPosterio
         mixture = BDeu(tuple(float(size) for size in range(1, len(weights) + 1))).mixture()
         assert mixture is not None
         parts = [ExactWorkspace(own, 3, ThreadEngine(1), NO_PROGRESS) for own in weights]
-        mixed = MixedWorkspace(mixture, parts, ThreadEngine(1), NO_PROGRESS)
+        mixed = MixedWorkspace(grid_of([mixture]), parts, ThreadEngine(1), NO_PROGRESS, ordinary=4)
         model.fitted_ = replace(model.fitted_, workspace=mixed, _remembered={})
     return model
 

@@ -143,7 +143,7 @@ def cells(rows: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.fixture(scope="module", params=["structure", "order"])
 def model(request: pytest.FixtureRequest, cells: pd.DataFrame) -> DagPosterior:
-    return DagPosterior(modularity=request.param, seed=1).fit(cells, counts="count")
+    return DagPosterior(prior="uniform", modularity=request.param, seed=1).fit(cells, counts="count")
 
 
 def masses(cells: pd.DataFrame, modularity: str, forbidden: int = 0) -> dict[naive.Dag, float]:
@@ -165,7 +165,7 @@ def edges_of(graphs: dict[naive.Dag, float]) -> np.ndarray:
 
 
 def test_a_million_clear_rows_are_answered_as_the_cells_they_fall_into(rows: pd.DataFrame, model: DagPosterior) -> None:
-    by_row = DagPosterior(modularity=model.modularity, seed=1).fit(rows)
+    by_row = DagPosterior(prior="uniform", modularity=model.modularity, seed=1).fit(rows)
     np.testing.assert_array_equal(by_row.edge_probabilities_.to_numpy(), model.edge_probabilities_.to_numpy())
     assert by_row.log_evidence_ == model.log_evidence_
 
@@ -196,7 +196,7 @@ def test_draws_from_a_million_clear_rows_have_the_frequencies_of_all_graphs(
 
 
 def test_components_of_a_million_clear_rows_have_the_posterior_of_all_graphs(cells: pd.DataFrame) -> None:
-    model = DagPosterior(tiers=[["a", "b"], ["c", "d"]], seed=1).fit(cells, counts="count")
+    model = DagPosterior(prior="uniform", tiers=[["a", "b"], ["c", "d"]], seed=1).fit(cells, counts="count")
     graphs = masses(cells, "structure", 0b1100)
     np.testing.assert_allclose(model.edge_probabilities_.to_numpy(), edges_of(graphs), rtol=0, atol=1e-7)
 

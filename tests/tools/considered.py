@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dagpost import BlockGibbs, DagPosterior
+from dagpost import BlockGibbs, DagPosterior, UniformPrior
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.families.considered_sets import ConsideredSets
@@ -76,7 +76,7 @@ def wide_model(columns: int = 70, *, method: Any = None, samples: int = 400) -> 
     score, names = resolve_score(model.score), tuple(f"V{column}" for column in range(columns))
     model.fitted_ = Fitted(
         DataFacts(names, ((0, 1),) * columns, 100, "0" * 64),
-        described_settings(model, Constraints(), score),
+        described_settings(model, Constraints(), score, UniformPrior()),
         score,
         BlockGibbs(chains=2, burn_in=20) if method is None else method,
         "a trial",

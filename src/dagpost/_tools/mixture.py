@@ -83,9 +83,9 @@ class Grid:
                 averaged = " and ".join(f"{axis.setting!r}" for axis in self.axes)
                 raise InputError(f"This model averages over {averaged}. Got the setting {name!r}.")
             values = self.axes[place].values
-            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or value not in values:
+            number = _place(value, values)
+            if number is None:
                 raise refusal(value, "setting", None, f"one of the values that {name} has, {_listed(values)}")
-            number = values.index(value)
             kept = [cell for cell in kept if self.cells[cell][place] == number]
         return tuple(kept)
 
@@ -96,6 +96,13 @@ def grid_of(axes: Sequence[Mixture[Any]], log_constants: Sequence[float] = ()) -
     own = [np.asarray(axis.log_priors) for axis in axes]
     own[-1] = own[-1] - constants
     return Grid(tuple(axes), tuple(float(sum(cell)) for cell in product(*own)))
+
+
+def _place(value: Any, values: Sequence[float]) -> int | None:
+    """Which of some values is meant, as they are shown to people: to six digits."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        return None
+    return next((place for place, own in enumerate(values) if math.isclose(own, value, rel_tol=1e-5)), None)
 
 
 def _listed(values: Sequence[float]) -> str:

@@ -305,6 +305,7 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
         method.check_names(names)
     # Of scores from elsewhere nobody knows on which scale they are: nothing is added to them unasked.
     prior = UniformPrior() if is_automatic_prior(model.prior) else resolve_prior(model.prior)
+    chosen, prior = prior, prior.settled(names, constraints.matrices(names, scores.max_parents)[1])
     log_weights = scores.values + log_prior(names, scores.max_parents, prior, constraints)
     constraints.leave_unmodelled(names, log_weights)
     check_weights(log_weights, scores.max_parents, names)
@@ -323,7 +324,7 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
         workspace = over_densities(method, model.modularity, before, None, workspace.parts, engine, reporter)
     fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
     data = DataFacts(names, (None,) * len(names), None, fingerprint)
-    settings = {**described_settings(model, constraints, resolve_score(model.score), prior), "score": _GIVEN_SCORES}
+    settings = {**described_settings(model, constraints, resolve_score(model.score), chosen), "score": _GIVEN_SCORES}
     identity = identity_of(fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept, workspace.checkpointed(kept):
         everything = checkpoint is not None

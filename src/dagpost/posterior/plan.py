@@ -166,7 +166,7 @@ def _for_each_part(stages: list[Cost], workspace: Workspace) -> list[Cost]:
     # By components, the probabilities of those that weigh anything stay, until all are mixed.
     summed = min(cells, _SUMMED_WHOLE)
     held = 16 * families_of(own.lists) if isinstance(own, ComponentWorkspace) else 0
-    words = f", for each of {cells} values of {workspace.grid.words}"
+    words = f", for each of {cells} values of the {workspace.grid.words}"
 
     def in_all(stage: Cost) -> Cost:
         if stage.stage == "samples":

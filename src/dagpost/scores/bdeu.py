@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from dagpost.scores.cells import CellFunction
 
 AVERAGE = "average"
-#: What "average" stands for: from a prior worth two rows to one worth a small table, in steps of a factor of about five,
-#: since answers change with the ratio of sizes. On tables of levels with known truth (benchmarks/worlds.py, seeds for
-#: choosing) these four lose less than 1, 2, 5, 10, 20 and 50: 0.235 against 0.255, in two thirds of the time.
+#: What "average" stands for: from a prior worth two rows to one worth a small table, in steps of a factor of about
+#: five, since answers change with the ratio of sizes. On tables of levels with known truth (benchmarks/worlds.py, seeds
+#: for choosing) these four lose less than 1, 2, 5, 10, 20 and 50: 0.235 against 0.255, in two thirds of the time.
 SIZES = (2.0, 10.0, 50.0, 200.0)
 
 

@@ -29,11 +29,16 @@ def about_in(path: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("statements", "setting"),
-    [(["a -> b"], None), (['a -> b & !(b -> "c c")', "a ~> d"], None), (["b -> a"], 10.0), ([], 5.0)],
+    [
+        (["a -> b"], None),
+        (['a -> b & !(b -> "c c")', "a ~> d"], None),
+        (["b -> a"], {"equivalent sample size": 10.0}),
+        ([], {"equivalent sample size": 50.0}),
+    ],
     ids=["parents", "graphs", "both", "a value"],
 )
 def test_a_conditioned_model_comes_back(
-    statements: list[str], setting: float | None, model: DagPosterior, tmp_path: Path
+    statements: list[str], setting: dict[str, float] | None, model: DagPosterior, tmp_path: Path
 ) -> None:
     given = model.given(*statements, setting=setting)
     given.save(tmp_path / "m")
@@ -41,7 +46,7 @@ def test_a_conditioned_model_comes_back(
     assert loaded.condition_ is not None
     assert given.condition_ is not None
     assert loaded.condition_.statements == given.condition_.statements
-    assert loaded.condition_.setting == setting
+    assert loaded.condition_.setting == (setting or {})
     assert float(loaded.condition_.probability) == pytest.approx(float(given.condition_.probability), abs=1e-12)
     np.testing.assert_allclose(loaded.edge_probabilities_, given.edge_probabilities_, atol=1e-12)
     np.testing.assert_allclose(loaded.probability_matrix(), given.probability_matrix(), atol=1e-12)
@@ -63,12 +68,12 @@ def test_a_function_of_python_is_not_kept(model: DagPosterior, tmp_path: Path) -
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"statements": "a -> b", "setting": None},
-        {"statements": [1], "setting": None},
-        {"statements": ["a -> nobody"], "setting": None},
-        {"statements": ["__import__('os')"], "setting": None},
+        {"statements": "a -> b", "setting": {}},
+        {"statements": [1], "setting": {}},
+        {"statements": ["a -> nobody"], "setting": {}},
+        {"statements": ["__import__('os')"], "setting": {}},
         {"statements": ["a -> b"], "setting": "x"},
-        {"statements": ["a -> b", "b -> a"], "setting": None},
+        {"statements": ["a -> b", "b -> a"], "setting": {}},
         ["a -> b"],
     ],
     ids=repr,
@@ -89,7 +94,7 @@ def test_samples_say_what_they_are_given(model: DagPosterior, tmp_path: Path) ->
     sample.save(tmp_path / "s")
     loaded = DagSample.load(tmp_path / "s")
     assert loaded.provenance["given"] == ["a -> b"]
-    assert loaded.provenance["given_setting"] == 10.0
+    assert loaded.provenance["given_setting"] == {"equivalent sample size": 10.0}
     assert "given a -> b and equivalent sample size = 10" in repr(loaded)
     assert "in one and None in the other" in str(refusal(sample, model.sample(30, seed=2)))
     assert "given is ['a -> b'] in one and ['b -> a'] in the other" in str(

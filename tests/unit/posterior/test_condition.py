@@ -213,7 +213,7 @@ def test_time_is_reckoned(model: DagPosterior) -> None:
     fitted_model = model.fitted_
     single = condition_seconds(fitted_model, parse("A -> B", NAMES).feature)
     assert 0.0 < single < condition_seconds(fitted_model, parse("A -- B", NAMES).feature) < 1.0
-    assert condition_seconds(fitted_model, None, 10.0) < single
+    assert condition_seconds(fitted_model, None, {"equivalent sample size": 10.0}) < single
     assert condition_seconds(fitted_model, parse("A ~> B", NAMES).feature) == math.inf
 
 
@@ -393,7 +393,7 @@ def test_wrong_conditions_are_named(model: DagPosterior, given: dict[str, Any], 
 
 
 def test_a_score_without_a_setting_takes_none() -> None:
-    with pytest.raises(InputError, match="does not average over a setting"):
+    with pytest.raises(InputError, match="this model averages over no setting"):
         fitted(score="bdeu").given(setting=10.0)
 
 

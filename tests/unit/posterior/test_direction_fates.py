@@ -76,7 +76,7 @@ def test_clear_directions_that_hang_on_the_equivalent_sample_size_do_not_survive
     assert found.summary().endswith("None of 5 clear directions stays clear under every choice.")
     assert "5 with equivalent sample size 1" in found.directions_lost()
     share, lowest, verdict = found.table()["direction"].loc[("M. Work", "P. Work")].tolist()
-    assert verdict == "← stays clear in 3 of 5; open with equivalent sample size 1"
+    assert verdict == "← stays clear in 4 of 7; open with equivalent sample size 1"
     assert lowest < 0.6 < share
     assert share >= 0.9
     assert found.table()["direction"].loc[("Smoking", "P. Work")].tolist()[2] == ""

@@ -15,7 +15,6 @@ from tests.naive.summaries import sample_of
 from dagpost import BDeu, CustomScore, DagPosterior, DagSample, GivenOrder, PartitionMCMC, compelled, datasets
 from dagpost.errors import InputError
 from dagpost.features import evaluate
-from dagpost.files import archive
 from dagpost.posterior.directions import (
     ASSUMPTION,
     CLEAR,
@@ -323,22 +322,6 @@ def test_files_keep_what_was_set(experiment: Any, tmp_path: Path) -> None:
     assert loaded.fitted_.data.targets == ((), ("b",))
     pd.testing.assert_frame_equal(loaded.directions(), model.directions())
     assert pairs_of(DagSample.load(tmp_path / "graphs.dags")) == pairs_of(model)
-
-
-def test_files_that_do_not_say_what_was_set_give_observational_directions_and_say_so(
-    experiment: Any, tmp_path: Path
-) -> None:
-    rows, what = experiment
-    model = DagPosterior(prior="uniform", score="bdeu", seed=1).fit(rows, interventions=what)
-    model.save(tmp_path / "model.dagpost")
-    about, arrays = archive.read_archive(tmp_path / "model.dagpost", "model")
-    del about["targets"], about["sample"]["provenance"]["targets"]
-    archive.write_archive(tmp_path / "old.dagpost", "model", about, arrays)
-    old = DagPosterior.load(tmp_path / "old.dagpost")
-    assert pairs_of(old)["b", "c"] == "open"
-    assert "was not kept" in directions_of(old.fitted_).note
-    assert "was not kept" in directions_of_sample(old.own_sample()).note
-    assert directions_of(model.fitted_).note == ""
 
 
 def test_samples_that_do_not_name_what_was_set_go_together_with_those_that_do(experiment: Any) -> None:

@@ -350,7 +350,7 @@ def test_a_file_gives_back_the_same_answers(modularity: Any, method: str, tmp_pa
     [
         (lambda about, _: about["mixture"].update(shares=[0.5, 0.6]), "shares"),
         (lambda about, _: about["mixture"].update(shares=[1.0]), "shares"),
-        (lambda about, _: about["mixture"].update(values=[1.0, 3.0]), "averages over"),
+        (lambda about, _: about["mixture"]["settings"][0].update(values=[1.0, 3.0]), "averages over"),
         (lambda about, _: about["mixture"].update(structure_log_evidences=[1.0]), "structure_log_evidences"),
         (lambda _, arrays: arrays.pop("part1_log_weights"), "part1_log_weights"),
         (lambda _, arrays: arrays.update(part1_log_weights=np.zeros((1, 2))), "part1_log_weights of shape"),
@@ -377,10 +377,10 @@ def test_methods_without_exact_evidence_are_refused(method: str) -> None:
     table = random_table(3, 20, 1)
     for ask in (model.fit, model.plan):
         with pytest.raises(
-            InputError, match=f"exact evidence of each, which the method '{method}' does not have"
+            InputError, match=f"exact evidence of each value, which the method '{method}' does not have"
         ) as said:
             ask(table)
-    assert "Set it, as in equivalent_sample_size=" in str(said.value)
+    assert "Choose one, such as BDeu(equivalent_sample_size=10.0)" in str(said.value)
 
 
 def test_too_many_columns_are_refused_before_they_are_scored() -> None:
@@ -414,13 +414,14 @@ def test_an_ordinary_model_has_no_weights_of_a_mixture() -> None:
 
 def test_a_plan_counts_every_size_once_in_time_and_tables_once_in_memory() -> None:
     table = random_table(4, 20, 1)
-    one, six = (DagPosterior(BDeu(size), prior="uniform").plan(table).stages for size in (1.0, "average"))
-    by_name = [{stage.stage: stage for stage in stages} for stages in (one, six)]
-    assert by_name[1]["tables"].seconds == pytest.approx(6 * by_name[0]["tables"].seconds)
+    one, four = (DagPosterior(BDeu(size), prior="uniform").plan(table).stages for size in (1.0, "average"))
+    by_name = [{stage.stage: stage for stage in stages} for stages in (one, four)]
+    # The evidence of each, and the sums of those that weigh anything.
+    assert by_name[1]["tables"].seconds == pytest.approx((4 * 0.4 + 4) * by_name[0]["tables"].seconds)
     assert by_name[1]["tables"].size == by_name[0]["tables"].size
-    assert by_name[1]["scores"].seconds == pytest.approx(6 * by_name[0]["scores"].seconds)
+    assert by_name[1]["scores"].seconds == pytest.approx(4 * by_name[0]["scores"].seconds)
     assert by_name[1]["samples"] == by_name[0]["samples"]
-    assert "for each of 6 equivalent sample sizes" in by_name[1]["tables"].what
+    assert "for each of 4 values of the equivalent sample size" in by_name[1]["tables"].what
 
 
 def test_progress_says_which_size() -> None:

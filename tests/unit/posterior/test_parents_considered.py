@@ -42,7 +42,7 @@ def test_a_fit_says_what_was_considered(model: DagPosterior) -> None:
 
 def test_an_average_over_a_setting_has_no_one_list() -> None:
     averaged = DagPosterior(BDeu((1.0, 10.0)), prior="uniform").fit(datasets.load("coronary"))
-    with pytest.raises(InputError, match="one equivalent sample size"):
+    with pytest.raises(InputError, match="one value of equivalent sample size"):
         averaged.parents_considered()
 
 

@@ -102,7 +102,7 @@ def test_a_plan_speaks_of_what_the_fit_then_does() -> None:
     assert plan.method == model.fitted_.method.name
     assert plan.exact
     assert model.exact_
-    assert "for each of 6 equivalent sample sizes" in plan.stages[0].what
+    assert "for each of 4 values of the equivalent sample size" in plan.stages[0].what
     held = sum(array.nbytes for part in model.fitted_.workspace.parts for array in part.log_weights)
     assert plan.stages[0].size == held
 
@@ -114,7 +114,7 @@ def test_the_automatic_score_averages_where_groups_and_families_cost_no_more_tha
         (random_levels(60), {"tiers": tiers_of([15] * 4), "max_parents": 3}),
     ]
     for table, rules in averaged:
-        assert "for each of 6" in str(DagPosterior(**{"prior": "uniform", **rules}).plan(table))
+        assert "for each of 4" in str(DagPosterior(**{"prior": "uniform", **rules}).plan(table))
     single = [
         (random_levels(19), {}),
         (random_levels(24), {"tiers": tiers_of([19, 5]), "max_parents": 2}),
@@ -122,4 +122,4 @@ def test_the_automatic_score_averages_where_groups_and_families_cost_no_more_tha
         (random_levels(40), {"tiers": tiers_of([10] * 4), "max_parents": 5}),
     ]
     for table, rules in single:
-        assert "for each of 6" not in str(DagPosterior(**{"prior": "uniform", **rules}).plan(table))
+        assert "for each of 4" not in str(DagPosterior(**{"prior": "uniform", **rules}).plan(table))

@@ -68,11 +68,17 @@ def test_a_model_takes_a_prior_by_object_and_by_name_with_its_argument() -> None
 
 def test_ours_say_what_others_ask_of_them() -> None:
     assert PRIORS.names()[:3] == ("uniform", "indegree", "edge")
-    for prior in (UniformPrior(), resolve_prior("indegree"), EdgePrior(0.25)):
+    for prior in (
+        UniformPrior(),
+        resolve_prior("indegree"),
+        EdgePrior(0.25),
+        EdgePrior("average"),
+        EdgePrior((0.1, 0.3)),
+    ):
         assert prior.summary
-        assert prior.in_words().startswith("before the data")
+        assert "before the data" in prior.in_words()
         assert from_json(to_json(prior), PRIORS) == prior
-    assert to_json(EdgePrior(0.25)) == {"kind": "EdgePrior", "probability": 0.25}
+    assert to_json(EdgePrior(0.25)) == {"kind": "EdgePrior", "probability": 0.25, "otherwise": None}
     assert isinstance(to_json(CustomPrior(len)), str)
 
 

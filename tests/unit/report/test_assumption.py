@@ -79,7 +79,7 @@ def test_a_report_of_a_plain_model_says_nothing_of_assumptions(model: DagPosteri
 SOURCES: dict[str, Callable[[DagPosterior], Any]] = {
     "weights": lambda model: model.given(*STATEMENTS),
     "graphs": lambda model: model.given("a ~> d"),
-    "a value": lambda model: model.given("a -> b", setting=10.0),
+    "a value": lambda model: model.given("a -> b", setting={"equivalent sample size": 10.0}),
     "a sample of it": lambda model: model.given("a -> b").sample(60, seed=5),
     "a part of a sample": lambda model: model.sample(200, seed=5).given("a -> b"),
 }

@@ -110,7 +110,7 @@ def test_families_of_latent_numbers_have_no_scores_and_those_of_numbers_have_tho
     numbers = frame_of()[["age", "pressure"]]
     found = local_scores(numbers, "latent-gaussian").values
     assert found == pytest.approx(local_scores(numbers**3, "latent-gaussian").values)
-    model = DagPosterior("latent-gaussian").fit(numbers)
+    model = DagPosterior("latent-gaussian", prior="uniform").fit(numbers)
     assert model.log_joint([("age", "pressure")]) == pytest.approx(found[0, 0] + found[1, 1])
 
 

@@ -321,7 +321,7 @@ def test_names_cannot_become_code(tmp_path: Path) -> None:
     model.fit(random_table(hostile), counts=None)
     code = python_code(gather(model.fitted_))
     assert code is not None
-    space: dict[str, Any] = {"DagPosterior": lambda **settings: settings, "BDeu": BDeu}
+    space: dict[str, Any] = {"DagPosterior": lambda **settings: settings, "BDeu": BDeu, "EdgePrior": EdgePrior}
     exec(next(re.finditer(r"model = DagPosterior\(.*?\n\)", code, re.DOTALL))[0], space)
     assert space["model"]["required"] == [(hostile[0], hostile[1])]
     page = written(model, tmp_path)

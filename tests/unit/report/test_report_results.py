@@ -145,7 +145,7 @@ def test_a_report_without_a_sample_says_how_to_have_directions(tmp_path: Path) -
 
 
 def test_a_bootstrap_tells_prior_limit_and_how_close_its_shares_are(tmp_path: Path) -> None:
-    model = DagPosterior(score="bdeu", method=Bootstrap(replicates=100), max_parents=2, seed=1).fit(
+    model = DagPosterior(score="bdeu", prior="uniform", method=Bootstrap(replicates=100), max_parents=2, seed=1).fit(
         datasets.load("coronary")
     )
     page = written(model, tmp_path)

@@ -17,7 +17,7 @@ from dagpost.report.sensitivity_table import sensitivity_section
 
 
 def test_the_section_says_what_does_not_survive(tmp_path: Path) -> None:
-    model = DagPosterior(BDeu(1), samples=500, seed=1).fit(coronary_of_the_paper())
+    model = DagPosterior(BDeu(1), prior="uniform", samples=500, seed=1).fit(coronary_of_the_paper())
     words = written(model, tmp_path).sections["choices"]
     assert model.sensitivity().summary() in words
     assert "Smoking — Pressure✗ falls to 0.47 with prior edge:0.1" in words
@@ -28,16 +28,16 @@ def test_the_section_says_what_does_not_survive(tmp_path: Path) -> None:
 
 def test_names_stay_text() -> None:
     table = pd.DataFrame({"<i>a": [0, 0, 1, 1], "{{title}}": [0, 1, 0, 1], "n": [35, 25, 25, 35]})
-    section = sensitivity_section(gather(DagPosterior(BDeu(1)).fit(table, counts="n").fitted_))
+    section = sensitivity_section(gather(DagPosterior(BDeu(1), prior="uniform").fit(table, counts="n").fitted_))
     assert "<i>" not in section
     assert "&lt;i&gt;a" in section
 
 
 def test_a_model_that_was_not_tried_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = DagPosterior(BDeu(1), samples=500, seed=1).fit(datasets.load("coronary"))
+    model = DagPosterior(BDeu(1), prior="uniform", samples=500, seed=1).fit(datasets.load("coronary"))
     monkeypatch.setattr(variations, "QUICK_SECONDS", -1.0)
     words = written(model, tmp_path).sections["choices"]
-    assert "takes 5 more fits" in words
+    assert "takes 7 more fits" in words
     assert "Call model.sensitivity(), or fit with --sensitivity in a terminal." in words
 
 
@@ -50,10 +50,10 @@ def test_a_function_of_the_users_is_not_called_unasked(tmp_path: Path) -> None:
 
     model = DagPosterior(BDeu(1), CustomPrior(flat), samples=500, seed=1).fit(datasets.load("coronary"))
     asked = len(calls)
-    assert "takes 6 more fits. Call model.sensitivity()" in written(model, tmp_path).sections["choices"]
+    assert "takes 8 more fits. Call model.sensitivity()" in written(model, tmp_path).sections["choices"]
     assert len(calls) == asked > 0
     model.sensitivity()
-    assert "hold under each of 6 other choices" in written(model, tmp_path).sections["choices"]
+    assert "hold under each of 8 other choices" in written(model, tmp_path).sections["choices"]
 
 
 def test_a_sample_does_not_say(tmp_path: Path) -> None:
@@ -74,11 +74,11 @@ def test_what_changes_is_listed_and_of_many_some(monkeypatch: pytest.MonkeyPatch
 
 
 def test_clear_directions_that_are_lost_are_marked_wherever_they_stand(tmp_path: Path) -> None:
-    model = DagPosterior(BDeu(5), seed=1).fit(coronary_of_the_paper())
+    model = DagPosterior(BDeu(5), prior="uniform", seed=1).fit(coronary_of_the_paper())
     page = written(model, tmp_path)
     words = page.sections["choices"]
     assert "And of its direction" in words
-    assert "✗ ← stays clear in 3 of 5; open with equivalent sample size 1" in words
+    assert "✗ ← stays clear in 4 of 7; open with equivalent sample size 1" in words
     assert "None of 5 clear directions stays clear under every choice." in words
     assert model.sensitivity().directions_lost() in words
     assert page.sections["pairs"].count("%), but not under every choice") == 5
@@ -87,6 +87,8 @@ def test_clear_directions_that_are_lost_are_marked_wherever_they_stand(tmp_path:
 
 def test_a_model_without_directions_has_no_column_for_them() -> None:
     two = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [35, 25, 25, 35]})
-    section = sensitivity_section(gather(DagPosterior(BDeu(1), tiers=[["a"], ["b"]]).fit(two, counts="n").fitted_))
+    section = sensitivity_section(
+        gather(DagPosterior(BDeu(1), prior="uniform", tiers=[["a"], ["b"]]).fit(two, counts="n").fitted_)
+    )
     assert "What becomes of it" in section
     assert "direction" not in section

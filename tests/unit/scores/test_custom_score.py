@@ -101,7 +101,7 @@ def model() -> DagPosterior:
 def test_a_model_uses_it_like_any_other_score(model: DagPosterior) -> None:
     expected = DagPosterior(prior="uniform", score="k2", max_parents=2).fit(datasets.load("coronary"))
     assert model.log_evidence_ == pytest.approx(expected.log_evidence_, abs=1e-9)
-    assert repr(clone(model)).startswith("DagPosterior(max_parents=2, samples=200, score=CustomScore(k2), seed=1)")
+    assert "score=CustomScore(k2)" in repr(clone(model))
     assert pickle.loads(pickle.dumps(model)).score == CustomScore(k2)
     with pytest.raises(InputError, match=r"CustomScore\(k2\) does not say which it is"):
         model.score_samples(datasets.load("coronary"))

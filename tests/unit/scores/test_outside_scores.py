@@ -101,8 +101,6 @@ def test_ours_say_what_others_ask_of_them() -> None:
         "kind": "BGe", "mean_weight": 2.0, "degrees_of_freedom": 9.0, "prior_mean": [1.0, 2.0], "prior_scale": None
     }  # fmt: skip
     assert from_json(to_json(BGe(2, 9, (1, 2))), SCORES) == BGe(2, 9, (1, 2))
-    # Files that do not mention the scale of the prior are of a time when it was 1.
-    assert from_json({"kind": "BGe", "mean_weight": 2.0}, SCORES) == BGe(2.0, prior_scale=1.0)
 
 
 def test_a_named_class_is_known_by_its_name_where_it_was_imported() -> None:
