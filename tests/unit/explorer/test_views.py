@@ -144,9 +144,9 @@ def test_views_under_each_value_of_each_setting_are_those_of_the_model_given_the
 
 def test_a_view_says_what_it_is_averaged_over() -> None:
     own = session("averaged")
-    assert "Averaged over 6 values of equivalent sample size and 5 values of edge density." in view(own, {})["notes"]
+    assert "Averaged over 4 values of equivalent sample size and 5 values of edge density." in view(own, {})["notes"]
     one = view(own, {"setting": {"edge density": 0.5}})
-    assert "Averaged over 6 values of equivalent sample size." in one["notes"]
+    assert "Averaged over 4 values of equivalent sample size." in one["notes"]
     both = view(own, {"setting": {"edge density": 0.5, "equivalent sample size": 10}})
     assert not any("Averaged" in note for note in both["notes"])
 

@@ -21,7 +21,7 @@ def test_the_section_says_what_does_not_survive(tmp_path: Path) -> None:
     words = written(model, tmp_path).sections["choices"]
     assert model.sensitivity().summary() in words
     assert "Smoking — Pressure✗ falls to 0.47 with prior edge:0.1" in words
-    assert "0.890.890.950.660.470.89" in words
+    assert "0.890.890.950.840.660.470.850.89" in words
     assert "M. Work — P. Work" not in words, "what holds is counted, not listed"
     assert f"Tried: {model.sensitivity().choices()}." in words
 
