@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.setting_text import joined_before
 from dagpost._tools.spelling import in_python
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError, collected_warnings
 from dagpost.explorer.drawn import DrawnGraphs, Left
@@ -247,6 +248,8 @@ def _notes(fitted: Fitted, known: Knowledge) -> list[str]:
         ]
         if said:
             notes.append(f"Averaged over {' and '.join(said)}.")
+    if before := joined_before(fitted.joined_before):
+        notes.append(before)
     if fitted.results.tables:
         notes.append(f"Averaged over {fitted.results.tables:,} completed tables.")
     if fitted.results.verdict:

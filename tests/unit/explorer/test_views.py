@@ -147,6 +147,7 @@ def test_a_view_says_what_it_is_averaged_over() -> None:
     assert "Averaged over 4 values of equivalent sample size and 5 values of edge density." in view(own, {})["notes"]
     one = view(own, {"setting": {"edge density": 0.5}})
     assert "Averaged over 4 values of equivalent sample size." in one["notes"]
+    assert any("Before the data" in note for note in one["notes"])
     both = view(own, {"setting": {"edge density": 0.5, "equivalent sample size": 10}})
     assert not any("Averaged" in note for note in both["notes"])
 
