@@ -115,7 +115,7 @@ class DagPosterior(Estimator):
     verdict_
         Where the edges come from chains, one sentence that says whether to trust them; else None.
     mixture_weights_
-        Where the score averages over a setting, as ``BDeu("average")`` does: the probability of each value.
+        Where the score or the prior averages over a setting, as by default: the probability of each value.
     recipe_, condition_
         What was done with each column: a fitted ``Recipe``; and what `given` takes for true, with its `probability`.
 
@@ -178,15 +178,9 @@ class DagPosterior(Estimator):
         return with_input_tags(self, super().__sklearn_tags__())
 
     def fit(
-        self,
-        X: Any,
-        y: None = None,  # noqa: ARG002
-        *,
-        counts: Any = None,
-        interventions: Any = None,
-        checkpoint: Checkpoint | None = None,
-        **others: Any,
-    ) -> Self:
+        self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None,  # noqa: ARG002
+        checkpoint: Checkpoint | None = None, **others: Any,
+    ) -> Self:  # fmt: skip
         """Compute the posterior of a table.
 
         `X` is a pandas, polars or pyarrow table, a two-dimensional array, the path of a CSV or Parquet file, or a

@@ -13,6 +13,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import refusal
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 
 Choice = TypeVar("Choice")
@@ -81,7 +82,7 @@ class Grid:
             place = next((place for place, axis in enumerate(self.axes) if axis.setting == name), None)
             if place is None:
                 averaged = " and ".join(f"{axis.setting!r}" for axis in self.axes)
-                raise InputError(f"This model averages over {averaged}. Got the setting {name!r}.")
+                raise InputError(f"This model averages over {averaged}. Got the setting {shown(name)}.")
             values = self.axes[place].values
             number = _place(value, values)
             if number is None:

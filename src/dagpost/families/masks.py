@@ -312,3 +312,19 @@ def mask_type(nodes: int) -> type[np.unsignedinteger[Any]]:
 def _together(rows: NDArray[Any]) -> int:
     """How many rows are looked at together."""
     return max(1, _WORDS_AT_A_TIME // max(1, int(np.prod(rows.shape[1:]))))
+
+
+def edges_among(parents: NDArray[np.unsignedinteger[Any]], columns: int) -> Integers:
+    """How many edges of each graph come from the first so many columns."""
+    words = parents.reshape(len(parents), parents.shape[1], -1)
+    low = np.array([(1 << min(max(columns - 64 * word, 0), 64)) - 1 for word in range(words.shape[2])], dtype=np.uint64)
+    edges: Integers = np.bitwise_count(words & low).sum(axis=(1, 2), dtype=np.int64)
+    return edges
+
+
+def unions_of(bits: Masks) -> Masks:
+    """All sets of some columns, by their number in a table of sets, as masks of the columns' bits."""
+    masks = np.zeros(1, dtype=np.uint64)
+    for bit in bits:
+        masks = np.concatenate([masks, masks | bit])
+    return masks

@@ -20,7 +20,9 @@ from dagpost._tools.schema import (
     counts,
     level,
     list_of,
+    mapping,
     masks,
+    number,
     numbers,
     optional,
     probabilities,
@@ -37,6 +39,31 @@ NAMES = list_of(text, "nodes", distinct=True)
 LEVELS = Rule(
     "a list of different levels",
     lambda value, sizes: list_of(level, distinct=True).holds(value, sizes) and len(value) > 0,
+)
+
+#: Numbers of nats: log weights and log evidences.
+NATS = 1e15
+#: What a model averages over.
+MIXTURE = optional(
+    mapping(
+        {
+            "settings": list_of(
+                mapping(
+                    {
+                        "setting": text,
+                        "values": list_of(number(0.0)),
+                        "shares": list_of(number(0.0, 1.0 + 1e-9)),
+                    }
+                )
+            ),
+            "shares": list_of(number(0.0, 1.0 + 1e-9), "cells"),
+            "structure_log_evidences": list_of(optional(number(-NATS, NATS)), "cells"),
+            "log_priors": list_of(number(-NATS, NATS), "cells"),
+            "ordinary": whole(),
+        },
+        # Averages over completed tables have no weights of their own.
+        may_lack=("structure_log_evidences", "log_priors", "ordinary"),
+    )
 )
 
 STATISTICS_FIELDS: Mapping[str, Mapping[str, Rule]] = {

@@ -7,6 +7,7 @@ from typing import Any
 from dagpost.data.encoding import is_number
 from dagpost.data.recipe import Recipe
 from dagpost.data.recipe_steps import variable_steps
+from dagpost.data.unrolled import Unrolling
 from dagpost.errors import InputError
 
 
@@ -40,3 +41,11 @@ def recipe_in(about: dict[str, Any]) -> Recipe | None:
 def levels_in(about: dict[str, Any]) -> tuple[tuple[Any, ...] | None, ...]:
     """The levels of each column; None where it holds numbers, or they are not known."""
     return tuple(None if levels is None else tuple(levels) for levels in about["levels"])
+
+
+def own_settings(settings: dict[str, Any], time: Unrolling | None) -> dict[str, Any]:
+    """The settings that a person gave: what follows from time comes with the table."""
+    brought = () if time is None else time.exogenous
+    exogenous = [name for name in settings.get("exogenous", ()) if name not in brought]
+    own = {name: value for name, value in settings.items() if name not in ("apart", "sinks", "beside")}
+    return {**own, "exogenous": exogenous} if brought else own

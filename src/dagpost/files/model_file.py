@@ -33,7 +33,7 @@ from dagpost.errors import InputError, ResourceError, warn
 from dagpost.exact.order import check_weights
 from dagpost.families.family_sums import FamilyWeights
 from dagpost.files import allowed_families, archive, augmented_model, kept_condition, kept_sets
-from dagpost.files.kept_recipe import levels_in, recipe_in
+from dagpost.files.kept_recipe import levels_in, own_settings, recipe_in
 from dagpost.files.sample_file import parts_of, sample_of
 from dagpost.files.schema import REMEDIES, read_checked
 from dagpost.files.table_rows import rows_of, table_of
@@ -217,15 +217,7 @@ def load_model(
         if parts[_SENSITIVITY] is not None:
             remember_sensitivity(fitted, sensitivity_from(names, *parts[_SENSITIVITY]))
         fitted = kept_condition.under_condition(fitted, about)
-    return fitted, {**_own_settings(settings, data), **chosen}
-
-
-def _own_settings(settings: dict[str, Any], data: DataFacts) -> dict[str, Any]:
-    """The settings that a person gave: what follows from time comes with the table."""
-    brought = () if data.time is None else data.time.exogenous
-    exogenous = [name for name in settings.get("exogenous", ()) if name not in brought]
-    own = {name: value for name, value in settings.items() if name not in ("apart", "sinks", "beside")}
-    return {**own, "exogenous": exogenous} if brought else own
+    return fitted, {**own_settings(settings, data.time), **chosen}
 
 
 def _statistics(statistics: Statistics, data: DataFacts) -> Statistics:

@@ -50,7 +50,9 @@ from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.files import allowed_families, archive, augmented_model, kept_sets
 from dagpost.files.data_schema import (
     LEVELS,
+    MIXTURE,
     NAMES,
+    NATS,
     check_background,
     check_rows,
     check_sensitivity,
@@ -80,8 +82,6 @@ STANDING, SERIES, SUMS = "standing_", "series_", "sums_"
 
 _SEED = optional(whole(most=2**256))
 _TARGETS = list_of(list_of(text, distinct=True))
-#: Numbers of nats: log weights and log evidences.
-_NATS = 1e15
 #: By what share of it rounding may change a log evidence; the log of a weight whose square is neither 0 nor infinite.
 _ROUNDED, _HEAVIEST = 1e-6, 300.0
 
@@ -125,33 +125,13 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     "exact": truth,
     "engine": text,
     "verdict": optional(text),
-    "log_evidence": optional(number(-_NATS, _NATS)),
+    "log_evidence": optional(number(-NATS, NATS)),
     "error_bound": optional(number(0.0)),
     "joined_before": optional(number(0.0, 1.0)),
     "gaps": whole(1),
     "censored": whole(1),
     "latent": whole(1),
-    "mixture": optional(
-        mapping(
-            {
-                "settings": list_of(
-                    mapping(
-                        {
-                            "setting": text,
-                            "values": list_of(number(0.0)),
-                            "shares": list_of(number(0.0, 1.0 + 1e-9)),
-                        }
-                    )
-                ),
-                "shares": list_of(number(0.0, 1.0 + 1e-9), "cells"),
-                "structure_log_evidences": list_of(optional(number(-_NATS, _NATS)), "cells"),
-                "log_priors": list_of(number(-_NATS, _NATS), "cells"),
-                "ordinary": whole(),
-            },
-            # Averages over completed tables have no weights of their own.
-            may_lack=("structure_log_evidences", "log_priors", "ordinary"),
-        )
-    ),
+    "mixture": MIXTURE,
     "sample": optional(mapping({}, more=anything)),
     "statistics": optional(mapping({}, more=anything)),
     "background": optional(mapping({})),
@@ -165,7 +145,7 @@ _MODEL_LACKS = (
     *("gaps", "censored", "latent", "given"),
 )
 
-_WEIGHTS = numbers("nodes", "families", least=-_NATS, most=_NATS, minus_infinity=True)
+_WEIGHTS = numbers("nodes", "families", least=-NATS, most=NATS, minus_infinity=True)
 _EDGES: Mapping[str, ArrayRule] = {"edges": probabilities("nodes", "nodes")}
 MODEL_ARRAYS: Mapping[str, ArrayRule] = {
     **_EDGES,
@@ -175,8 +155,8 @@ MODEL_ARRAYS: Mapping[str, ArrayRule] = {
 #: The weights of families among candidates.
 _CANDIDATE_WEIGHTS: Mapping[str, ArrayRule] = {
     "candidates": wholes("nodes", "candidates", most=MAX_NODES - 1),
-    "inner": numbers("nodes", "inner families", least=-_NATS, most=_NATS, minus_infinity=True),
-    "small": numbers("nodes", "small families", least=-_NATS, most=_NATS, minus_infinity=True),
+    "inner": numbers("nodes", "inner families", least=-NATS, most=NATS, minus_infinity=True),
+    "small": numbers("nodes", "small families", least=-NATS, most=NATS, minus_infinity=True),
     "missed": probabilities("nodes", optional=True),
 }
 
@@ -226,7 +206,7 @@ SAMPLE_FIELDS: Mapping[str, Rule] = {
     "method": text,
     "draws": one_of("independent", "weighted", "chains", "listed"),
     "estimator": one_of(*ESTIMATORS, GIVEN),
-    "log_evidence": optional(number(-_NATS, _NATS)),
+    "log_evidence": optional(number(-NATS, NATS)),
     "guarantee": optional(list_of(number(0.0, 1.0), 2)),
     "provenance": _PROVENANCE,
     "chains": optional(
@@ -244,13 +224,13 @@ SAMPLE_FIELDS: Mapping[str, Rule] = {
 }
 _GRAPHS: Mapping[str, ArrayRule] = {"parents": graphs("graphs", "nodes")}
 SAMPLE_ARRAYS: Mapping[str, ArrayRule] = {
-    "log_joint": numbers("graphs", least=-_NATS, most=_NATS, nan=True),
-    "log_proposal": numbers("graphs", least=-_NATS, most=1.0, nan=True),
+    "log_joint": numbers("graphs", least=-NATS, most=NATS, nan=True),
+    "log_proposal": numbers("graphs", least=-NATS, most=1.0, nan=True),
     "log_extensions": numbers("graphs", least=-1e-6, nan=True),
     "weights": numbers("graphs", least=0.0, most=1.0 + 1e-6),
 }
 _CHAIN_ARRAYS: Mapping[str, ArrayRule] = {
-    "log_state": numbers("graphs", least=-_NATS, most=_NATS),
+    "log_state": numbers("graphs", least=-NATS, most=NATS),
     "proposed": counts("chains", "moves"),
     "accepted": counts("chains", "moves"),
     "state_edges": probabilities("chains", "nodes", "nodes", optional=True),
@@ -277,7 +257,7 @@ def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
         require("families" not in arrays and "paths" not in arrays, "sums over all graphs")
     elif allowed_families.are_in(arrays):
         require(about["settings"]["modularity"] == "structure", "sums by components where orders count")
-        allowed_families.check_allowed(arrays, sizes, about["max_parents"], dict.fromkeys(weights, _NATS))
+        allowed_families.check_allowed(arrays, sizes, about["max_parents"], dict.fromkeys(weights, NATS))
     elif kept_sets.are_in(arrays):
         require(about["settings"]["modularity"] == "structure", "chains of blocks where orders count")
         require(about["small_size"] is None and not mixed, "weights of other parent sets too")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.checks import text
-from dagpost._tools.spelling import parameter, setting
+from dagpost._tools.spelling import either, parameter, setting
 from dagpost._tools.text import shown
 from dagpost.errors import InputError, ResourceError
 from dagpost.methods.base import Method
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: The setting that leaves the choice to us.
 AUTO = "auto"
 AS_ASKED = "as asked"
+#: How the command line sets what may be averaged over.
+_OPTIONS = {"equivalent sample size": "--ess ", "edge density": "--prior edge:"}
 #: The sums over all graphs are not started unasked when they would take longer than this.
 PATIENCE_SECONDS = 600.0
 
@@ -80,11 +82,20 @@ def check_averaging(
     way_out = "fewer columns" if method is None or method.mixes else "another method"
     averaged = " and ".join(axis.setting for axis in axes)
     # One in the middle: the ends of a grid are there to be unlikely.
-    chosen = [axis.choices[(len(axis.values) - 1) // 2] for axis in axes]
+    places = [(len(axis.values) - 1) // 2 for axis in axes]
+    python = " and ".join(repr(axis.choices[place]) for axis, place in zip(axes, places, strict=True))
+    options = " and ".join(_as_option(axis, place) for axis, place in zip(axes, places, strict=True))
     raise InputError(
-        f"To average over the {averaged} takes the exact evidence of each value, {why}. Choose one, such as "
-        f"{' and '.join(map(repr, chosen))}, and compare a few; or use {way_out}."
+        f"To average over the {averaged} takes the exact evidence of each value, {why}. Choose "
+        f"{'one' if len(axes) == 1 else 'one of each'}, such as {either(python, options)}, and compare a few; or use "
+        f"{way_out}."
     )
+
+
+def _as_option(axis: Mixture[Any], place: int) -> str:
+    """One value of a setting, as it is given on the command line."""
+    written = _OPTIONS.get(axis.setting)
+    return repr(axis.choices[place]) if written is None else f"{written}{axis.values[place]:.3g}"
 
 
 def choose_method(method: Method | None, modularity: str, workspace: Workspace) -> tuple[Method, str]:

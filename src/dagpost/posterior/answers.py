@@ -23,6 +23,7 @@ from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.text import position_of
 from dagpost.errors import PrecisionError, ResourceError
 from dagpost.exact import paths, structure
+from dagpost.families.masks import unions_of
 from dagpost.features import (
     And,
     Edge,
@@ -40,9 +41,9 @@ from dagpost.features.reductions import ParentConditions
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.mixture import NEGLIGIBLE, restricted_part, weightiest
+from dagpost.posterior.mixture import NEGLIGIBLE, weightiest
 from dagpost.posterior.results import ExactResults
-from dagpost.posterior.ways_left import log_evidence_left, log_evidence_of_ways, possible_ways
+from dagpost.posterior.ways_left import log_evidence_left, log_evidence_of_ways, possible_ways, restricted_part
 from dagpost.posterior.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -329,14 +330,14 @@ def _reach(reach: ProjectedReach, tables: SummingWorkspace, modularity: str, pat
         forward = exact.host_forward()
         columns = np.arange(exact.nodes)
         sets = paths.order_descendant_sets(forward, node, engine=tables.engine, reporter=tables.reporter)
-    masks = _masks_of(bits[columns])
+    masks = unions_of(bits[columns])
     elsewhere = np.setdiff1d(tables.may_reach(node, reach.direction), columns)
     beyond = _bits_beyond(bits, elsewhere, reach.told_apart)
     if len(beyond) > _MOST_BEYOND:
         return None
     met = reach.condition(masks)
     # What is reached in other components is not in the tables, so the condition must not depend on it.
-    if any((met != reach.condition(masks | some)).any() for some in _masks_of(beyond)[1:]):
+    if any((met != reach.condition(masks | some)).any() for some in unions_of(beyond)[1:]):
         return None
     return float(sets[met].sum())
 
@@ -347,14 +348,6 @@ def _bits_beyond(bits: Masks, columns: Integers, told_apart: Sequence[int]) -> M
     together = np.bitwise_or.reduce(bits[columns[~named]], initial=np.uint64(0))
     own = bits[columns[named]]
     return np.append(own, together) if together else own
-
-
-def _masks_of(bits: Masks) -> Masks:
-    """All sets of some columns, by their number in a table of sets, as masks of the columns' bits."""
-    masks = np.zeros(1, dtype=np.uint64)
-    for bit in bits:
-        masks = np.concatenate([masks, masks | bit])
-    return masks
 
 
 def _path(source: int, target: int, tables: Workspace, results: ExactResults, patience: float) -> float | None:
@@ -397,8 +390,7 @@ def _completed(known: Floats, tables: Workspace, results: ExactResults, patience
     found = [(share, part.paths(patience / len(tables.parts))) for share, part in _weighty(tables, results)]
     if any(one is None for _, one in found):
         return known
-    whole: Floats = np.sum([share * one for share, one in found if one is not None], axis=0)
-    return np.where(np.isnan(known), whole, known)
+    return np.where(np.isnan(known), np.sum([share * one for share, one in found if one is not None], axis=0), known)
 
 
 def _order_paths_affordable(tables: ExactWorkspace, sources: int, patience: float) -> bool:

@@ -24,8 +24,8 @@ from dagpost.posterior.averaged_answers import PATIENCE_SECONDS, reckoned_tables
 from dagpost.posterior.condition import ImpossibleError
 from dagpost.posterior.drawn_condition import DrawnCondition
 from dagpost.posterior.feasible import has_graph
-from dagpost.posterior.mixture import restricted
 from dagpost.posterior.results import Results
+from dagpost.posterior.ways_left import restricted
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted

@@ -66,12 +66,7 @@ class ComponentWorkspace(Workspace):
     sharing: int = 1
 
     def __init__(
-        self,
-        lists: ParentLists,
-        log_weights: Ragged,
-        engine: Engine,
-        reporter: Reporter,
-        known: Sequence[_Part] = (),
+        self, lists: ParentLists, log_weights: Ragged, engine: Engine, reporter: Reporter, known: Sequence[_Part] = ()
     ) -> None:
         super().__init__(None, engine, reporter)
         self.lists, self.log_weights = lists, log_weights
@@ -204,10 +199,9 @@ class ComponentWorkspace(Workspace):
 
     def tilted(self, log_odds: float, columns: int) -> ComponentWorkspace:
         """The weights times the odds of an edge, once for every parent among the first `columns`."""
-        weights = []
-        for node, (own, candidates) in enumerate(zip(self.log_weights, self.lists.candidates, strict=True)):
-            ordinary = np.append(candidates < columns, False)
-            weights.append(own + log_odds * ordinary[self.lists.members(node)].sum(axis=1))
+        ordinary = [np.append(candidates < columns, False) for candidates in self.lists.candidates]
+        edges = [own[self.lists.members(node)].sum(axis=1) for node, own in enumerate(ordinary)]
+        weights = [own + log_odds * number for own, number in zip(self.log_weights, edges, strict=True)]
         return ComponentWorkspace(self.lists, tuple(weights), self.engine, self.reporter)
 
     # What a node may have for parents

@@ -17,7 +17,7 @@ from dagpost._tools.checks import refusal, seed_number, whole_number
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
 from dagpost._tools.schema import described_method
-from dagpost._tools.spelling import bare, either, quoted, setting
+from dagpost._tools.spelling import setting
 from dagpost._tools.text import shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
@@ -57,12 +57,18 @@ from dagpost.posterior.augmenting import (
 from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.fitted import JOINED_BEFORE, DataFacts, Fitted, targets_of
+from dagpost.posterior.fitted import JOINED_BEFORE, DataFacts, Fitted
 from dagpost.posterior.modelled import modelled
 from dagpost.posterior.prior_weights import Before
 from dagpost.posterior.regime_rules import with_regimes
 from dagpost.posterior.sample import DagSample
-from dagpost.posterior.settings import check_settings, described_settings, identity_of
+from dagpost.posterior.settings import (
+    check_settings,
+    described_settings,
+    identity_of,
+    refuse_left_out,
+    refuse_set_exogenous,
+)
 from dagpost.posterior.weighing import axes_of, goes_by_components, over_densities, weigh_families, work_of
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import UniformPrior, log_prior, resolve_prior
@@ -97,9 +103,9 @@ def rules_of(model: Any, table: Table | None = None) -> Constraints:
         return own
     if table.recipe is not None and table.recipe.exogenous:
         own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
-    _refuse_left_out(own, resolve_prior(model.prior).columns, table)
+    refuse_left_out(own, resolve_prior(model.prior).columns, table)
     refuse_set_gaps(table)
-    _refuse_set_exogenous(own, table)
+    refuse_set_exogenous(own, table)
     if table.time is not None:
         earlier = [name for name in table.time.exogenous if name in table.names]
         present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
@@ -197,10 +203,8 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     if study.table.gap_count:
         chains = as_augmentation(method, study.table)
         return _fit_with_gaps(model, chains, table, study, engine, checkpoint)
-    data, settings = (
-        DataFacts.of_table(table),
-        described_settings(model, study.constraints, study.score, study.prior.chosen, table.beside),
-    )
+    data = DataFacts.of_table(table)
+    settings = described_settings(model, study.constraints, study.score, study.prior.chosen, table.beside)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         reporter = reporter_for(model.progress)
@@ -231,10 +235,8 @@ def _fit_with_gaps(
         notify_of_gaps(model, table)
     if not method.exact_given_table and is_automatic(model.score) and study.score.mixture() is not None:
         study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
-    data, settings = (
-        DataFacts.of_table(table),
-        described_settings(model, study.constraints, study.score, study.prior.chosen, table.beside),
-    )
+    data = DataFacts.of_table(table)
+    settings = described_settings(model, study.constraints, study.score, study.prior.chosen, table.beside)
     identity = identity_of(data.fingerprint, settings, engine=engine.tasks.name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         workspace = augmented(method, model.modularity, study, engine, reporter_for(model.progress))
@@ -252,42 +254,6 @@ def notify_of_gaps(model: Any, table: Table) -> None:
     """Say that gaps are completed; whoever asked for it knows."""
     if model.missing is None:
         warn(notice_of_gaps(table))
-
-
-def _refuse_left_out(constraints: Constraints, in_prior: tuple[str, ...], table: Table) -> None:
-    """Refuse rules and priors about columns that are in the data and not in the table, and say why they are not."""
-    left_out = {} if table.recipe is None else {s.name: s.why for s in table.recipe.steps_ if not s.used}
-    named = {
-        "required": [name for edge in constraints.required for name in edge],
-        "forbidden": [name for edge in constraints.forbidden for name in edge],
-        "tiers": [name for tier in constraints.tiers or () for name in tier],
-        "exogenous": list(constraints.exogenous),
-        "prior": list(in_prior),
-    }
-    regimes = [] if table.recipe is None else [step.name for step in table.recipe.steps_ if step.use == "regimes"]
-    for where, names in named.items():
-        for name in names:
-            if name in regimes:
-                raise InputError(
-                    f"{quoted(where)} names the column {name!r}, which names the regimes: each has an indicator, "
-                    f"such as {table.regimes[0]!r}, and these are exogenous already. Take it out of {bare(where)}."
-                )
-            if name in left_out:
-                raise InputError(
-                    f"{quoted(where)} names the column {name!r}, which was left out ({left_out[name]}). Keep it, "
-                    f"{either(f'recipe=Recipe(keep=[{name!r}])', f'--keep {name}')}, or take it out of {bare(where)}."
-                )
-
-
-def _refuse_set_exogenous(constraints: Constraints, table: Table) -> None:
-    """Refuse interventions on columns that are not modelled: they leave rows out of scores that are not there."""
-    for name in dict.fromkeys(name for own in targets_of(table) for name in own):
-        if name in list(constraints.exogenous):
-            raise InputError(
-                f"{quoted('interventions')} says that {name!r} was set from outside in some rows, and {name!r} is "
-                "exogenous: it is not modelled, so that setting it changes nothing. Leave these entries of "
-                f"{bare('interventions')} empty, or take the column out of {bare('exogenous')}."
-            )
 
 
 def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -> Fitted:
@@ -309,10 +275,8 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
     log_weights = scores.values + log_prior(names, scores.max_parents, prior, constraints)
     constraints.leave_unmodelled(names, log_weights)
     check_weights(log_weights, scores.max_parents, names)
-    engine, reporter = (
-        settled_engine(model, method, constraints, names, scores.max_parents),
-        reporter_for(model.progress),
-    )
+    engine = settled_engine(model, method, constraints, names, scores.max_parents)
+    reporter = reporter_for(model.progress)
     exact = ExactWorkspace(log_weights, scores.max_parents, engine, reporter)
     workspace: Workspace = divided(exact) if goes_by_components(method, model.modularity) else exact
     if method is None and workspace.by_components and not workspace.structure_is_affordable():

@@ -25,7 +25,7 @@ quarter of the free memory.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -33,19 +33,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.mixture import Grid
 from dagpost._tools.progress import Reporter
 from dagpost._tools.schema import truth
 from dagpost.checkpoints import Checkpoint, CheckpointPart
 from dagpost.engines import Engine
 from dagpost.errors import ResourceError
-from dagpost.families.masks import distinct_rows
+from dagpost.families.masks import distinct_rows, edges_among
 from dagpost.families.parent_lists import words_of
 from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.choice import PATIENCE_SECONDS
-from dagpost.posterior.component_workspace import divided
-from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors.edge import DENSITY, log_odds
 
@@ -287,14 +285,6 @@ class MixedWorkspace(JoinedWorkspace):
         return found
 
 
-def edges_among(parents: NDArray[np.unsignedinteger[Any]], columns: int) -> Integers:
-    """How many edges of each graph come from the first so many columns."""
-    words = parents.reshape(len(parents), parents.shape[1], -1)
-    low = np.array([(1 << min(max(columns - 64 * word, 0), 64)) - 1 for word in range(words.shape[2])], dtype=np.uint64)
-    edges: Integers = np.bitwise_count(words & low).sum(axis=(1, 2), dtype=np.int64)
-    return edges
-
-
 def weightiest(shares: Floats) -> list[int]:
     """The parts that leave out next to nothing together, the heaviest first.
 
@@ -407,21 +397,3 @@ def list_best(method: Method, workspace: JoinedWorkspace, wanted: Wanted, *, lon
         log_evidence=workspace.affordable_structure_log_evidence,
         about={**next(iter(lists.values())).about, "tied": tied},
     )
-
-
-def restricted(
-    workspace: Workspace, allowed_sets: Mapping[int, NDArray[np.bool_]], modularity: str
-) -> Iterator[SummingWorkspace]:
-    """Each part with the weights that conditions on the parents of some nodes leave, one at a time."""
-    return (restricted_part(part, allowed_sets, modularity) for part in workspace.parts)
-
-
-def restricted_part(
-    part: SummingWorkspace, allowed_sets: Mapping[int, NDArray[np.bool_]], modularity: str
-) -> SummingWorkspace:
-    """The weights that conditions on the parents of some nodes leave.
-
-    Where every graph counts once, what the conditions take apart is summed apart.
-    """
-    left = part.restricted(allowed_sets)
-    return divided(left) if isinstance(left, ExactWorkspace) and modularity == "structure" else left

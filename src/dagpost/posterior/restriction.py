@@ -17,7 +17,8 @@ from dagpost.features import Feature, projected_ways
 from dagpost.posterior.answers import exact_sums
 from dagpost.posterior.condition import ImpossibleError
 from dagpost.posterior.feasible import has_graph
-from dagpost.posterior.mixture import JoinedWorkspace, MixedWorkspace, restricted
+from dagpost.posterior.mixture import JoinedWorkspace, MixedWorkspace
+from dagpost.posterior.ways_left import restricted
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted

@@ -9,11 +9,14 @@ from typing import Any
 from dagpost._tools.checks import one_of, seed_number, whole_number
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import reporter_for
+from dagpost._tools.spelling import bare, either, quoted
 from dagpost._version import __version__
 from dagpost.data.regimes import resolve_regimes
+from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.methods.base import Method
 from dagpost.methods.targets import MODULARITIES
+from dagpost.posterior.fitted import targets_of
 from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import Score, resolve_score
@@ -98,3 +101,39 @@ def identity_of(fingerprint: str, settings: dict[str, Any], **asked: Any) -> dic
     # The repr of a user's object may hold its address in memory, which says nothing.
     lasting = {name: _ADDRESS.sub("", value) if isinstance(value, str) else value for name, value in settings.items()}
     return {"dagpost": __version__, "data": fingerprint, **lasting, **asked}
+
+
+def refuse_left_out(constraints: Constraints, in_prior: tuple[str, ...], table: Table) -> None:
+    """Refuse rules and priors about columns that are in the data and not in the table, and say why they are not."""
+    left_out = {} if table.recipe is None else {s.name: s.why for s in table.recipe.steps_ if not s.used}
+    named = {
+        "required": [name for edge in constraints.required for name in edge],
+        "forbidden": [name for edge in constraints.forbidden for name in edge],
+        "tiers": [name for tier in constraints.tiers or () for name in tier],
+        "exogenous": list(constraints.exogenous),
+        "prior": list(in_prior),
+    }
+    regimes = [] if table.recipe is None else [step.name for step in table.recipe.steps_ if step.use == "regimes"]
+    for where, names in named.items():
+        for name in names:
+            if name in regimes:
+                raise InputError(
+                    f"{quoted(where)} names the column {name!r}, which names the regimes: each has an indicator, "
+                    f"such as {table.regimes[0]!r}, and these are exogenous already. Take it out of {bare(where)}."
+                )
+            if name in left_out:
+                raise InputError(
+                    f"{quoted(where)} names the column {name!r}, which was left out ({left_out[name]}). Keep it, "
+                    f"{either(f'recipe=Recipe(keep=[{name!r}])', f'--keep {name}')}, or take it out of {bare(where)}."
+                )
+
+
+def refuse_set_exogenous(constraints: Constraints, table: Table) -> None:
+    """Refuse interventions on columns that are not modelled: they leave rows out of scores that are not there."""
+    for name in dict.fromkeys(name for own in targets_of(table) for name in own):
+        if name in list(constraints.exogenous):
+            raise InputError(
+                f"{quoted('interventions')} says that {name!r} was set from outside in some rows, and {name!r} is "
+                "exogenous: it is not modelled, so that setting it changes nothing. Leave these entries of "
+                f"{bare('interventions')} empty, or take the column out of {bare('exogenous')}."
+            )

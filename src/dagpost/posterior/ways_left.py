@@ -1,4 +1,4 @@
-"""The evidence of what conditions on parents leave of a model, in each way in which they can be met.
+"""What conditions on parents leave of a model, and its evidence, in each way in which they can be met.
 
 Ratios of such evidences are taken in logs: they say what holds under a condition that is all but impossible, where a
 difference of probabilities would have no digits left.
@@ -7,19 +7,39 @@ difference of probabilities would have no digits left.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags
 from dagpost.errors import NoGraphError
+from dagpost.posterior.component_workspace import divided
+from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.feasible import has_graph
-from dagpost.posterior.mixture import restricted_part
 
 if TYPE_CHECKING:
     from dagpost.features.projection import ProjectedWays
     from dagpost.posterior.workspace import SummingWorkspace, Workspace
+
+
+def restricted(
+    workspace: Workspace, allowed_sets: Mapping[int, NDArray[np.bool_]], modularity: str
+) -> Iterator[SummingWorkspace]:
+    """Each part with the weights that conditions on the parents of some nodes leave, one at a time."""
+    return (restricted_part(part, allowed_sets, modularity) for part in workspace.parts)
+
+
+def restricted_part(
+    part: SummingWorkspace, allowed_sets: Mapping[int, NDArray[np.bool_]], modularity: str
+) -> SummingWorkspace:
+    """The weights that conditions on the parents of some nodes leave.
+
+    Where every graph counts once, what the conditions take apart is summed apart.
+    """
+    left = part.restricted(allowed_sets)
+    return divided(left) if isinstance(left, ExactWorkspace) and modularity == "structure" else left
 
 
 def log_evidence_left(part: SummingWorkspace, kept: Mapping[int, Flags], modularity: str) -> float:

@@ -150,7 +150,7 @@ class EdgePrior(SizePrior):
         if isinstance(argument, str) and _is_file(argument):
             said, others = read_link_file(argument)
             return cls(said, others)
-        if argument == AVERAGE:
+        if isinstance(argument, str) and argument == AVERAGE:
             return cls(AVERAGE)
         try:
             if isinstance(argument, str) and "," in argument:

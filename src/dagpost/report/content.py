@@ -172,8 +172,9 @@ def _of_model(fitted: Fitted) -> Content:
     if results.tables:
         intervals = pair_intervals(fitted, _pairs_with_intervals(edges), _CONFIDENCE)
         about_sample |= {"intervals": intervals, "interval_confidence": _CONFIDENCE}
-    missing = [part for part, found in parts.items() if found is None]
-    missing += [] if directions.computed else ["directions"]
+    omitted = {part: _no_sample(fitted) for part, found in parts.items() if found is None}
+    omitted |= {} if directions.computed else {"directions": _no_sample(fitted)}
+    omitted |= {} if sensitivity else {"sensitivity": in_python(why_not)}
     return Content(
         names=fitted.names,
         target=fitted.target,
@@ -207,8 +208,7 @@ def _of_model(fitted: Fitted) -> Content:
         given=given_provenance(fitted.condition),
         without=None if fitted.condition is None else np.clip(fitted.condition.base.results.edges, 0.0, 1.0),
         regimes=regime_effects_of(fitted) if has_regimes(fitted) else None,
-        omitted={part: _no_sample(fitted) for part in missing}
-        | ({} if sensitivity else {"sensitivity": in_python(why_not)}),
+        omitted=omitted,
         **parts,
         **{**about_sample, "verdict": results.verdict or about_sample.get("verdict")},
     )
@@ -385,9 +385,6 @@ def _pairs_with_intervals(edges: Floats) -> list[tuple[int, int]]:
     joined = edges + edges.T
     pairs = [(int(i), int(j)) for i, j in np.argwhere(np.triu(joined, 1) >= LEAST_SHOWN)]
     return sorted(pairs, key=lambda pair: -joined[pair])[:_MOST_INTERVALS]
-
-
-# The data
 
 
 def _columns(fitted: Fitted) -> tuple[Column, ...]:
