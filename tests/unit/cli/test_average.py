@@ -30,7 +30,8 @@ def test_sizes_are_asked_for_by_word_or_by_list(
 
 
 def test_fit_info_and_report_say_how_probable_each_size_is(run: Run, table: str, tmp_path: Path) -> None:
-    shown = run("fit", table, "--ess", "average", "-o", "m").stdout
+    asked = ("--ess", "average", "--prior", "uniform")
+    shown = run("fit", table, *asked, "-o", "m").stdout
     model = DagPosterior.load(tmp_path / "m")
     weights = model.mixture_weights_
     said = readable_shares(weights.index.tolist(), weights.tolist())
@@ -43,13 +44,29 @@ def test_fit_info_and_report_say_how_probable_each_size_is(run: Run, table: str,
     assert "BDeu, averaged over the equivalent sample sizes 2, 10, 50 and 200" in page
     assert "averaged over the equivalent sample size, each value weighted by its probability" in page
     assert all(f">{weight:.4f}</td>" in page for weight in weights if 0.001 < weight < 0.999)
-    facts = json.loads(run("fit", table, "--ess", "average", "--json").stdout)["mixture"]
-    assert facts == {"setting": "equivalent sample size", "values": weights.index.tolist(), "shares": weights.tolist()}
+    facts = json.loads(run("fit", table, *asked, "--json").stdout)["mixture"]
+    axis = {"setting": "equivalent sample size", "values": weights.index.tolist(), "shares": weights.tolist()}
+    assert facts == {"settings": [axis], "shares": weights.tolist()}
 
 
-def test_an_ordinary_fit_says_nothing_of_it(run: Run, table: str, tmp_path: Path) -> None:
-    assert "Equivalent sample size:" not in run("fit", table, "--ess", "1", "-o", "m").stdout
-    assert json.loads(run("fit", table, "--ess", "1", "--json").stdout)["mixture"] is None
+def test_by_default_sizes_and_densities_are_both_averaged_over_and_said(run: Run, table: str, tmp_path: Path) -> None:
+    shown = run("fit", table, "-o", "m").stdout
+    weights = DagPosterior.load(tmp_path / "m").mixture_weights_
+    about = run("info", "m").stdout
+    for setting in ("equivalent sample size", "edge density"):
+        own = weights.groupby(level=setting).sum()
+        said = readable_shares(own.index.tolist(), own.tolist())
+        assert f"{setting.capitalize()}: {said}.\n" in shown
+        assert said in next(line for line in about.splitlines() if line.startswith(setting))
+    assert "Before the data, any two columns are joined with probability 0." in shown
+
+
+def test_a_fit_that_averages_over_nothing_says_nothing_of_it(run: Run, table: str, tmp_path: Path) -> None:
+    asked = ("--ess", "1", "--prior", "uniform")
+    shown = run("fit", table, *asked, "-o", "m").stdout
+    assert "Equivalent sample size:" not in shown
+    assert "Edge density:" not in shown
+    assert json.loads(run("fit", table, *asked, "--json").stdout)["mixture"] is None
     run("report", "m", "-o", "r.html")
     assert 'class="mixture"' not in (tmp_path / "r.html").read_text(encoding="utf-8")
 
@@ -62,7 +79,7 @@ def test_the_best_graphs_of_a_table_are_those_of_the_average(run: Run, table: st
 
 def test_chains_are_refused_in_the_words_of_the_command_line(run: Run, table: str) -> None:
     result = run("fit", table, "--ess", "average", "--method", "partition-mcmc", status=2)
-    assert "which the method 'partition-mcmc' does not have. Set it, as in --ess 5.0, and compare" in result.stderr
+    assert "which the method 'partition-mcmc' does not have. Choose one, such as --ess 10, and compare" in result.stderr
 
 
 @pytest.mark.parametrize("asked", [["--method", "block-gibbs:chains=2,burn_in=20"], ["--method", "bootstrap"]])

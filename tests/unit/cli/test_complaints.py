@@ -30,7 +30,7 @@ from dagpost.cli.messages import in_words
         ),
         (
             ["fit", "table.csv", "--prior", "magic"],
-            r"--prior must be one of uniform, indegree, edge:P\b.*\. Got 'magic'",
+            r"--prior must be one of auto, uniform, indegree, edge:P\b.*\. Got 'magic'",
         ),
         (["fit", "table.csv", "--prior", "edge:2"], r"edge:P with P between 0 and 1, .*Got 'edge:2'"),
         (["fit", "table.csv", "--method", "dds"], r"Set --modularity order, or choose another method"),
@@ -344,7 +344,7 @@ def test_what_differs_from_an_unfinished_run_is_said_in_options(
     settings = ["--prior", "edge:0.2", "--required", "A -> B", "--tier", "A", "--tier", "B,C"]
     method = ["--method", "structure-mcmc:chains=2,burn_in=7"]
     message = one_message(run("fit", table, "-o", "m", *settings, *method, status=2))
-    assert "--prior: uniform there, edge (probability 0.2) here; " in message
+    assert "--prior: edge (probability averaged) there, edge (probability 0.2) here; " in message
     assert "--method: auto there, StructureMCMC (chains 2, thinning " in message
     assert ", burn in 7, " in message
     assert "--required: none there, A -> B here; --tier: none there, A before B, C here" in message

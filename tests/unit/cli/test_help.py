@@ -98,7 +98,7 @@ def test_the_names_that_shells_complete_are_those_of_the_library() -> None:
         (name, words) for name, words in choices.methods().items() if name.startswith("part")
     ]
     assert [name for name, _ in choices.complete_dataset("i")] == ["iris"]
-    assert [name for name, _ in choices.complete_prior("")][:3] == ["uniform", "indegree", "edge:"]
+    assert [name for name, _ in choices.complete_prior("")][:4] == ["auto", "uniform", "indegree", "edge:"]
 
 
 @pytest.mark.parametrize(

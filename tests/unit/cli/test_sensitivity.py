@@ -15,13 +15,13 @@ from tests.tools.reference import coronary_of_the_paper
 from dagpost import DagPosterior
 from dagpost.posterior import variations
 
-HEAD = "Other choices: equivalent sample size 5, 10; prior indegree, edge:0.1"
+HEAD = "Other choices: equivalent sample size 5, 10; prior uniform, indegree, edge:0.1; score bic"
 
 
 def undecided(folder: Path, first: str = "a") -> str:
-    """A table whose two columns are joined with 0.36 or 0.71, as the equivalent sample size is 1 or 10."""
+    """A table whose two columns are joined with 0.29 or 0.62, as the equivalent sample size is 1 or 10."""
     rows = "\n".join(
-        f"{pair},{times}" for pair, times in zip(("0,0", "0,1", "1,0", "1,1"), (35, 25, 25, 35), strict=True)
+        f"{pair},{times}" for pair, times in zip(("0,0", "0,1", "1,0", "1,1"), (38, 25, 25, 38), strict=True)
     )
     (folder / "table.csv").write_text(f'"{first}",b,n\n{rows}\n')
     return "table.csv"
@@ -31,14 +31,14 @@ def test_fit_tries_other_choices_and_keeps_what_it_found(run: Run, tmp_path: Pat
     result = run("fit", undecided(tmp_path), "--counts", "n", "--ess", "1", "-o", "m")
     assert f"{HEAD}. No pair is joined with at least 0.5; 1 would be under other choices." in result.stdout
     line = next(line for line in result.stdout.splitlines() if line.startswith("  a — b"))
-    assert line.split()[3:7] == ["0.36", "0.06", "0.71", "△"]
-    assert line.endswith("rises to 0.71 with equivalent sample size 10 (and in 1 more of 4)")
+    assert line.split()[3:7] == ["0.29", "0.15", "0.62", "△"]
+    assert line.endswith("rises to 0.62 with equivalent sample size 10 (and in 3 more of 6)")
     kept = DagPosterior.load(tmp_path / "m").sensitivity()
     assert kept.summary() in run("info", "m").stdout
     written = json.loads(run("fit", "table.csv", "--counts", "n", "--ess", "1", "--json").stdout)["sensitivity"]
     assert written == kept.to_json()
     run("report", "m", "-o", "r.html")
-    assert "rises to 0.71 with equivalent sample size 10" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "rises to 0.62 with equivalent sample size 10" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_a_user_may_do_without(run: Run, table: str, tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_what_takes_long_is_only_tried_if_asked_for(
 ) -> None:
     monkeypatch.setattr(variations, "QUICK_SECONDS", -1.0)
     text = run("fit", table, "--ess", "1", "-o", "m").stdout
-    assert "takes 5 more fits, under a second in all. Fit with --sensitivity." in text
+    assert "takes 7 more fits, under a second in all. Fit with --sensitivity." in text
     assert "Other choices:" not in text
     run("report", "m", "-o", "r.html")
     assert "need the rows of the table" in (tmp_path / "r.html").read_text(encoding="utf-8")
@@ -99,7 +99,7 @@ def coronary(folder: Path) -> str:
 
 def test_a_clear_direction_that_hangs_on_a_choice_is_said_to(run: Run, tmp_path: Path) -> None:
     text = run("fit", coronary(tmp_path), "--counts", "counts", "--ess", "5", "--seed", "1", "-o", "m").stdout
-    label = "clear: the data compel it (96%), but not under every choice"
+    label = "clear: the data compel it (95%), but not under every choice"
     line = next(line for line in text.splitlines() if line.startswith("P. Work"))
     assert line.endswith(label)
     assert "None of 5 clear directions stays clear under every choice." in text
@@ -107,7 +107,7 @@ def test_a_clear_direction_that_hangs_on_a_choice_is_said_to(run: Run, tmp_path:
     table = text.split("Other choices: ")[1]
     assert table.splitlines()[1].split() == ["pair", "joined", "lowest", "highest", "clear", "in"]
     (row,) = [line for line in table.splitlines() if line.startswith("  M. Work — P. Work")]
-    assert row.endswith("← 3 of 5 ✗  ✓ holds in all 5")
+    assert row.endswith("← 4 of 7 ✗  ✓ holds in all 7")
     assert label in run("edges", "m").stdout
     run("report", "m", "-o", "r.html")
     assert label in (tmp_path / "r.html").read_text(encoding="utf-8")

@@ -66,7 +66,7 @@ def test_info_shows_the_same_of_a_model_and_can_be_read_of_a_table(fitted: tuple
         (("--method", "partition-mcmc"), "takes at most 64 columns; there are 70. Use --method block-gibbs, which"),
         (("--modularity", "order"), "use --method auto and --modularity structure"),
         (("--method", "exact-layers"), "For instance: --method block-gibbs."),
-        (("--ess", "average"), "Set it, as in --ess 5.0, and compare a few values"),
+        (("--ess", "average"), "Choose one, such as --ess 10, and compare a few; or use fewer columns"),
     ],
 )
 def test_refusals_name_the_remedy(table: Path, options: tuple[str, str], remedy: str) -> None:
