@@ -3,7 +3,7 @@
     >>> import dagpost
     >>> model = dagpost.DagPosterior().fit(dagpost.datasets.load("coronary"))
     >>> float(model.edge_probabilities_.loc["Smoking", "Proteins"].round(3))
-    0.425
+    0.41
 
 Names are loaded when they are first used, so that `import dagpost` costs next to nothing.
 """

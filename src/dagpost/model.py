@@ -125,7 +125,7 @@ class DagPosterior(Estimator):
     --------
     >>> from dagpost import DagPosterior, datasets
     >>> DagPosterior(score="bdeu").fit(datasets.load("coronary")).probability("Smoking ~> Pressure")
-    0.5169 (exact; each graph counted once)
+    0.3759 (exact; each graph counted once)
 
     Reference: He, Tian & Wu (2016), Structure learning in Bayesian networks of moderate size by efficient sampling.
     """

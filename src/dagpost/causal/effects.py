@@ -98,7 +98,7 @@ def effect(
     >>> sample = DagPosterior("bdeu").fit(table).sample(5_000, seed=1)
     >>> found = effect(sample, table, "bdeu", "Smoking", "Pressure", seed=1)
     >>> round(found.mean, 2), round(found.zero_probability, 2)
-    (-0.03, 0.48)
+    (-0.02, 0.62)
 
     References
     ----------

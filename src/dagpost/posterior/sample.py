@@ -270,7 +270,7 @@ class DagSample:
         >>> from dagpost import DagPosterior, datasets
         >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
         >>> sample.expectation(lambda graph: graph.number_of_edges())
-        7.1604 [7.1229, 7.1979] (distinct graphs, 95%, 1,000 graphs; each graph counted once)
+        6.6067 [6.5689, 6.6445] (distinct graphs, 95%, 1,000 graphs; each graph counted once)
         """
         check_confidence(confidence)
         condition = None if given is None else resolve(given, self.names, None, self.exogenous).feature

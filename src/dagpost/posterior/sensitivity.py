@@ -70,7 +70,7 @@ class Sensitivity:
 
     >>> from dagpost import DagPosterior, datasets
     >>> DagPosterior("bic").fit(datasets.load("coronary")).sensitivity()
-    4 of 6 pairs found (joined with at least 0.5) hold under each of 3 other choices.
+    4 of 6 pairs found (joined with at least 0.5) hold under each of 5 other choices.
     """
 
     names: tuple[str, ...]

@@ -194,10 +194,10 @@ def top_graphs(source: GraphSource, count: int | None = 10, *, coverage: float |
     >>> from dagpost import DagPosterior, datasets
     >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
     >>> top_graphs(sample, 3)
-    The 3 most probable graphs, with 0.0452 of the posterior together
+    The 3 most probable graphs, with 0.0760 of the posterior together
     >>> half = top_graphs(sample, None, coverage=0.5)
     >>> half
-    The 92 most probable graphs, with 0.5020 of the posterior together
+    The 52 most probable graphs, with 0.5010 of the posterior together
     """
     if count is not None:
         whole_number(count, "count", optional=True)
@@ -268,7 +268,7 @@ def graph_entropy(source: GraphSource) -> GraphEntropy:
     >>> from dagpost import DagPosterior, datasets
     >>> best = DagPosterior().fit(datasets.load("coronary")).best(100)
     >>> graph_entropy(best)
-    2.994 nats, as of 20 equally probable graphs (graphs seen; 100 graphs seen, covering 0.5180 of the posterior)
+    3.366 nats, as of 29 equally probable graphs (graphs seen; 100 graphs seen, covering 0.6256 of the posterior)
     """
     from scipy.special import entr
 
