@@ -135,7 +135,8 @@ class Number:
 
     def act(self, shown: Floats) -> Floats:
         """What other columns see."""
-        return np.clip(SHAPES[self.shape].act(shown), -FARTHEST, FARTHEST)
+        seen: Floats = np.clip(SHAPES[self.shape].act(shown), -FARTHEST, FARTHEST)
+        return seen
 
 
 @dataclass(frozen=True)
