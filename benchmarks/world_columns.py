@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ FARTHEST = 3.5
 class Shape(NamedTuple):
     """How a number is shown, from a value of mean 0 and deviation 1; and what others see of it."""
 
-    show: Callable[[Floats, np.random.Generator], Floats]
-    act: Callable[[Floats], Floats]
+    show: Callable[[Floats, np.random.Generator], NDArray[Any]]
+    act: Callable[[Floats], NDArray[Any]]
 
 
 SHAPES: dict[str, Shape] = {
@@ -45,7 +45,8 @@ SHAPES: dict[str, Shape] = {
 def _mixed(rng: np.random.Generator, rows: int) -> Floats:
     """Two humps, one of a third of the rows."""
     high = rng.random(rows) < 1 / 3
-    return (np.where(high, 2.0, -1.0) + 0.6 * rng.normal(size=rows)) / np.sqrt(2.36)
+    humps: Floats = (np.where(high, 2.0, -1.0) + 0.6 * rng.normal(size=rows)) / np.sqrt(2.36)
+    return humps
 
 
 #: Noise of mean 0 and variance 1 (1.0 is nearly all that Student's t with 4 degrees of freedom divides by).
@@ -134,7 +135,8 @@ class Number:
 
     def act(self, shown: Floats) -> Floats:
         """What other columns see."""
-        return np.clip(SHAPES[self.shape].act(shown), -FARTHEST, FARTHEST)
+        seen: Floats = np.clip(SHAPES[self.shape].act(shown), -FARTHEST, FARTHEST)
+        return seen
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from torture import oracle
 from torture.choices import Choices
 
 NAMES = ("A", "B", "C", "D", "E", "F", "G", "H")
-_AVERAGED = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+_AVERAGED = (2.0, 10.0, 50.0, 200.0)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from tests.naive import posterior as naive
 from dagpost import BDeu, DagPosterior, EdgePrior, InputError, LocalScores, datasets
 from dagpost._tools.json_settings import to_json
 from dagpost.exact.by_size import sum_by_size
-from dagpost.posterior.mixture import NEGLIGIBLE
+from dagpost.posterior.mixture import NEGLIGIBLE, MixedWorkspace
 from dagpost.posterior.prior_edges import prior_edges
 from dagpost.priors.edge import densities
 
@@ -142,7 +142,7 @@ def test_five_nodes_with_rules_match_enumeration(modularity: str) -> None:
     expected = averaged(frame, (1.0, 10.0), 3, modularity, required, forbidden)
     model = DagPosterior(
         BDeu((1, 10)), modularity=modularity, max_parents=3, required=required, forbidden=forbidden
-    ).fit(frame)  # type: ignore[arg-type]
+    ).fit(frame)
     assert model.log_evidence_ == pytest.approx(expected.log_evidence, abs=1e-8)
     assert model.mixture_weights_.to_numpy() == pytest.approx(expected.shares, abs=TOLERANCE)
     for parent in range(5):
@@ -162,7 +162,7 @@ def test_conditions_draws_and_best_graphs_match_enumeration(modularity: Any, cas
     expected = averaged(frame, sizes, max_parents, modularity, required, forbidden)
     score = BDeu(sizes if len(sizes) > 1 else sizes[0])
     own = {"modularity": modularity, "max_parents": max_parents, "required": required, "forbidden": forbidden}
-    model = DagPosterior(score, samples=200, seed=1, **own).fit(frame)  # type: ignore[arg-type]
+    model = DagPosterior(score, samples=200, seed=1, **own).fit(frame)
     of_graph = {tuple(dag): place for place, dag in enumerate(naive.parents_in_every_dag(4).tolist())}
     joint = np.logaddexp.reduce(expected.log_joint, axis=0)
     sample = model.sample(100, seed=2)
@@ -184,9 +184,9 @@ def test_conditions_draws_and_best_graphs_match_enumeration(modularity: Any, cas
 
 def test_a_given_density_is_the_model_of_that_density() -> None:
     frame = random_table(4, 60, 3)
-    model = DagPosterior(BDeu((1, 10))).fit(frame)  # type: ignore[arg-type]
+    model = DagPosterior(BDeu((1, 10))).fit(frame)
     for density in densities(4):
-        alone = DagPosterior(BDeu((1, 10)), prior=EdgePrior(density)).fit(frame)  # type: ignore[arg-type]
+        alone = DagPosterior(BDeu((1, 10)), prior=EdgePrior(density)).fit(frame)
         under = model.given(setting={"edge density": density})
         assert under.edge_probabilities_.to_numpy() == pytest.approx(alone.edge_probabilities_.to_numpy(), abs=1e-9)
         share = model.mixture_weights_.xs(density, level="edge density").sum()
@@ -197,7 +197,7 @@ def test_a_given_density_is_the_model_of_that_density() -> None:
 
 
 def test_settings_that_are_not_averaged_over_are_refused() -> None:
-    model = DagPosterior(BDeu((1, 10))).fit(random_table(3, 40, 3))  # type: ignore[arg-type]
+    model = DagPosterior(BDeu((1, 10))).fit(random_table(3, 40, 3))
     with pytest.raises(InputError, match="averages over 'equivalent sample size' and 'edge density'"):
         model.given(setting={"density": 0.5})
     with pytest.raises(InputError, match="one of the values that edge density has"):
@@ -281,6 +281,7 @@ def test_what_is_not_summed_is_said_and_too_little_to_matter() -> None:
     model = DagPosterior(seed=1).fit(datasets.load("coronary"))
     workspace = model.fitted_.workspace
     shares = model.mixture_weights_.to_numpy()
+    assert isinstance(workspace, MixedWorkspace)
     left_out = shares[sorted(workspace.negligible)]
     assert len(left_out) > 0
     assert left_out.sum() <= NEGLIGIBLE

@@ -46,7 +46,7 @@ from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import JOINED_BEFORE, DataFacts, Fitted
 from dagpost.posterior.lists import mixture_facts
-from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.mixture import MixedWorkspace, weightiest
 from dagpost.posterior.results import ExactResults, Families, Results
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import sensitivity_from
@@ -292,6 +292,9 @@ def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
             families = allowed_families.by_node("families", arrays, lists)
         paths = _floats("paths", arrays) if "paths" in arrays else None
         sums = ExactResults(fitted.modularity, evidence, families, paths, float(about["error_bound"]), shares)
+        if isinstance(fitted.workspace, MixedWorkspace):
+            # Draws then come from the same parts, to the last bit.
+            fitted.workspace.negligible = frozenset(range(len(shares))) - frozenset(weightiest(np.array(shares)))
         if fitted.modularity == "structure":
             fitted.workspace.structure_log_evidence = evidence
     edges = _floats("edges", arrays)

@@ -111,7 +111,8 @@ class Before(NamedTuple):
         tilted = (even.tilted(log_odds(own), self.ordinary) for own in self.mixture.values)
         shares = np.exp(self.mixture.log_priors)
         found = [share * part.summed(modularity).edges for share, part in zip(shares, tilted, strict=True)]
-        return np.clip(np.sum(found, axis=0), 0.0, 1.0)
+        mixed: Floats = np.clip(np.sum(found, axis=0), 0.0, 1.0)
+        return mixed
 
     def joined(self, modularity: str, engine: Engine) -> float | None:
         """The probability that two columns are joined, on average over those pairs that rules leave open.

@@ -165,12 +165,12 @@ def _way_to_exact_sums(fitted: Fitted) -> str:
 def _other_scores(own: Score, table: Table) -> list[Refit]:
     """Another score for the same columns: a criterion with no prior for levels, levels in the place of numbers."""
     if own.columns == "discrete":
-        other, words, recut = (BDeu(), "bdeu", None) if isinstance(own, BIC) else (BIC(), "bic", None)
-    elif table.recipe is not None:
-        other, words, recut = BDeu(_BINNED_SIZE), f"bdeu on {_BINNED} bins", partial(cut_whole, bins=_BINNED)
-    else:
+        other: Score = BDeu() if isinstance(own, BIC) else BIC()
+        return [Refit(Variation("score", other.name, f"the score {other.name}"), {"score": other})]
+    if table.recipe is None:
         return []
-    return [Refit(Variation("score", words, f"the score {words}"), {"score": other}, recut)]
+    words, recut = f"bdeu on {_BINNED} bins", partial(cut_whole, bins=_BINNED)
+    return [Refit(Variation("score", words, f"the score {words}"), {"score": BDeu(_BINNED_SIZE)}, recut)]
 
 
 def _other_bins(table: Table) -> list[Refit]:
