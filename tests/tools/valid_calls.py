@@ -214,7 +214,10 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.fit_scores": (new.fit_scores, {"scores": made.scores}),
         "DagPosterior.plan": (new.plan, {"table": made.frame}),
         "DagPosterior.probability": (made.model.probability, {"feature": "A -> B"}),
-        "DagPosterior.given": (_given(made.averaged), {"statements": "A -> B", "setting": {"equivalent sample size": 10.0}}),
+        "DagPosterior.given": (
+            _given(made.averaged),
+            {"statements": "A -> B", "setting": {"equivalent sample size": 10.0}},
+        ),
         "DagPosterior.value": (made.model.value, {"target": "A", "given": {"B": 1}, "draws": 20}),
         "DagPosterior.expectation": (made.model.expectation, {"function": nx.number_of_edges}),
         "DagPosterior.probability_matrix": (made.model.probability_matrix, {}),

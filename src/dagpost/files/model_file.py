@@ -35,7 +35,7 @@ from dagpost.families.family_sums import FamilyWeights
 from dagpost.files import allowed_families, archive, augmented_model, kept_condition, kept_sets
 from dagpost.files.kept_recipe import levels_in, own_settings, recipe_in
 from dagpost.files.sample_file import parts_of, sample_of
-from dagpost.files.schema import REMEDIES, read_checked
+from dagpost.files.schema import REMEDIES, beginning_with, read_checked
 from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
@@ -66,9 +66,8 @@ from dagpost.scores.registry import SCORES
 if TYPE_CHECKING:
     from dagpost.posterior.workspace import SummingWorkspace
 
-_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY = "sample_", "statistics_", "rows_", "sensitivity_"
-_BACKGROUND = "background_"
-_PARTS = (_SAMPLE, _STATISTICS, _BACKGROUND, _ROWS, _SENSITIVITY)
+_PARTS = ("sample_", "statistics_", "background_", "rows_", "sensitivity_")
+_SAMPLE, _STATISTICS, _BACKGROUND, _ROWS, _SENSITIVITY = _PARTS
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -272,8 +271,7 @@ def _sample_to_keep(fitted: Fitted) -> DagSample | None:
 
 def _part(prefix: str, about: dict[str, Any], arrays: Arrays) -> Any:
     details = about.get(prefix.removesuffix("_"))
-    own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-    return None if details is None else (details, own)
+    return None if details is None else (details, beginning_with(prefix, arrays))
 
 
 def _sample(sample: DagSample, names: tuple[str, ...]) -> DagSample:
@@ -297,8 +295,9 @@ def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
             fitted.workspace.negligible = frozenset(range(len(shares))) - frozenset(weightiest(np.array(shares)))
         if fitted.modularity == "structure":
             fitted.workspace.structure_log_evidence = evidence
-    edges = _floats("edges", arrays)
-    results = Results(evidence, edges, about["exact"], sums, about["engine"], about["verdict"], shares)
+    results = Results(
+        evidence, _floats("edges", arrays), about["exact"], sums, about["engine"], about["verdict"], shares
+    )
     return augmented_model.with_averages(results, fitted.augmented, arrays)
 
 
