@@ -56,7 +56,7 @@ SMALLEST = {
     "many": "--seconds 2 --nodes 12 --rows 100",
     "neighbours": "--cases coronary --seconds 2",
     "networks": f"--nodes 5 --rows 10 -o {os.devnull}",
-    "offline_report": "--columns 5 --draws 100 --clicks 1",
+    "offline_report": "--columns 5 --draws 100 --clicks 2",
     "paper_claims": "ellis-wong",
     "plans": """--only '"nodes": 8,' """,
     "reference_methods": "--quick --cases coronary",
