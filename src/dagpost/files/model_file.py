@@ -139,7 +139,7 @@ def _arrays_of_weights(workspace: Workspace) -> Arrays:
     if not isinstance(workspace, MixedWorkspace):
         return allowed_families.arrays_of_parts({"log_weights": workspace.parts[0]})
     parts = workspace.evenly or workspace.parts
-    return allowed_families.arrays_of_parts({_part_name(place): part for place, part in enumerate(parts)})
+    return allowed_families.arrays_of_parts({f"part{place}_log_weights": part for place, part in enumerate(parts)})
 
 
 def _about_mixture(workspace: Workspace) -> dict[str, Any]:
@@ -382,7 +382,8 @@ def _mixed_workspace(
     grid = Grid(tuple(axes), tuple(map(float, kept["log_priors"])))
     max_parents, scored = int(about["max_parents"]), 1 if sizes is None else len(sizes.values)
     parts = [
-        _summing_workspace(_part_name(place), arrays, max_parents, names, engine, reporter) for place in range(scored)
+        _summing_workspace(f"part{place}_log_weights", arrays, max_parents, names, engine, reporter)
+        for place in range(scored)
     ]
     if densities is None:
         workspace = MixedWorkspace(grid, parts, engine, reporter, ordinary=ordinary)
@@ -391,11 +392,6 @@ def _mixed_workspace(
     for part, evidence in zip(workspace.parts, kept["structure_log_evidences"], strict=True):
         part.structure_log_evidence = None if evidence is None else float(evidence)
     return workspace
-
-
-def _part_name(place: int) -> str:
-    """The weights of one part of a mixture."""
-    return f"part{place}_log_weights"
 
 
 def _floats(name: str, arrays: Arrays) -> NDArray[np.float64]:
