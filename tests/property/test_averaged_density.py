@@ -16,7 +16,17 @@ from tests.naive import mixture as naive_mixture
 from tests.naive import paths as naive_paths
 from tests.naive import posterior as naive
 
-from dagpost import BDeu, DagPosterior, EdgePrior, InputError, LocalScores, datasets
+from dagpost import (
+    BDeu,
+    Checkpoint,
+    CustomPrior,
+    CustomScore,
+    DagPosterior,
+    EdgePrior,
+    InputError,
+    LocalScores,
+    datasets,
+)
 from dagpost._tools.json_settings import to_json
 from dagpost.exact.by_size import sum_by_size
 from dagpost.posterior.mixture import NEGLIGIBLE, MixedWorkspace
@@ -338,3 +348,43 @@ def test_an_average_over_one_density_is_that_density_with_a_constant() -> None:
 def test_densities_that_make_no_average_are_refused(given_densities: tuple[float, ...]) -> None:
     with pytest.raises(InputError):
         EdgePrior(given_densities)
+
+
+def test_models_with_a_score_of_the_users_own_or_of_none_come_back(tmp_path: Any) -> None:
+    frame = random_table(3, 40, 2)
+
+    def counted(child: Any, parents: Any) -> float:
+        return -1.5 * len(parents)
+
+    scores = LocalScores(("A", "B", "C"), 2, np.random.default_rng(2).normal(scale=3.0, size=(3, 4)))
+    kept = [
+        DagPosterior(CustomScore(counted)).fit(frame),
+        DagPosterior(prior="edge:average").fit_scores(scores),
+        DagPosterior(BDeu((1, 10)), prior=CustomPrior(counted)).fit(frame),
+    ]
+    for model in kept:
+        model.save(tmp_path / "model.dagpost")
+        again = DagPosterior.load(tmp_path / "model.dagpost")
+        assert (again.edge_probabilities_ == model.edge_probabilities_).all(axis=None)
+        assert (again.mixture_weights_ == model.mixture_weights_).all()
+
+
+def test_edges_before_the_data_are_those_of_the_prior_that_a_fit_takes() -> None:
+    frame = random_table(4, 40, 2)
+    chain = DagPosterior(method="structure-mcmc", samples=200, max_parents=2, seed=1).fit(frame)
+    for data in (frame, list(NAMES[:4])):
+        edges = prior_edges(chain, data).to_numpy()
+        joined = (edges + edges.T)[np.triu_indices(4, 1)]
+        assert joined.mean() == pytest.approx(chain.fitted_.joined_before, abs=1e-9)
+    names = [f"c{place}" for place in range(21)]
+    many = DagPosterior(max_parents=1, modularity="order")
+    one = DagPosterior(max_parents=1, modularity="order", prior=EdgePrior(1 / 20))
+    assert prior_edges(many, names).to_numpy() == pytest.approx(prior_edges(one, names).to_numpy(), abs=1e-12)
+
+
+def test_values_that_look_alike_have_names_of_their_own_in_a_checkpoint(tmp_path: Any) -> None:
+    frame = random_table(3, 40, 2)
+    prior = EdgePrior((0.05, 0.3001, 0.3004))
+    kept = DagPosterior(BDeu(1), prior=prior).fit(frame, checkpoint=Checkpoint(tmp_path / "run"))
+    alone = DagPosterior(BDeu(1), prior=prior).fit(frame)
+    assert (kept.edge_probabilities_ == alone.edge_probabilities_).all(axis=None)

@@ -34,7 +34,7 @@ class Mixture(Generic[Choice]):
     @property
     def labels(self) -> tuple[str, ...]:
         """The values, as progress and checkpoints call them."""
-        return tuple(f"{self.setting} {value:.3g}" for value in self.values)
+        return tuple(f"{self.setting} {value:.10g}" for value in self.values)
 
 
 def evenly(setting: str, values: Sequence[float], choices: Sequence[Choice]) -> Mixture[Choice]:

@@ -58,9 +58,9 @@ from dagpost.prediction.background import background_to_keep, remember_backgroun
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.statistics import Statistics, statistics_from
-from dagpost.priors import resolve_prior
+from dagpost.priors.base import StructurePrior
 from dagpost.priors.registry import PRIORS
-from dagpost.scores import resolve_score
+from dagpost.scores import Score
 from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
@@ -374,7 +374,9 @@ def _mixed_workspace(
     chosen: Mapping[str, Any],
 ) -> MixedWorkspace:
     kept, ordinary = about["mixture"], int(about["mixture"]["ordinary"])
-    sizes, densities = resolve_score(chosen["score"]).mixture(), resolve_prior(chosen["prior"]).mixture(ordinary)
+    # Code of the user's is kept as words, which average over nothing.
+    sizes = chosen["score"].mixture() if isinstance(chosen["score"], Score) else None
+    densities = chosen["prior"].mixture(ordinary) if isinstance(chosen["prior"], StructurePrior) else None
     axes = [axis for axis in (sizes, densities) if axis is not None]
     known = [(axis.setting, list(axis.values)) for axis in axes]
     if not axes or known != [(axis["setting"], axis["values"]) for axis in kept["settings"]]:

@@ -7,7 +7,6 @@ looks at the edges. With a checkpoint everything is computed at once, so that a 
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -69,21 +68,24 @@ from dagpost.posterior.settings import (
     refuse_left_out,
     refuse_set_exogenous,
 )
-from dagpost.posterior.weighing import axes_of, goes_by_components, over_densities, weigh_families, work_of
+from dagpost.posterior.weighing import (
+    goes_by_components,
+    over_densities,
+    prior_left_to_us,
+    weigh_families,
+    work_of,
+)
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import UniformPrior, log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.resolve import is_automatic as is_automatic_prior
-from dagpost.scores import LocalScores, resolve_score, table_for
+from dagpost.scores import LocalScores, resolve_score, scores_within, table_for
 from dagpost.scores.automatic import automatic_score, notice_of_choice, score_of_columns
 from dagpost.scores.resolve import is_automatic
 
 if TYPE_CHECKING:
     from dagpost.posterior.plan import Plan
 
-#: Densities are averaged over unasked where cycles can close among at most so many columns, and the weights of all
-#: families under all of them take half a gigabyte at most. Not a time: answers must not depend on the machine.
-MOST_AVERAGED, _MOST_WEIGHTS = 20, 2**26
 #: What stands in the place of a score where a model was made from scores.
 _GIVEN_SCORES = "given scores"
 
@@ -174,18 +176,11 @@ def study_of_table(model: Any, method: Method | None, table: Table) -> Study:
             score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
         study = study._replace(score=score)
     study = modelled(study)
-    if is_automatic_prior(model.prior) and not _averages_densities(model, method, study):
-        study = study._replace(prior=study.prior.without_average(len(study.table.names)))
+    if is_automatic_prior(model.prior):
+        sizes, may = len(scores_within(study.score)), not study.table.gap_count
+        before = Before.of_study(study)
+        study = study._replace(prior=prior_left_to_us(before, method, model.modularity, sizes, may_average=may))
     return study
-
-
-def _averages_densities(model: Any, method: Method | None, study: Study) -> bool:
-    """Whether a prior that is left to us averages over densities: where exact evidences are a matter of seconds."""
-    if study.table.gap_count or not (method is None or method.mixes):
-        return False
-    work = work_of(method, model.modularity, study.constraints, study.table.names, study.max_parents)
-    cells = math.prod(len(axis.values) for axis in axes_of(study))
-    return max(work.groups) <= MOST_AVERAGED and cells * work.families <= _MOST_WEIGHTS
 
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:

@@ -17,11 +17,13 @@ from dagpost._tools.spelling import bare
 from dagpost.errors import ResourceError, collected_warnings
 from dagpost.exact.components import Components
 from dagpost.families.numbering import family_count
+from dagpost.methods.choice import resolve_method
 from dagpost.posterior.fitting import checked_method, rules_of, settled_engine, study_of, table_of
 from dagpost.posterior.prior_weights import Before
 from dagpost.posterior.sources import is_model
-from dagpost.posterior.weighing import families_of, goes_by_components
+from dagpost.posterior.weighing import families_of, goes_by_components, prior_left_to_us
 from dagpost.priors import resolve_prior
+from dagpost.priors.resolve import is_automatic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,8 +47,11 @@ def prior_edges(model: Any, data: Any, *, counts: Any = None, interventions: Any
     """
     if not is_model(model):
         raise refusal(model, "model", "prior_edges", "a DagPosterior, fitted or not")
+    # Whichever method: the sums are over all graphs. But which prior is left to us depends on it.
     asked = SimpleNamespace(**{**model.get_params(deep=False), "method": "auto"})
     before, engine = _question(asked, data, counts, interventions)
+    if is_automatic(model.prior):
+        before = before._replace(prior=prior_left_to_us(before, resolve_method(model.method), model.modularity))
     names, by_components = before.names, goes_by_components(None, asked.modularity)
     lists = before.constraints.parent_lists(names, before.limit)
     if by_components:

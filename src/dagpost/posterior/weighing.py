@@ -48,7 +48,13 @@ from dagpost.scores.allowed_scores import score_allowed
 if TYPE_CHECKING:
     from dagpost.families.parent_lists import ParentLists
     from dagpost.posterior.workspace import SummingWorkspace
+    from dagpost.priors.base import StructurePrior
     from dagpost.priors.constraints import Constraints
+
+
+#: Densities are averaged over unasked where cycles can close among at most so many columns, and the weights of all
+#: families under all of them take half a gigabyte at most. Not a time: answers must not depend on the machine.
+MOST_AVERAGED, _MOST_WEIGHTS = 20, 2**26
 
 
 def weigh_families(
@@ -184,6 +190,21 @@ def axes_of(study: Study) -> tuple[Mixture[Any], ...]:
     """The settings that a score and a prior average over."""
     found = study.score.mixture(), study.prior.mixture(len(study.table.names))
     return tuple(axis for axis in found if axis is not None)
+
+
+def prior_left_to_us(
+    before: Before, method: Method | None, modularity: str, sizes: int = 1, *, may_average: bool = True
+) -> StructurePrior:
+    """The prior where the choice is left to us: averaged where exact evidences are a matter of seconds, or one density.
+
+    `sizes` is over how many values of its own the score averages.
+    """
+    work = work_of(method, modularity, before.constraints, before.names, before.max_parents)
+    values = 0 if before.mixture is None else len(before.mixture.values)
+    able = may_average and (method is None or method.mixes)
+    if able and max(work.groups) <= MOST_AVERAGED and sizes * values * work.families <= _MOST_WEIGHTS:
+        return before.prior
+    return before.prior.without_average(len(before.names))
 
 
 def tilted_over(

@@ -243,7 +243,7 @@ def test_the_command_line_fits_on_an_encrypted_cluster(farm: Farm, tmp_path: Pat
     assert done.wait(120) == 0, farm.log(farm.network.machines[-1])
     said = farm.log(farm.network.machines[-1])
     assert "Working on DaskEngine of 1 workers with 1 threads" in said, said
-    here = DagPosterior(prior="uniform", score="bdeu", modularity="order", seed=1).fit(tmp_path / "table.csv")
+    here = DagPosterior(score="bdeu", modularity="order", seed=1).fit(tmp_path / "table.csv")
     found = DagPosterior.load(tmp_path / "model.dagpost")
     assert found.log_evidence_ == here.log_evidence_
     assert found.edge_probabilities_.equals(here.edge_probabilities_)
