@@ -29,6 +29,9 @@ def readable_setting(described: Any) -> str:
     """
     if isinstance(described, dict) and "kind" not in described:
         return shown(described)
+    if isinstance(described, dict) and described.get("probability") == "average":
+        # As it is typed: the words for what is averaged are said beside it.
+        return "edge:average"
     if isinstance(described, dict):
         values = [
             f"{name.replace('_', ' ')} {readable_setting(value)}"
@@ -40,8 +43,6 @@ def readable_setting(described: Any) -> str:
             # A prior is known by its name: "edge", not "EdgePrior".
             kind = kind.removesuffix("Prior").lower()
         return f"{kind} ({', '.join(values)})" if values else kind
-    if described == "average":
-        return "averaged"
     if isinstance(described, bool):
         return "yes" if described else "no"
     if isinstance(described, list) and described and all(isinstance(value, list) for value in described):

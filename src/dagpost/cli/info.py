@@ -156,7 +156,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         ("score", readable_setting(settings["score"])),
         *_averaged(about.get("mixture")),
         ("prior", readable_setting(settings["prior"])),
-        *([("before", joined_before(about["joined_before"]))] if about.get("joined_before") is not None else []),
+        *([("pairs", joined_before(about["joined_before"]))] if about.get("joined_before") is not None else []),
         ("modularity", f"{settings['modularity']} ({target_named(settings['modularity']).words})"),
         ("most parents", str(about["max_parents"])),
         *_constraints(settings),

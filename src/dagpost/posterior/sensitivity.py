@@ -190,10 +190,13 @@ class Sensitivity:
         held, found, rising = fates.count("holds"), fates.count("holds") + fates.count("falls"), fates.count("rises")
         if not self.variations:
             return "No other choice was tried."
-        tried = "the one other choice" if len(self.variations) == 1 else f"each of {len(self.variations)} other choices"
+        others = len(self.variations)
+        tried, none = (f"{word} of {others} other choices" for word in ("each", "any"))
+        if others == 1:
+            tried = none = "the one other choice"
         if found == 0:
             return f"No pair is joined with at least {FOUND:g}" + (
-                f"; {rising} would be under other choices." if rising else f", nor under {tried}."
+                f"; {rising} would be under other choices." if rising else f", nor under {none}."
             )
         of_all, verb = f"{held} of {found} pairs", "holds" if held == 1 else "hold"
         if found == 1:

@@ -344,7 +344,7 @@ def test_what_differs_from_an_unfinished_run_is_said_in_options(
     settings = ["--prior", "edge:0.2", "--required", "A -> B", "--tier", "A", "--tier", "B,C"]
     method = ["--method", "structure-mcmc:chains=2,burn_in=7"]
     message = one_message(run("fit", table, "-o", "m", *settings, *method, status=2))
-    assert "--prior: edge (probability averaged) there, edge (probability 0.2) here; " in message
+    assert "--prior: edge:average there, edge (probability 0.2) here; " in message
     assert "--method: auto there, StructureMCMC (chains 2, thinning " in message
     assert ", burn in 7, " in message
     assert "--required: none there, A -> B here; --tier: none there, A before B, C here" in message

@@ -175,7 +175,7 @@ def test_a_verdict_near_one_half_says_on_which_side() -> None:
     [
         ((0.9, 0.8), "The one pair found (joined with at least 0.5) holds under the one other choice."),
         ((0.9, 0.8, 0.6), "The one pair found (joined with at least 0.5) holds under each of 2 other choices."),
-        ((0.1, 0.2, 0.3), "No pair is joined with at least 0.5, nor under each of 2 other choices."),
+        ((0.1, 0.2, 0.3), "No pair is joined with at least 0.5, nor under any of 2 other choices."),
         ((0.9,), "No other choice was tried."),
     ],
 )
