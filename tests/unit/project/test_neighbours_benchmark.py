@@ -58,7 +58,8 @@ def test_a_program_that_tells_the_truth_gets_no_error_and_one_that_crashes_is_na
     assert told["status"] == "answered"
     assert told["mean_error"] < 1e-9
     assert told["largest_error"] < 1e-9
-    assert told["peak_mb"] > 1
+    # Looked at from time to time: of what ends at once, only its first pages may have been seen.
+    assert told["peak_mb"] > 0
     assert crashed["status"] == "failed: ValueError: out of luck"
     assert "mean_error" not in crashed
     text = markdown(rows, {"fake": "1.0"}, [CASE], (tool,))
