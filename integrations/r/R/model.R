@@ -12,7 +12,8 @@
 #' @param score How well a parent set explains a column: `"auto"`, `"bdeu"`,
 #'   `"bde"`, `"k2"`, `"bic"`, `"bge"` (numbers), `"conditional-gaussian"` or
 #'   `"latent-gaussian"` (both), or `setting("BDeu", 10)`; see [setting()].
-#' @param prior The weight of a parent set before the data: `"uniform"`,
+#' @param prior The weight of a parent set before the data: `"auto"` (averaged
+#'   over how many edges there are, where that is quick), `"uniform"`,
 #'   `"indegree"`, or `setting("EdgePrior", 0.1)`.
 #' @param max_parents No column has more parents than this.
 #' @param method How graphs are found: `"auto"`, a name, or a setting such as
@@ -43,7 +44,7 @@
 #' ask(model, "Smoking ~> Pressure")
 #' }
 #' @export
-dagpost <- function(data, score = "auto", prior = "uniform", max_parents = 5, method = "auto", required = NULL,
+dagpost <- function(data, score = "auto", prior = "auto", max_parents = 5, method = "auto", required = NULL,
                     forbidden = NULL, tiers = NULL, exogenous = NULL, missing = NULL, counts = NULL,
                     interventions = NULL, seed = NULL, ...) {
   module <- dagpost_python()

@@ -6,7 +6,9 @@ All of it happens in one session of R. Without R, or one of the packages it need
 from __future__ import annotations
 
 import csv
+import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -75,6 +77,18 @@ def test_the_examples_of_a_page_print_what_it_shows(session: Session, page: Path
 
 def test_the_package_has_the_version_of_the_library() -> None:
     assert f"\nVersion: {dagpost.__version__}\n" in (PACKAGE / "DESCRIPTION").read_text(encoding="utf-8")
+
+
+def test_the_defaults_are_those_of_python() -> None:
+    code = (PACKAGE / "R" / "model.R").read_text(encoding="utf-8")
+    signature = code[code.index("dagpost <- function(") : code.index(") {")]
+    ours = dict(re.findall(r"(\w+) = ([^,)]+)", signature))
+    theirs = inspect.signature(DagPosterior).parameters
+    named = {name: theirs[name].default for name in ours if name in theirs and theirs[name].default != ()}
+    assert {name: ours[name].strip('"').replace("NULL", "None") for name in named} == {
+        name: str(default) for name, default in named.items()
+    }
+    assert {"score", "prior", "max_parents", "method"} <= set(named)
 
 
 def test_numbers_from_r_are_those_of_python(session: Session) -> None:
