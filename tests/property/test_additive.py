@@ -213,7 +213,7 @@ def test_one_parent_more_has_the_score_of_the_family(seed: int, extra: bool, sta
     generator = np.random.default_rng(seed)
     kinds = tuple(generator.choice(["number", "rounded", "nominal", "ordered", "binary"], 6).tolist())
     table = table_of_kinds(kinds, 30, seed, extra=extra)
-    score = Additive(stages=(("v0", "v3"),) if staged else ())
+    score = Additive(stages=(("v0", "v3"), ("v1", "v2", "v4", "v5")) if staged else ())
     known, extend = local_scores(table, score, 4, engine=ONE), score.extender(table, 4, 1)
     for node in range(6):
         others = [column for column in range(6) if column != node]
