@@ -81,8 +81,9 @@ def _of_column(
     each = np.bincount(codes, weights=weights, minlength=len(values))
     occurring = np.flatnonzero(each > 0)
     if has_levels and (not ordered or len(occurring) < 3):
-        lines = np.zeros((len(values), max(min(len(occurring), _MOST_EFFECTS) - 1, 0)))
-        lines[occurring] = _contrasts(each[occurring])
+        own = _contrasts(each[occurring])
+        lines = np.zeros((len(values), own.shape[1]))
+        lines[occurring] = own
         return codes, lines, np.zeros((len(values), 0))
     lines, curves = np.zeros((len(values), 1)), np.zeros((len(values), 0))
     if len(occurring) > 1:
@@ -94,15 +95,16 @@ def _of_column(
 
 def _contrasts(each: Floats) -> Floats:
     """The features of levels that occur so often, such that every one has an effect of the same variance."""
-    count = min(len(each), _MOST_EFFECTS)
+    # Those that are as rare as each other share an effect together, whatever they are called.
+    limit = np.sort(each)[-_MOST_EFFECTS] if len(each) > _MOST_EFFECTS else 0.0
+    effect = np.where(each > limit, np.cumsum(each > limit) - 1, int((each > limit).sum()))
+    count = int(effect.max(initial=0)) + 1
     # An orthonormal basis of all contrasts (Helmert's).
-    basis = np.zeros((count, max(count - 1, 0)))
+    basis = np.zeros((count, count - 1))
     for place in range(count - 1):
         basis[: place + 1, place] = 1.0
         basis[place + 1, place] = -(place + 1.0)
         basis[:, place] /= math.sqrt((place + 1.0) * (place + 2.0))
-    effect = np.empty(len(each), dtype=np.int64)
-    effect[np.argsort(-each, kind="stable")] = np.minimum(np.arange(len(each)), count - 1)
     return _LEVEL_SCALE * basis[effect]
 
 
