@@ -8,6 +8,7 @@ numbers, and the score of a family is the evidence with the child less that with
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist
@@ -25,6 +26,7 @@ Matrix = NDArray[np.float64]
 
 SHAPE, SCALE, INTERCEPT = 1.0, 0.5, 100.0
 NEGLIGIBLE = 1e-6
+MOST_EFFECTS = 20
 
 
 class Features(NamedTuple):
@@ -102,15 +104,25 @@ def curve_of(x: Matrix, times: Sequence[int]) -> Matrix:
 
 
 def contrasts_of(codes: NDArray[np.integer], times: Sequence[int]) -> Matrix:
-    """Levels against those before them (Helmert), of length 1 and then times the root of 2, among those that occur."""
-    seen = sorted({code for code, count in zip(codes.tolist(), times, strict=True) if count})
-    contrasts = np.zeros((len(codes), max(len(seen) - 1, 0)))
-    for place in range(1, len(seen)):
-        own = np.zeros(len(seen))
+    """Levels against those before them (Helmert), of length 1 and then times the root of 2, among those that occur.
+
+    Of more than `MOST_EFFECTS`, those that are not more frequent than the last of so many are one level.
+    """
+    each: Counter[int] = Counter()
+    for code, count in zip(codes.tolist(), times, strict=True):
+        each[code] += count
+    seen = sorted(code for code, count in each.items() if count)
+    rare = sorted((each[code] for code in seen), reverse=True)[MOST_EFFECTS - 1] if len(seen) > MOST_EFFECTS else 0
+    groups = [[code] for code in seen if each[code] > rare]
+    if rare:
+        groups.append([code for code in seen if each[code] <= rare])
+    contrasts = np.zeros((len(codes), max(len(groups) - 1, 0)))
+    for place in range(1, len(groups)):
+        own = np.zeros(len(groups))
         own[:place], own[place] = 1.0, -place
         own *= math.sqrt(2.0) / math.sqrt(place * (place + 1))
-        for level, value in zip(seen, own.tolist(), strict=True):
-            contrasts[codes == level, place - 1] = value
+        for group, value in zip(groups, own.tolist(), strict=True):
+            contrasts[np.isin(codes, group), place - 1] = value
     return contrasts
 
 
