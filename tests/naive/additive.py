@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost.data.files import MISSING_LEVEL
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -129,9 +131,10 @@ def contrasts_of(codes: NDArray[np.integer], times: Sequence[int]) -> Matrix:
 def features_of(table: Table, column: int) -> Features:
     """Those of a column, by its kind."""
     values, times = table.columns[column], table.weights.tolist()
-    of_levels = table.levels[column] is not None
+    levels = table.levels[column]
     seen = {value for value, count in zip(values.tolist(), times, strict=True) if count}
-    if of_levels and (len(seen) <= 2 or not table.ordered[column]):
+    in_order = table.ordered[column] and MISSING_LEVEL not in (levels or ())
+    if levels is not None and (len(seen) <= 2 or not in_order):
         return Features(contrasts_of(values, times), np.zeros((table.rows, 0)))
     x = normal_scores([float(value) for value in values], times)
     return Features(x[:, None], curve_of(x, times))

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.table import Table
 
 #: What a column may be, and into how many levels it is cut, where it is.
@@ -21,6 +22,7 @@ KINDS = {
     "declared": 4,
     "codes": 4,
     "binary": 2,
+    "with a level for gaps": 5,
     "constant level": 1,
 }
 Column = tuple[NDArray[Any], tuple[object, ...] | None]
@@ -38,6 +40,8 @@ def column_of(kind: str, values: NDArray[np.float64]) -> Column:
         return np.full(len(values), 7.0), None
     count = KINDS[kind]
     codes = np.clip(np.floor(values * 1.3) + count // 2, 0, count - 1).astype(np.uint8)
+    if kind == "with a level for gaps":
+        return codes, (*range(count - 1), MISSING_LEVEL)
     numeric = kind in ("ordered", "codes")
     return codes, tuple(level if numeric else f"{kind} {'dbacefgh'[level]}" for level in range(count))
 

@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import kernel
+from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.table import Table
 from dagpost.scores.row_groups import LevelColumns
+from dagpost.scores.rows import check_countable
 
 #: A level in no order has an effect of its own, with the variance of this many slopes: two levels are then as far from
 #: each other beforehand as the halves of a column of numbers.
@@ -67,7 +69,8 @@ def features_of(table: Table) -> Features:
     """The features of every column of a table, over all rows that count."""
     weights = table.weights.astype(np.float64)
     found = [
-        _of_column(column, levels is not None, ordered, weights)
+        # Where no value is a level of its own, it has no place among the others.
+        _of_column(column, levels is not None, ordered and MISSING_LEVEL not in (levels or ()), weights)
         for column, levels, ordered in zip(table.columns, table.levels, table.ordered, strict=True)
     ]
     codes, lines, curves = zip(*found, strict=True)
@@ -135,6 +138,7 @@ def design_of(table: Table, features: Features, used: Flags) -> Design:
     """The sums over the rows that are used."""
     levels = [place for place, own in enumerate(table.levels) if own is not None]
     numbers = [place for place, own in enumerate(table.levels) if own is None]
+    check_countable(tuple(table.names[own] for own in levels), tuple(table.arities[own] for own in levels), 0)
     rows = np.flatnonzero(used & (table.weights > 0))
     weights = table.weights[rows]
     lines = np.array([own.shape[1] for own in features.lines], dtype=np.int64)
