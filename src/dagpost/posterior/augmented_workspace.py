@@ -230,8 +230,8 @@ def completer_of(score: Score, table: Table, max_parents: int) -> Completer:
     completer = score.completer(table, max_parents)
     if completer is None:
         raise InputError(
-            f"The score {score!r} cannot complete the {table.gap_count:,} gaps of the table. Drop the incomplete rows "
-            f"({setting('missing', 'drop')}), give gaps a level of their own ({setting('missing', 'level')}), or use "
-            "one of the scores that come with dagpost."
+            f"The score {(score.name or score)!r} cannot complete the {table.gap_count:,} "
+            f"gaps of the table. Drop the incomplete rows ({setting('missing', 'drop')}), give gaps a level of their "
+            f"own ({setting('missing', 'level')}), or use a score that completes them."
         )
     return completer

@@ -28,6 +28,7 @@ from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import texts
 from dagpost._tools.progress import Reporter
+from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
@@ -164,4 +165,8 @@ def _refuse_gaps(table: Table) -> None:
     """Refuse gaps, and numbers of which only a limit is known."""
     table.refuse_other_than("mixed")
     if table.gap_count:
-        raise InputError(f"{table.gap_count:,} cells have no value, and the additive score takes complete rows only.")
+        raise InputError(
+            f"The additive score takes complete rows only, and {table.gap_count:,} cells of the table have no value. "
+            f"Drop the incomplete rows ({setting('missing', 'drop')}), or give gaps a level of their own "
+            f"({setting('missing', 'level')})."
+        )
