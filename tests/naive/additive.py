@@ -80,12 +80,12 @@ def normal_scores(values: Sequence[float], times: Sequence[int]) -> Matrix:
 
 
 def quantile(x: Matrix, times: Sequence[int], numerator: int, denominator: int) -> float:
-    """The smallest value up to which at least that share of the rows lies."""
-    for value in sorted(set(x[np.array(times) > 0].tolist())):
-        below = sum(count for other, count in zip(x.tolist(), times, strict=True) if other <= value)
-        if below * denominator >= sum(times) * numerator:
-            return float(value)
-    raise AssertionError
+    """The middle between the smallest value up to which at least that share lies, and up to which more than it lies."""
+    own = sorted((value, count) for value, count in zip(x.tolist(), times, strict=True) if count)
+    shares = [(value, sum(count for other, count in own if other <= value)) for value, _ in own]
+    at_least = next(value for value, below in shares if below * denominator >= sum(times) * numerator)
+    more_than = next(value for value, below in shares if below * denominator > sum(times) * numerator)
+    return (at_least + more_than) / 2
 
 
 def curve_of(x: Matrix, times: Sequence[int]) -> Matrix:

@@ -121,6 +121,18 @@ def test_only_the_order_of_numbers_matters(table: Table, seed: int) -> None:
     np.testing.assert_array_equal(scores_of(replace(table, columns=columns)), scores_of(table))
 
 
+@given(tables_of_kinds(), st.integers(0, 15))
+@hypothesis_settings(max_examples=examples(40))
+def test_a_scale_that_is_turned_round_changes_nothing(table: Table, turned: int) -> None:
+    columns, levels = list(table.columns), list(table.levels)
+    for place, own in enumerate(table.levels):
+        if turned >> place & 1:
+            columns[place] = -table.columns[place] if own is None else (len(own) - 1 - table.columns[place])
+            levels[place] = None if own is None else own[::-1]
+    found = scores_of(replace(table, columns=tuple(columns), levels=tuple(levels)))
+    np.testing.assert_allclose(found, scores_of(table), rtol=1e-10, atol=1e-8)
+
+
 @given(tables_of_kinds(), st.integers(0, 2**16))
 @hypothesis_settings(max_examples=examples(40))
 def test_the_order_of_levels_matters_only_where_they_have_one(table: Table, seed: int) -> None:

@@ -120,7 +120,9 @@ def _line_and_curves(each: Floats) -> tuple[Floats, Floats]:
     line = np.array([normal.inv_cdf(own) for own in middle.tolist()])
     line -= each @ line / total
     line /= math.sqrt(each @ line**2 / total)
-    knots = [line[np.searchsorted(below, share * total * (1.0 - 1e-12))] for share in (1 / 3, 2 / 3)]
+    # Where a share ends between two values, the middle: a scale that is turned round has the same curves.
+    shares = np.array([[1.0], [2.0]]) / 3.0 * total * (1.0 + 1e-12 * np.array([-1.0, 1.0]))
+    knots = line[np.searchsorted(below, shares)].mean(axis=1).tolist()
     bends = np.column_stack([line**2, line**3, *(np.maximum(line - knot, 0.0) ** 3 for knot in knots)])
     root = np.sqrt(each / total)[:, np.newaxis]
     straight, _ = np.linalg.qr(root * np.column_stack([np.ones(len(line)), line]))
