@@ -112,7 +112,7 @@ def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
             kind.__name__ for kind in SCORES.classes().values() if kind.parameter_prior is not Score.parameter_prior
         ]
         raise InputError(
-            f"{what} the prior of the parameters behind a score, and {shown(chosen.name or chosen)} does not say which "
+            f"{what} the prior of the parameters behind a score, and {shown(chosen.name or score)} does not say which "
             f"it is. Fit with a score that does: {', '.join(known)}."
         )
     return prior
