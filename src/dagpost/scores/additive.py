@@ -12,8 +12,8 @@ independent of what, never from the shape of a curve. Here
 `D` is the joint evidence of levels of `BDeu`, and `R` that of a regression with a line and, perhaps, curves for each
 number, and effects of levels (additive_columns.py, additive_regression.py); the mean is one pass over subsets
 (additive_sets.py). Numbers are seen through the normal scores of their ranks. Columns that are known to come earlier
-come first in every order: no edge between stages can be reversed, and what depends on an earlier column may then do so
-in more ways than a later one could tell of it.
+come first in every order. No edge between stages can be reversed, so that graphs which say the same still score the
+same; and a common cause that is known to be early is taken for one even where it acts on more than the mean.
 """
 
 from __future__ import annotations
@@ -61,6 +61,11 @@ class Additive(Score):
     summary: ClassVar[str] = "levels and numbers: additive regressions, curves allowed"
     equivalent: ClassVar[bool] = True
     columns: ClassVar[Columns] = "mixed"
+    #: Regressions on splines within Bayesian networks are theirs; the joint evidences are in docs/mathematics.md.
+    citation: ClassVar[str] = (
+        "Imoto, S., Goto, T., & Miyano, S. (2002). Estimation of genetic networks and functional structures between "
+        "genes by using Bayesian networks and nonparametric regression. Pacific Symposium on Biocomputing, 7, 175-186."
+    )
 
     equivalent_sample_size: float = 5.0
     slope_variance: float = 1.0
@@ -84,8 +89,9 @@ class Additive(Score):
     def assumes(self) -> str:
         """That effects add up, and noise is the same everywhere."""
         return (
-            "Effects of several parents are taken to add up, along lines or smooth curves, or to be lines of their own "
-            "in every combination of levels; noise is taken for normal on the scale of ranks, and as large everywhere."
+            "Effects of several parents are taken to add up, each along a line or a smooth curve, or to be lines of "
+            "their own in every combination of levels. Numbers are seen through their ranks; on that scale noise is "
+            "taken for normal and equally large everywhere."
         )
 
     def in_words(self) -> str:
@@ -95,9 +101,10 @@ class Additive(Score):
     def in_detail(self) -> str:
         """Its name with its priors."""
         return (
-            "the additive score (joint evidences of regressions on the normal scores of ranks, with lines and cubic "
-            f"splines, averaged over orders; prior variances {self.slope_variance:g} and {self.curve_variance:g} in "
-            f"units of the noise; Dirichlet prior of levels, equivalent sample size {self.equivalent_sample_size:g})"
+            "the additive score: joint evidences of regressions on the normal scores of ranks, along lines and cubic "
+            "splines, averaged over the orders of the numbers (prior variances of slopes and of curves "
+            f"{self.slope_variance:g} and {self.curve_variance:g} times that of the noise; Dirichlet priors for "
+            f"levels, equivalent sample size {self.equivalent_sample_size:g})"
         )
 
     def in_stages(self, stages: Sequence[Sequence[str]]) -> Additive:
