@@ -58,7 +58,7 @@ def test_every_setting_is_taken(table: Table, size: float, slope: float, curve: 
 def test_numbers_of_earlier_stages_come_first(table: Table, stage: list[int]) -> None:
     """Stages may be empty, and have columns of levels, which are always first."""
     stages = tuple(tuple(name for name, own in zip(table.names, stage, strict=False) if own == at) for at in range(3))
-    score, prior = Additive(stages=stages), naive.Prior(stages=stages)
+    score, prior = Additive().in_stages(stages), naive.Prior(stages=stages)
     assert_those_of_the_twin(table, score, prior, 3)
 
 
@@ -86,7 +86,7 @@ def test_equivalent_graphs_within_stages_have_the_same_score() -> None:
     """Where no edge goes back to an earlier stage."""
     nodes, early = 4, (0, 1)
     table = table_of_kinds(("number", "nominal", "number", "ordered"), 60, 3)
-    scores = local_scores(table, Additive(stages=(("v0", "v1"), ("v2", "v3"))), 3, engine=ONE)
+    scores = local_scores(table, Additive().in_stages([("v0", "v1"), ("v2", "v3")]), 3, engine=ONE)
     found: dict[Any, float] = {}
     compared = 0
     for graph, pattern in essential_graph_of_every_dag(nodes).items():
@@ -196,7 +196,7 @@ def test_columns_may_have_other_names_and_places(seed: int, extra: bool, staged:
     )  # fmt: skip
     stages = [("0", "1", "3"), ("2", "4")] if staged else []
     before, after = (
-        local_scores(own, Additive(stages=tuple(tuple(letter + name for name in names) for names in stages)), 3)
+        local_scores(own, Additive().in_stages([[letter + name for name in names] for names in stages]), 3)
         for own, letter in ((table, "v"), (moved, "w"))
     )
     for child, parents in naive.families(table, 3):
@@ -227,7 +227,7 @@ def test_parts_of_a_table_have_the_scores_of_the_whole(seed: int, limit: int, ex
     matrix = allowed.astype(np.bool_)
     np.fill_diagonal(matrix, False)
     stages = tuple(tuple(f"v{node}" for node in range(6) if tier[node] == at) for at in range(3)) if seed % 2 else ()
-    score, lists = Additive(stages=stages), ParentLists.of_matrix(matrix, limit)
+    score, lists = Additive().in_stages(stages), ParentLists.of_matrix(matrix, limit)
     expected = local_scores(table, score, limit, engine=ONE)
     for node, values in enumerate(score_allowed(table, score, lists, engine=ONE)):
         for number, value in enumerate(values):
@@ -241,7 +241,7 @@ def test_one_parent_more_has_the_score_of_the_family(seed: int, extra: bool, sta
     generator = np.random.default_rng(seed)
     kinds = tuple(generator.choice(["number", "rounded", "nominal", "ordered", "binary"], 6).tolist())
     table = table_of_kinds(kinds, 30, seed, extra=extra)
-    score = Additive(stages=(("v0", "v3"), ("v1", "v2", "v4", "v5")) if staged else ())
+    score = Additive().in_stages([("v0", "v3"), ("v1", "v2", "v4", "v5")] if staged else [])
     known, extend = local_scores(table, score, 4, engine=ONE), score.extender(table, 4, 1)
     for node in range(6):
         others = [column for column in range(6) if column != node]

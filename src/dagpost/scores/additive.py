@@ -19,14 +19,13 @@ same; and a common cause that is known to be early is taken for one even where i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats, Integers
-from dagpost._tools.checks import texts
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
@@ -49,9 +48,6 @@ class Additive(Score):
     slope_variance, curve_variance
         The prior variances of a slope and of each of the four curves of a parent, in units of the variance of the
         noise, for columns of variance 1.
-    stages
-        Names of columns in groups, those that are known to come first in the first one. A fit sets it by its tiers and
-        exogenous columns.
 
     >>> Additive().in_words()
     'additive regressions (levels and numbers, curves)'
@@ -70,13 +66,13 @@ class Additive(Score):
     equivalent_sample_size: float = 5.0
     slope_variance: float = 1.0
     curve_variance: float = 0.5
-    stages: tuple[tuple[str, ...], ...] = ()
+    #: Names of columns in groups, those that are known to come first in the first one. Rules say it, anew in every fit.
+    stages: tuple[tuple[str, ...], ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        for field in ("equivalent_sample_size", "slope_variance", "curve_variance"):
-            object.__setattr__(self, field, strength(getattr(self, field), field, "Additive"))
-        object.__setattr__(self, "stages", tuple(texts(names, "stages", "Additive") for names in self.stages))
+        for name in ("equivalent_sample_size", "slope_variance", "curve_variance"):
+            object.__setattr__(self, name, strength(getattr(self, name), name, "Additive"))
 
     def alternatives(self) -> list[Alternative[Score]]:
         """Smaller and larger effects."""
@@ -108,8 +104,10 @@ class Additive(Score):
         )
 
     def in_stages(self, stages: Sequence[Sequence[str]]) -> Additive:
-        """The score in which earlier columns come first."""
-        return replace(self, stages=tuple(map(tuple, stages)) if len(stages) > 1 else ())
+        """The score in which earlier columns come first, the columns of a table in groups."""
+        found = replace(self)
+        object.__setattr__(found, "stages", tuple(map(tuple, stages)) if len(stages) > 1 else ())
+        return found
 
     def stage_of(self, names: tuple[str, ...]) -> Integers:
         """The stage of every column."""

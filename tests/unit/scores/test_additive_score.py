@@ -85,12 +85,16 @@ def test_questions_about_values_are_refused_with_the_scores_that_answer_them(
         ask(model, clinic)
 
 
-def test_a_saved_model_is_the_same_with_the_order_of_its_columns(clinic: pd.DataFrame, tmp_path: Path) -> None:
+def test_what_comes_first_is_a_matter_of_rules_and_no_setting(clinic: pd.DataFrame, tmp_path: Path) -> None:
     model = DagPosterior("additive", tiers=[["age", "site"], ["value", "grade"]], seed=1).fit(clinic)
+    assert model.fitted_.score == Additive().in_stages([["age", "site"], ["value", "grade"]])
+    assert "stages" not in repr(model.fitted_.score) + str(model.fitted_.settings)
     model.save(tmp_path / "model.dagpost")
     found = DagPosterior.load(tmp_path / "model.dagpost")
-    assert found.fitted_.score == Additive(stages=(("age", "site"), ("value", "grade")))
     pd.testing.assert_frame_equal(found.edge_probabilities_, model.edge_probabilities_)
+    # Fitted anew, it finds out again.
+    assert found.fit(clinic).log_evidence_ == pytest.approx(model.log_evidence_)
+    assert DagPosterior(model.fitted_.score, seed=1).fit(clinic).fitted_.score == Additive()
 
 
 @pytest.mark.parametrize("levels", [tuple(range(2**16 + 1)), tuple(map(str, range(2**16 + 1)))])
@@ -115,7 +119,6 @@ def test_a_table_of_a_row_or_a_column_is_scored(kinds: tuple[str, ...], rows: in
         ({"equivalent_sample_size": 0}, "equivalent_sample_size"),
         ({"slope_variance": -1.0}, "slope_variance"),
         ({"curve_variance": "wide"}, "curve_variance"),
-        ({"stages": "ab"}, "stages"),
     ],
 )
 def test_settings_are_checked_under_their_names(settings: dict[str, Any], named: str) -> None:
@@ -125,7 +128,7 @@ def test_settings_are_checked_under_their_names(settings: dict[str, Any], named:
 
 def test_stages_name_every_column() -> None:
     with pytest.raises(InputError, match=r"stages of Additive must name every column\. 'v1' is missing"):
-        local_scores(table_of_kinds(("number", "number"), 10, 1), Additive(stages=(("v0",), ("v2",))))
+        local_scores(table_of_kinds(("number", "number"), 10, 1), Additive().in_stages([["v0"], ["v2"]]))
 
 
 @pytest.mark.parametrize("extra", [False, True])
