@@ -85,9 +85,9 @@ class Additive(Score):
     def assumes(self) -> str:
         """That effects add up, and noise is the same everywhere."""
         return (
-            "Effects of several parents are taken to add up, each along a line or a smooth curve, or to be lines of "
-            "their own in every combination of levels. Numbers are seen through their ranks; on that scale noise is "
-            "taken for normal and equally large everywhere."
+            "Effects of several parents are taken to add up, each along a line or a smooth curve. Numbers and levels in "
+            "an order are seen through their ranks, other levels as indicators; on that scale noise is taken for normal "
+            "and equally large everywhere."
         )
 
     def in_words(self) -> str:
@@ -97,10 +97,9 @@ class Additive(Score):
     def in_detail(self) -> str:
         """Its name with its priors."""
         return (
-            "the additive score: joint evidences of regressions on the normal scores of ranks, along lines and cubic "
-            "splines, averaged over the orders of the numbers (prior variances of slopes and of curves "
-            f"{self.slope_variance:g} and {self.curve_variance:g} times that of the noise; Dirichlet priors for "
-            f"levels, equivalent sample size {self.equivalent_sample_size:g})"
+            "the additive score: joint evidences of regressions on the normal scores of ranks and on indicators of "
+            "levels, along lines and cubic splines, averaged over the orders of the columns (prior variances of slopes "
+            f"and of curves {self.slope_variance:g} and {self.curve_variance:g} times that of the noise)"
         )
 
     def in_stages(self, stages: Sequence[Sequence[str]]) -> Additive:
