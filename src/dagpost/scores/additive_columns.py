@@ -81,7 +81,7 @@ def _of_column(
     column: NDArray[np.generic], has_levels: bool, ordered: bool, weights: Floats
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
     values, codes = np.unique(column, return_inverse=True)
-    each = np.bincount(codes, weights=weights, minlength=len(values))
+    each = np.bincount(codes, weights=weights, minlength=len(values)).astype(np.float64)
     occurring = np.flatnonzero(each > 0)
     if has_levels and (not ordered or len(occurring) < 3):
         own = _contrasts(each[occurring])
@@ -168,7 +168,7 @@ def design_of(table: Table, features: Features, used: Flags) -> Design:
         gram += weighed.T @ matrix
         straight = np.ascontiguousarray(matrix[:, [0, *first[numbers]]])
         _add_moments(straight, weights[some].astype(np.float64), item[some], moments)
-    codes = np.array([table.columns[place][rows[representatives]] for place in levels], dtype=np.uint16)
+    combinations = np.array([table.columns[place][rows[representatives]] for place in levels], dtype=np.uint16)
     most = len(table.names)
     limits = (most, most) if table.limits is None else table.limits
     return Design(
@@ -179,7 +179,7 @@ def design_of(table: Table, features: Features, used: Flags) -> Design:
         number,
         float(weights.sum()),
         LevelColumns(
-            codes.reshape(len(levels), len(representatives)),
+            combinations.reshape(len(levels), len(representatives)),
             np.array(levels, dtype=np.int64),
             table.exclusive[levels],
             # One more than parents: the column whose parents they are.

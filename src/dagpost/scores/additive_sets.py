@@ -385,7 +385,7 @@ def _join(design: Design, plan: Plan, target: Target, cancel: Integers) -> None:
 
 @inline_no_refcount
 def _join_set(
-    nodes: Integers, size: int, last: int, terms: Floats, design: Design, plan: Plan, target: Target
+    nodes: Integers, size: int, last: np.int64, terms: Floats, design: Design, plan: Plan, target: Target
 ) -> float:
     """The mean over the numbers of the last stage: what is known of the others, and of this one given them."""
     above = np.int64(0)
