@@ -146,7 +146,7 @@ def test_the_averaged_density_is_that_of_all_graphs(modularity: Any, kinds: list
     st.sampled_from([None, 1]),
 )
 def test_targets_of_regimes_are_those_of_all_graphs(kinds: list[str], seed: int, most: int | None) -> None:
-    """Indicators act on numbers and on levels."""
+    """Indicators act on numbers and on levels, and come first."""
     nodes, generator = len(kinds), np.random.default_rng(seed)
     plain = table_of_kinds(tuple(kinds), 24, seed)
     frame = pd.DataFrame(
@@ -159,7 +159,7 @@ def test_targets_of_regimes_are_those_of_all_graphs(kinds: list[str], seed: int,
     regimes = Regimes("regime", "r0", 1.0, most)
     model = DagPosterior("additive", "uniform", max_parents=2, regimes=regimes).fit(frame)
     table = table_for("additive", frame, regimes=regimes)
-    evidence = additive.Evidence(table)
+    evidence = additive.Evidence(table, additive.Prior(stages=(table.regimes, plain.names)))
     truth = naive_regimes.by_enumeration(
         table, lambda _, child, parents: evidence.score(child, parents), 1.0 / nodes, min(2, nodes - 1), most or 2
     )

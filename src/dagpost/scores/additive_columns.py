@@ -72,7 +72,7 @@ def _of_column(
     column: NDArray[np.generic], has_levels: bool, ordered: bool, weights: Floats
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
     values, codes = np.unique(column, return_inverse=True)
-    each = np.bincount(codes, weights=weights, minlength=len(values))
+    each: Floats = np.bincount(codes, weights=weights, minlength=len(values)).astype(np.float64)
     occurring = np.flatnonzero(each > 0)
     if has_levels and not ordered and len(occurring) > 2:
         own = _contrasts(each[occurring])
@@ -135,10 +135,11 @@ def design_of(table: Table, features: Features, used: Flags) -> Design:
     curves = np.array([own.shape[1] for own in features.curves], dtype=np.int64)
     ends = 1 + np.cumsum(lines + curves)
     first, observations = ends - lines - curves, float(weights.sum())
-    memory.require(8 * int(ends[-1]) * _ROWS_AT_A_TIME * 2, "The features of some rows", "Leave out columns.")
+    at_a_time = min(_ROWS_AT_A_TIME, len(rows))
+    memory.require(16 * int(ends[-1]) * at_a_time, "The features of some rows", "Leave out columns.")
     gram = np.zeros((int(ends[-1]),) * 2)
     for start in range(0, len(rows), _ROWS_AT_A_TIME):
-        some = slice(start, start + _ROWS_AT_A_TIME)
+        some = slice(start, start + at_a_time)
         matrix = np.ones((len(rows[some]), len(gram)))
         for codes, at, own in zip(features.codes, first, map(np.hstack, zip(*features[1:], strict=True)), strict=True):
             matrix[:, at : at + own.shape[1]] = own[codes[rows[some]]]
