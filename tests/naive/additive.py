@@ -1,8 +1,8 @@
 """The additive score from its definitions: one function a definition, every row on its own, no shared work.
 
-Numbers, and levels in an order, become normal scores and splines of them; other levels become contrasts. A regression's
-evidence is the Student t density of the column in all rows at once, a set's evidence is the mean over the orders of its
-numbers, and the score of a family is the evidence with the child less that without it.
+Numbers, and levels in an order, become normal scores and splines of them; other levels become contrasts. The evidence
+of a regression is the matrix t density of a column's features in all rows at once, that of a set is the mean over the
+orders of its columns, and the score of a family is the evidence with the child less that without it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import multigammaln
 
 from dagpost.data.files import MISSING_LEVEL
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 Matrix = NDArray[np.float64]
 
-SHAPE, SCALE, INTERCEPT = 1.0, 0.5, 100.0
+INTERCEPT = 100.0
 NEGLIGIBLE = 1e-6
 MOST_EFFECTS = 20
 
@@ -42,7 +43,6 @@ class Features(NamedTuple):
 class Prior:
     """The settings of the score; columns that no stage names come after all that are named."""
 
-    size: float = 5.0
     slope: float = 1.0
     curve: float = 0.5
     stages: tuple[tuple[str, ...], ...] = ()
@@ -133,8 +133,8 @@ def features_of(table: Table, column: int) -> Features:
     values, times = table.columns[column], table.weights.tolist()
     levels = table.levels[column]
     seen = {value for value, count in zip(values.tolist(), times, strict=True) if count}
-    in_order = table.ordered[column] and MISSING_LEVEL not in (levels or ())
-    if levels is not None and (len(seen) <= 2 or not in_order):
+    in_order = len(seen) <= 2 or (table.ordered[column] and MISSING_LEVEL not in (levels or ()))
+    if levels is not None and not in_order:
         return Features(contrasts_of(values, times), np.zeros((table.rows, 0)))
     x = normal_scores([float(value) for value in values], times)
     return Features(x[:, None], curve_of(x, times))
@@ -143,24 +143,25 @@ def features_of(table: Table, column: int) -> Features:
 # Regressions, from the rows that count
 
 
-def log_density(y: Matrix, inputs: Matrix, variances: Sequence[float], times: Sequence[int]) -> float:
-    """The log density of `y`, each row so many times: a Student t density whose matrix is `1 + X V X'`.
+def log_density(ys: Matrix, inputs: Matrix, variances: Sequence[float], times: Sequence[int]) -> float:
+    """The log density of some features in all rows, each row so many times: a matrix t density.
 
-    Coefficients have these variances times that of the noise, which is inverse gamma with shape 1 and scale 0.5. Rows
-    that are alike are one row: with both sides times the root of their number, the exponent is theirs.
+    Its matrix between rows is `1 + X V X'`: coefficients have these variances times the covariance of the noise, which
+    is inverse Wishart around 1 with a degree of freedom more than there are features. Rows that are alike are one row:
+    with both sides times the root of their number, the determinant is theirs.
     """
-    used = np.array(times) > 0
-    roots = np.sqrt(np.array(times, dtype=float)[used])
-    own, of_inputs, count = roots * y[used], roots[:, None] * inputs[used], sum(times)
+    used, count, width = np.array(times) > 0, sum(times), ys.shape[1]
+    degrees = width + 1
+    roots = np.sqrt(np.array(times, dtype=float)[used])[:, None]
+    own, of_inputs = roots * ys[used], roots * inputs[used]
     spread = np.eye(len(own)) + of_inputs @ np.diag(variances) @ of_inputs.T
-    square = float(own @ np.linalg.solve(spread, own)) if len(own) else 0.0
-    return (
-        math.lgamma(SHAPE + count / 2)
-        - math.lgamma(SHAPE)
-        - count / 2 * math.log(2 * math.pi)
-        - (float(np.linalg.slogdet(spread)[1]) / 2 if len(own) else 0.0)
-        + SHAPE * math.log(SCALE)
-        - (SHAPE + count / 2) * math.log(SCALE + square / 2)
+    left = np.eye(width) + own.T @ np.linalg.solve(spread, own)
+    return float(
+        multigammaln((degrees + count) / 2, width)
+        - multigammaln(degrees / 2, width)
+        - count * width / 2 * math.log(math.pi)
+        - width / 2 * np.linalg.slogdet(spread)[1]
+        - (degrees + count) / 2 * np.linalg.slogdet(left)[1]
     )
 
 
@@ -170,7 +171,6 @@ class Evidence:
     def __init__(self, table: Table, prior: Prior | None = None) -> None:
         self.table, self.prior = table, prior or Prior()
         self.features = [features_of(table, column) for column in range(len(table.names))]
-        self.levels = {column for column, levels in enumerate(table.levels) if levels is not None}
         self._known: dict[tuple[frozenset[int], tuple[int, ...]], float] = {}
 
     def times(self, child: int) -> tuple[int, ...]:
@@ -182,74 +182,33 @@ class Evidence:
         )
 
     def with_curves(self, child: int, lines: Sequence[int], curves: Sequence[int], times: Sequence[int]) -> float:
-        """The evidence of one regression."""
+        """The evidence of one regression; nothing to explain has evidence 1."""
+        if not self.features[child].line.shape[1]:
+            return 0.0
         parts = [np.ones((self.table.rows, 1)), *(self.features[column].line for column in lines)]
         bends = [self.features[column].curve for column in curves]
         variances = [INTERCEPT, *[self.prior.slope] * sum(part.shape[1] for part in parts[1:])]
         variances += [self.prior.curve] * sum(bend.shape[1] for bend in bends)
-        return log_density(self.features[child].line[:, 0], np.hstack(parts + bends), variances, times)
+        return log_density(self.features[child].line, np.hstack(parts + bends), variances, times)
 
-    def together(self, child: int, given: frozenset[int], times: Sequence[int]) -> float:
-        """A(c | D, P): the mean over all choices of the columns that act by a curve."""
+    def regression(self, child: int, given: frozenset[int], times: Sequence[int]) -> float:
+        """R(c | P): the mean over all choices of the columns that act by a curve."""
         columns = sorted(given)
         bent = [column for column in columns if self.features[column].curve.shape[1]]
         choices = [chosen for size in range(len(bent) + 1) for chosen in combinations(bent, size)]
         return log_mean([self.with_curves(child, columns, chosen, times) for chosen in choices])
 
-    def apart(self, child: int, given: frozenset[int], times: Sequence[int]) -> float:
-        """B(c | D, P): lines on the numbers alone, for every combination of the levels by itself."""
-        levels, numbers = sorted(given & self.levels), sorted(given - self.levels)
-        rows = [tuple(int(self.table.columns[column][row]) for column in levels) for row in range(self.table.rows)]
-        occurring = {own for own, count in zip(rows, times, strict=True) if count}
-        return math.fsum(
-            self.with_curves(
-                child, numbers, [], [count if own == cell else 0 for own, count in zip(rows, times, strict=True)]
-            )
-            for cell in occurring
-        )
-
-    def regression(self, child: int, given: frozenset[int], times: Sequence[int]) -> float:
-        """R(c | D, P): the mean of both where there are levels."""
-        together = self.together(child, given, times)
-        if not given & self.levels:
-            return together
-        return log_mean([together, self.apart(child, given, times)])
-
-    # Sets and families
-
-    def of_levels(self, levels: frozenset[int], times: Sequence[int]) -> float:
-        """F(D): the Dirichlet evidence of the joint counts; of indicators at most one is 1."""
-        names, columns = self.table.names, sorted(levels)
-        indicators = sum(names[column] in self.table.regimes for column in columns)
-        cells = (indicators + 1) * math.prod(
-            self.table.arities[column] for column in columns if names[column] not in self.table.regimes
-        )
-        counts: dict[tuple[int, ...], int] = {}
-        for row, count in enumerate(times):
-            cell = tuple(int(self.table.columns[column][row]) for column in columns)
-            counts[cell] = counts.get(cell, 0) + count
-        own = self.prior.size / cells
-        return (
-            math.lgamma(self.prior.size)
-            - math.lgamma(self.prior.size + sum(times))
-            + math.fsum(math.lgamma(own + count) - math.lgamma(own) for count in counts.values())
-        )
-
     def of_set(self, columns: frozenset[int], times: tuple[int, ...]) -> float:
-        """F(D + P): the mean over which number of the last stage comes last."""
+        """F(S): the mean over which column of the last stage comes last."""
+        if not columns:
+            return 0.0
         key = columns, times
         if key not in self._known:
-            numbers = columns - self.levels
-            if not columns:
-                self._known[key] = 0.0
-            elif not numbers:
-                self._known[key] = self.of_levels(columns, times)
-            else:
-                stages = {column: self.prior.stage(self.table.names[column]) for column in numbers}
-                last = [column for column in sorted(numbers) if stages[column] == max(stages.values())]
-                self._known[key] = log_mean(
-                    [self.of_set(columns - {c}, times) + self.regression(c, columns - {c}, times) for c in last]
-                )
+            stages = {column: self.prior.stage(self.table.names[column]) for column in columns}
+            last = [column for column in sorted(columns) if stages[column] == max(stages.values())]
+            self._known[key] = log_mean(
+                [self.of_set(columns - {c}, times) + self.regression(c, columns - {c}, times) for c in last]
+            )
         return self._known[key]
 
     def score(self, child: int, parents: Sequence[int]) -> float:

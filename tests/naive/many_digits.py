@@ -124,7 +124,10 @@ def log_student_t(y: list[float], inputs: list[list[float]], variances: list[flo
     rows = [[*map(Fraction, row), Fraction(value)] for row, value in zip(inputs, y, strict=True)]
     width, count = len(variances), Fraction(sum(times))
     matrix = [
-        [sum(number * row[one] * row[two] for number, row in zip(times, rows, strict=True)) for two in range(width + 1)]
+        [
+            sum((number * row[one] * row[two] for number, row in zip(times, rows, strict=True)), Fraction(0))
+            for two in range(width + 1)
+        ]
         for one in range(width + 1)
     ]
     ratio = Fraction(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,12 +14,14 @@ from tests.naive import additive, density
 from tests.naive import exogenous as naive_exogenous
 from tests.naive import paths as naive_paths
 from tests.naive import posterior as naive
+from tests.naive import regimes as naive_regimes
 from tests.tools.examples import examples
 from tests.tools.kinds_of_columns import table_of_kinds
 
-from dagpost import DagPosterior
+from dagpost import DagPosterior, Regimes
 from dagpost.data.table import Table
 from dagpost.priors.edge import densities
+from dagpost.scores import table_for
 
 MODULARITIES = ("structure", "order")
 KINDS = st.lists(
@@ -134,3 +137,32 @@ def test_the_averaged_density_is_that_of_all_graphs(modularity: Any, kinds: list
     for parent, child in ((0, 1), (1, 0)):
         edge = expected.probability(has_edge(nodes, parent, child))
         assert model.edge_probabilities_.iloc[parent, child] == pytest.approx(edge, abs=TOLERANCE)
+
+
+@settings(max_examples=examples(12))
+@given(
+    st.lists(st.sampled_from(["number", "nominal", "ordered"]), min_size=2, max_size=3),
+    st.integers(0, 2**16),
+    st.sampled_from([None, 1]),
+)
+def test_targets_of_regimes_are_those_of_all_graphs(kinds: list[str], seed: int, most: int | None) -> None:
+    """Indicators act on numbers and on levels, and come first."""
+    nodes, generator = len(kinds), np.random.default_rng(seed)
+    plain = table_of_kinds(tuple(kinds), 24, seed)
+    frame = pd.DataFrame(
+        {
+            name: column if levels is None else np.array(levels, dtype=object)[column]
+            for name, column, levels in zip(plain.names, plain.columns, plain.levels, strict=True)
+        }
+    )
+    frame["regime"] = [*("r0", "r1", "r2"), *generator.choice(["r0", "r1", "r2"], 21)]
+    regimes = Regimes("regime", "r0", 1.0, most)
+    model = DagPosterior("additive", "uniform", max_parents=2, regimes=regimes).fit(frame)
+    table = table_for("additive", frame, regimes=regimes)
+    evidence = additive.Evidence(table, additive.Prior(stages=(table.regimes, plain.names)))
+    truth = naive_regimes.by_enumeration(
+        table, lambda _, child, parents: evidence.score(child, parents), 1.0 / nodes, min(2, nodes - 1), most or 2
+    )
+    assert model.log_evidence_ == pytest.approx(truth.log_evidence, abs=TOLERANCE, rel=1e-10)
+    np.testing.assert_allclose(model.regime_effects().probabilities, truth.targets, atol=TOLERANCE)
+    np.testing.assert_allclose(model.edge_probabilities_.to_numpy()[:nodes, :nodes], truth.edges, atol=TOLERANCE)

@@ -12,8 +12,9 @@ independent of what, never from the shape of a curve. Here
 where `R` is the log evidence of a regression with a line and, perhaps, curves for each parent (additive_columns.py,
 additive_regression.py); the mean is one pass over subsets (additive_sets.py). Numbers, and levels in an order, are seen
 through the normal scores of their ranks; levels in no order are indicators, which are regressed on together. Columns
-that are known to come earlier come first in every order: no edge between stages can be reversed, and what depends on an
-earlier column may then do so in more ways than a later one could tell of it.
+that are known to come earlier come first in every order. No edge between stages can be reversed, so that graphs which
+say the same still score the same; and a common cause that is known to be early is taken for one even where it acts on
+more than the mean.
 
 Why levels as if they were numbers: on tables with known truth (benchmarks/worlds.py, seeds for choosing; both kinds,
 1,000 rows) a joint Dirichlet evidence of all levels, with regressions of numbers given these, had a log loss of 0.147
@@ -85,9 +86,9 @@ class Additive(Score):
     def assumes(self) -> str:
         """That effects add up, and noise is the same everywhere."""
         return (
-            "Effects of several parents are taken to add up, each along a line or a smooth curve. Numbers and levels in "
-            "an order are seen through their ranks, other levels as indicators; on that scale noise is taken for normal "
-            "and equally large everywhere."
+            "Effects of several parents are taken to add up, each along a line or a smooth curve. Columns are seen "
+            "through their ranks, those of levels in no order as an indicator for each level; on that scale noise is "
+            "taken for normal and equally large everywhere."
         )
 
     def in_words(self) -> str:
@@ -97,9 +98,9 @@ class Additive(Score):
     def in_detail(self) -> str:
         """Its name with its priors."""
         return (
-            "the additive score: joint evidences of regressions on the normal scores of ranks and on indicators of "
-            "levels, along lines and cubic splines, averaged over the orders of the columns (prior variances of slopes "
-            f"and of curves {self.slope_variance:g} and {self.curve_variance:g} times that of the noise)"
+            "the additive score: joint evidences of regressions on the normal scores of ranks, along lines and cubic "
+            "splines, averaged over the orders of the columns (prior variances of slopes and of curves "
+            f"{self.slope_variance:g} and {self.curve_variance:g} times that of the noise)"
         )
 
     def in_stages(self, stages: Sequence[Sequence[str]]) -> Additive:

@@ -11,7 +11,6 @@ Everything that a regression needs is in the sums of products, which are made on
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +71,7 @@ def _of_column(
     column: NDArray[np.generic], has_levels: bool, ordered: bool, weights: Floats
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
     values, codes = np.unique(column, return_inverse=True)
-    each = np.bincount(codes, weights=weights, minlength=len(values))
+    each: Floats = np.bincount(codes, weights=weights, minlength=len(values)).astype(np.float64)
     occurring = np.flatnonzero(each > 0)
     if has_levels and not ordered and len(occurring) > 2:
         own = _contrasts(each[occurring])
@@ -104,11 +103,11 @@ def _contrasts(each: Floats) -> Floats:
 
 def _line_and_curves(each: Floats) -> tuple[Floats, Floats]:
     """The normal scores of ascending values that occur so often, of mean 0 and variance 1, and their curves."""
+    from scipy.special import ndtri
+
     total = each.sum()
     below = np.cumsum(each)
-    middle = (below - each / 2.0) / total
-    normal = NormalDist()
-    line = np.array([normal.inv_cdf(own) for own in middle.tolist()])
+    line = ndtri((below - each / 2.0) / total)
     line -= each @ line / total
     line /= math.sqrt(each @ line**2 / total)
     # Where a share ends between two values, the middle: a scale that is turned round has the same curves.
@@ -135,12 +134,14 @@ def design_of(table: Table, features: Features, used: Flags) -> Design:
     curves = np.array([own.shape[1] for own in features.curves], dtype=np.int64)
     ends = 1 + np.cumsum(lines + curves)
     first, observations = ends - lines - curves, float(weights.sum())
-    memory.require(8 * int(ends[-1]) * _ROWS_AT_A_TIME * 2, "The features of some rows", "Leave out columns.")
+    at_a_time = min(_ROWS_AT_A_TIME, len(rows))
+    memory.require(16 * int(ends[-1]) * at_a_time, "The features of some rows", "Leave out columns.")
     gram = np.zeros((int(ends[-1]),) * 2)
+    both = [np.hstack(own) for own in zip(features.lines, features.curves, strict=True)]
     for start in range(0, len(rows), _ROWS_AT_A_TIME):
-        some = slice(start, start + _ROWS_AT_A_TIME)
+        some = slice(start, start + at_a_time)
         matrix = np.ones((len(rows[some]), len(gram)))
-        for codes, at, own in zip(features.codes, first, map(np.hstack, zip(*features[1:], strict=True)), strict=True):
+        for codes, at, own in zip(features.codes, first, both, strict=True):
             matrix[:, at : at + own.shape[1]] = own[codes[rows[some]]]
         gram += (matrix * weights[some, np.newaxis]).T @ matrix
     constants = np.array([evidence_of_rows(observations, own) for own in lines.tolist()])

@@ -187,7 +187,7 @@ def _is_of_interest(path: Integers, size: int, needs: Needs) -> bool:
     indicators = 0
     for place in range(size):
         indicators += 1 if needs.exclusive[path[place]] else 0
-    return size - indicators <= needs.limits[0] and indicators <= needs.limits[1]
+    return bool(size - indicators <= needs.limits[0] and indicators <= needs.limits[1])
 
 
 @inline_no_refcount
@@ -246,7 +246,7 @@ def _join(needs: Needs, target: Target, cancel: Integers) -> None:
 
 
 @inline_no_refcount
-def _join_set(nodes: Integers, size: int, last: int, terms: Floats, needs: Needs, target: Target) -> float:
+def _join_set(nodes: Integers, size: int, last: np.int64, terms: Floats, needs: Needs, target: Target) -> float:
     """The mean over the columns of the last stage: what is known of the others, and of this one given them."""
     above, without = np.int64(0), np.int64(0)
     for rank in range(1, size):

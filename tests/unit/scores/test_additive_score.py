@@ -14,7 +14,6 @@ from tests.tools.broken_off import Stopped, StoppingEngine, eager
 from tests.tools.kinds_of_columns import table_of_kinds
 
 from dagpost import Additive, DagPosterior, local_scores
-from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError
 
@@ -97,13 +96,6 @@ def test_what_comes_first_is_a_matter_of_rules_and_no_setting(clinic: pd.DataFra
     assert DagPosterior(model.fitted_.score, seed=1).fit(clinic).fitted_.score == Additive()
 
 
-@pytest.mark.parametrize("levels", [tuple(range(2**16 + 1)), tuple(map(str, range(2**16 + 1)))])
-def test_more_levels_than_codes_are_refused(levels: tuple[Any, ...]) -> None:
-    columns = np.arange(len(levels), dtype=np.uint32), np.arange(len(levels), dtype=float)
-    with pytest.raises(InputError, match="Column 'a' has 65,537 levels"):
-        local_scores(Table(("a", "b"), columns, (levels, None)), "additive", 1)
-
-
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("kinds", [("number",), ("number", "nominal", "ordered")])
 def test_a_table_of_a_row_or_a_column_is_scored(kinds: tuple[str, ...], rows: int) -> None:
@@ -116,7 +108,6 @@ def test_a_table_of_a_row_or_a_column_is_scored(kinds: tuple[str, ...], rows: in
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"equivalent_sample_size": 0}, "equivalent_sample_size"),
         ({"slope_variance": -1.0}, "slope_variance"),
         ({"curve_variance": "wide"}, "curve_variance"),
     ],
@@ -124,6 +115,13 @@ def test_a_table_of_a_row_or_a_column_is_scored(kinds: tuple[str, ...], rows: in
 def test_settings_are_checked_under_their_names(settings: dict[str, Any], named: str) -> None:
     with pytest.raises(InputError, match=f"'{named}' parameter of Additive"):
         Additive(**settings)
+
+
+def test_words_name_the_settings() -> None:
+    said = Additive(2.0, 0.25)
+    assert "2 and 0.25 times" in said.in_detail()
+    assert all([said.assumes(), said.in_words(), said.summary, said.citation])
+    assert [other.setting for other in said.alternatives()] == [Additive(own, 0.25) for own in (0.25, 1.0, 4.0)]
 
 
 def test_stages_name_every_column() -> None:
