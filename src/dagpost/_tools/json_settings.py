@@ -31,7 +31,10 @@ def to_json(choice: Any) -> dict[str, Any] | str:
     kind = type(choice)
     # A class of a registry has a name of its own; one that inherits its name is another thing under that name.
     if is_dataclass(choice) and vars(kind).get("name"):
-        settings = {field.name: _plain(getattr(choice, field.name)) for field in fields(choice) if field.init}
+        own = [(field, getattr(choice, field.name)) for field in fields(choice) if field.init]
+        settings = {
+            field.name: _plain(value) for field, value in own if value is not None or field.default is not None
+        }
         package = kind.__module__.partition(".")[0]
         described = {"kind": kind.__name__, **({} if package == _OURS else {"package": package}), **settings}
         if _is_json(described) and not {"kind", "package"} & settings.keys():

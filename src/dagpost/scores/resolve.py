@@ -16,6 +16,7 @@ from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.scores.automatic import AUTO, AVERAGED
 from dagpost.scores.base import Score
+from dagpost.scores.bdeu import BDeu
 from dagpost.scores.custom import CustomScore
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
@@ -97,7 +98,8 @@ def table_for(
     if is_automatic(score) or chosen.columns in ("mixed", "ordered"):
         return cut_where_asked(with_recipe(table))
     if chosen.columns == "discrete" and not isinstance(chosen, BareScore):
-        return cut_numbers(with_recipe(table), notify=True)
+        bins = chosen.bins if isinstance(chosen, BDeu) else None
+        return cut_numbers(with_recipe(table), notify=bins is None, bins=bins)
     if chosen.columns == "continuous":
         table = table.with_number_columns()
     return table if table.recipe is None else replace(table, recipe=table.recipe.uncut())
