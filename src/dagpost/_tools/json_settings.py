@@ -71,7 +71,9 @@ def from_json(description: dict[str, Any] | str, *registries: Registry[Any]) -> 
 
 
 def _plain(value: Any) -> Any:
-    """A setting as JSON gives it back: no NumPy numbers, no tuples."""
+    """A setting as JSON gives it back: no NumPy numbers, no tuples; choices within a choice are described too."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return to_json(value)
     if isinstance(value, np.generic):
         return value.item()
     return [_plain(entry) for entry in value] if isinstance(value, tuple | list) else value

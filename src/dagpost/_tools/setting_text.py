@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from dagpost._tools.mixture import Value, value_text
 from dagpost._tools.text import printable, shortened, shown
 
 #: Names of earlier values in a table with time (data/time_columns.py).
@@ -47,6 +48,8 @@ def readable_setting(described: Any) -> str:
         return "yes" if described else "no"
     if isinstance(described, list) and described and all(isinstance(value, list) for value in described):
         return _readable_rows(described)
+    if isinstance(described, list) and described and all(isinstance(value, dict) for value in described):
+        return ", ".join(map(readable_setting, described))
     if isinstance(described, list) and all(isinstance(value, int | float) for value in described):
         return ", ".join(f"{value:g}" for value in described)
     if isinstance(described, list):
@@ -61,7 +64,7 @@ def _readable_rows(rows: list[list[Any]]) -> str:
     return shortened([" ".join(readable_setting(cell) for cell in row) for row in rows])
 
 
-def readable_shares(values: Sequence[float], shares: Sequence[float]) -> str:
+def readable_shares(values: Sequence[Value], shares: Sequence[float]) -> str:
     """How probable each value of a setting is, the most probable first; what rounds to nothing is left out.
 
     >>> readable_shares([1.0, 5.0, 10.0, 50.0], [0.001, 0.62, 0.378, 0.001])
@@ -70,7 +73,7 @@ def readable_shares(values: Sequence[float], shares: Sequence[float]) -> str:
     '5 (75%), 1 (25%)'
     """
     falling = sorted(zip(values, shares, strict=True), key=lambda pair: -pair[1])
-    listed = [f"{value:.3g} ({share:.0%})" for value, share in falling if share >= _LEAST_SHARE]
+    listed = [f"{value_text(value)} ({share:.0%})" for value, share in falling if share >= _LEAST_SHARE]
     return ", ".join(listed if len(listed) == len(falling) else [*listed, f"others under {100 * _LEAST_SHARE:g}%"])
 
 

@@ -112,7 +112,7 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
         **given_content_of(model),
         "exogenous": list(model.fitted_.exogenous),
         "modularity": model.modularity,
-        "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
+        "log_evidence": None if math.isnan(model.fitted_.log_evidence) else model.fitted_.log_evidence,
         "exact": model.exact_,
         "method": model.method_,
         "method_reason": model.method_reason_,

@@ -60,7 +60,7 @@ from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.statistics import Statistics, statistics_from
 from dagpost.priors.base import StructurePrior
 from dagpost.priors.registry import PRIORS
-from dagpost.scores import Score
+from dagpost.scores import Score, class_of
 from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         weights, small_size = workspace.weights, workspace.weights.small_size
         arrays |= {"candidates": weights.candidates, "inner": weights.inner, "small": weights.small}
         arrays |= {} if weights.missed is None else {"missed": weights.missed}
+    if results.edges_by_kind is not None:
+        arrays["edges_by_kind"] = results.edges_by_kind
     if results.sums is not None:
         arrays["families"] = allowed_families.flat(results.sums.families)
         if results.sums.paths is not None:
@@ -112,7 +114,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "exact": results.exact,
         "engine": results.engine,
         "verdict": results.verdict,
-        "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
+        "log_evidence": None if math.isnan(fitted.log_evidence) else fitted.log_evidence,
         "error_bound": None if results.sums is None else results.sums.error_bound,
         "joined_before": fitted.joined_before,
         **augmented_model.facts_of(fitted),
@@ -281,7 +283,9 @@ def _sample(sample: DagSample, names: tuple[str, ...]) -> DagSample:
 
 
 def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
-    evidence = math.nan if about["log_evidence"] is None else float(about["log_evidence"])
+    # Where kinds of models have fixed weights, all graphs have those of probabilities.
+    unknown = math.nan if class_of(fitted.score).has_evidence else 0.0
+    evidence = unknown if about["log_evidence"] is None else float(about["log_evidence"])
     sums, shares = None, _shares(fitted.workspace, about)
     if "families" in arrays:
         families: Families = _floats("families", arrays)
@@ -298,6 +302,8 @@ def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
     results = Results(
         evidence, _floats("edges", arrays), about["exact"], sums, about["engine"], about["verdict"], shares
     )
+    if "edges_by_kind" in arrays:
+        results = replace(results, edges_by_kind=_floats("edges_by_kind", arrays))
     return augmented_model.with_averages(results, fitted.augmented, arrays)
 
 

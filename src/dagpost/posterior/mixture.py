@@ -249,6 +249,14 @@ class MixedWorkspace(JoinedWorkspace):
         """What is averaged over, in words."""
         return f"the average over {self.grid.words}"
 
+    def fix_weights(self, log_masses: Sequence[float]) -> None:
+        """From now on the values of the first setting have their fixed weights, given what the weights of cells sum to.
+
+        Everything then holds as it stands: `w_a = p(a) Z_a / Z` is what it is to be.
+        """
+        self.grid = self.grid.with_fixed_weights(log_masses)
+        self._log_priors = self.grid.log_priors
+
     def by_cell(self, shares: NDArray[np.floating[Any]]) -> Floats:
         """What the parts have (parts, ...), summed for each cell of the grid."""
         total = np.zeros((len(self.grid.cells), *np.shape(shares)[1:]))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dagpost._tools.mixture import Mixture as Mixture
 from dagpost.scores.base import Score as Score
+from dagpost.scores.base import scores_filled as scores_filled
 from dagpost.scores.base import scores_within as scores_within
 from dagpost.scores.bde import BDe as BDe
 from dagpost.scores.bdeu import BDeu as BDeu
 from dagpost.scores.bge import BGe as BGe
 from dagpost.scores.bic import BIC as BIC
+from dagpost.scores.committee import Committee as Committee
 from dagpost.scores.conditional_gaussian import ConditionalGaussian as ConditionalGaussian
 from dagpost.scores.custom import CustomScore as CustomScore
 from dagpost.scores.k2 import K2 as K2

@@ -23,5 +23,6 @@ SCORES: Registry[Score] = Registry(
         "dagpost.scores.bge:BGe",
         "dagpost.scores.conditional_gaussian:ConditionalGaussian",
         "dagpost.scores.latent_gaussian:LatentGaussian",
+        "dagpost.scores.committee:Committee",
     ],
 )

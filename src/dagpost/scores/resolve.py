@@ -108,6 +108,8 @@ def table_for(
 def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
     """The prior of the parameters behind a score; a score that does not say is an error, for `what` needs it."""
     prior = resolve_score(score).parameter_prior()
+    if prior is None and not class_of(score).has_evidence:
+        raise InputError(f"{what} one prior of parameters, and kinds of models have different ones: fit one of its members.")
     if prior is None:
         known = [
             kind.__name__ for kind in SCORES.classes().values() if kind.parameter_prior is not Score.parameter_prior
