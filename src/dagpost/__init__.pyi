@@ -101,6 +101,7 @@ from dagpost.priors import StructurePrior as StructurePrior
 from dagpost.priors import UniformPrior as UniformPrior
 from dagpost.scores import BIC as BIC
 from dagpost.scores import K2 as K2
+from dagpost.scores import Additive as Additive
 from dagpost.scores import BDe as BDe
 from dagpost.scores import BDeu as BDeu
 from dagpost.scores import BGe as BGe

@@ -21,6 +21,7 @@ SCORES: Registry[Score] = Registry(
         "dagpost.scores.k2:K2",
         "dagpost.scores.bic:BIC",
         "dagpost.scores.bge:BGe",
+        "dagpost.scores.additive:Additive",
         "dagpost.scores.conditional_gaussian:ConditionalGaussian",
         "dagpost.scores.latent_gaussian:LatentGaussian",
         "dagpost.scores.committee:Committee",

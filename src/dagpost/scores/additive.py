@@ -1,0 +1,167 @@
+"""How well do parents of both kinds explain a column, of levels or of numbers, along curves, in either direction?
+
+For a set `S` of columns let `F(S)` be the log of a joint evidence of these columns. Then
+
+    score(i | P) = F(P + i) - F(P)
+
+gives graphs that say the same about independence the same score, whatever `F` is: directions come from what is
+independent of what, never from the shape of a curve. Here
+
+    F(S) = D(levels in S) + log mean over orders of the numbers in S of the product of R(c | levels, numbers before c)
+
+`D` is the joint evidence of levels of `BDeu`, and `R` that of a regression with a line and, perhaps, curves for each
+number, and effects of levels (additive_columns.py, additive_regression.py); the mean is one pass over subsets
+(additive_sets.py). Numbers are seen through the normal scores of their ranks. Columns that are known to come earlier
+come first in every order: no edge between stages can be reversed, and what depends on an earlier column may then do so
+in more ways than a later one could tell of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from dagpost._tools.alternatives import Alternative
+from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.checks import texts
+from dagpost._tools.progress import Reporter
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.data.table import Columns, Table
+from dagpost.engines import Engine
+from dagpost.errors import InputError
+from dagpost.scores.base import Extender, Score
+from dagpost.scores.bdeu import BDeu
+from dagpost.scores.parameter_priors import strength
+
+
+@dataclass(frozen=True)
+class Additive(Score):
+    """The score of additive regressions: levels and numbers together, curves allowed, every direction allowed.
+
+    Parameters
+    ----------
+    equivalent_sample_size
+        How many imagined rows the prior of the levels is worth, as in `BDeu`.
+    slope_variance, curve_variance
+        The prior variances of a slope and of each of the four curves of a parent, in units of the variance of the
+        noise, for columns of variance 1.
+    stages
+        Names of columns in groups, those that are known to come first in the first one. A fit sets it by its tiers and
+        exogenous columns.
+
+    >>> Additive().in_words()
+    'additive regressions (levels and numbers, curves)'
+    """
+
+    name: ClassVar[str] = "additive"
+    summary: ClassVar[str] = "levels and numbers: additive regressions, curves allowed"
+    equivalent: ClassVar[bool] = True
+    columns: ClassVar[Columns] = "mixed"
+
+    equivalent_sample_size: float = 5.0
+    slope_variance: float = 1.0
+    curve_variance: float = 0.5
+    stages: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        for field in ("equivalent_sample_size", "slope_variance", "curve_variance"):
+            object.__setattr__(self, field, strength(getattr(self, field), field, "Additive"))
+        object.__setattr__(self, "stages", tuple(texts(names, "stages", "Additive") for names in self.stages))
+
+    def alternatives(self) -> list[Alternative[Score]]:
+        """Smaller and larger effects."""
+        return [
+            Alternative("variance of a slope", f"{variance:g}", replace(self, slope_variance=variance))
+            for variance in (0.25, 1.0, 4.0)
+            if variance != self.slope_variance
+        ]
+
+    def assumes(self) -> str:
+        """That effects add up, and noise is the same everywhere."""
+        return (
+            "Effects of several parents are taken to add up, along lines or smooth curves, or to be lines of their own "
+            "in every combination of levels; noise is taken for normal on the scale of ranks, and as large everywhere."
+        )
+
+    def in_words(self) -> str:
+        """Its name, and what it is for."""
+        return "additive regressions (levels and numbers, curves)"
+
+    def in_detail(self) -> str:
+        """Its name with its priors."""
+        return (
+            "the additive score (joint evidences of regressions on the normal scores of ranks, with lines and cubic "
+            f"splines, averaged over orders; prior variances {self.slope_variance:g} and {self.curve_variance:g} in "
+            f"units of the noise; Dirichlet prior of levels, equivalent sample size {self.equivalent_sample_size:g})"
+        )
+
+    def in_stages(self, stages: Sequence[Sequence[str]]) -> Additive:
+        """The score in which earlier columns come first."""
+        return replace(self, stages=tuple(map(tuple, stages)) if len(stages) > 1 else ())
+
+    def stage_of(self, names: tuple[str, ...]) -> Integers:
+        """The stage of every column."""
+        if not self.stages:
+            return np.zeros(len(names), dtype=np.int64)
+        known = {name: number for number, own in enumerate(self.stages) for name in own}
+        for name in names:
+            if name not in known:
+                raise InputError(f"The stages of Additive must name every column. {name!r} is missing.")
+        return np.array([known[name] for name in names], dtype=np.int64)
+
+    def fill(
+        self,
+        table: Table,
+        max_parents: int,
+        values: Floats,
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> None:
+        """Write the score of every family of at most `max_parents` parents into `values`."""
+        # Not through the method of the object: a class of others may come here from its own.
+        everyone = tuple(range(len(table.names)))
+        Additive.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
+
+    def fill_nodes(
+        self,
+        table: Table,
+        nodes: tuple[int, ...],
+        max_parents: int,
+        values: Floats,
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+        apart: bool = False,
+    ) -> None:
+        """The same for some of the columns, a row of `values` for each."""
+        from dagpost.scores.additive_sets import fill_additive
+
+        if table.discrete:
+            dirichlet = BDeu(self.equivalent_sample_size)
+            dirichlet.fill_nodes(table, nodes, max_parents, values, engine, reporter, checkpoint, apart)
+        elif apart:
+            super().fill_nodes(table, nodes, max_parents, values, engine, reporter, checkpoint, apart)
+        else:
+            _refuse_gaps(table)
+            fill_additive(self, table, nodes, max_parents, values, engine, reporter, checkpoint)
+
+    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
+        """The function that scores given sets of parents of a node, each with one of many columns added."""
+        from dagpost.scores.additive_extender import additive_extender
+
+        if table.discrete:
+            return BDeu(self.equivalent_sample_size).extender(table, max_parents, workers)
+        _refuse_gaps(table)
+        return additive_extender(self, table, max_parents, workers)
+
+
+def _refuse_gaps(table: Table) -> None:
+    """Refuse gaps, and numbers of which only a limit is known."""
+    table.refuse_other_than("mixed")
+    if table.gap_count:
+        raise InputError(f"{table.gap_count:,} cells have no value, and the additive score takes complete rows only.")

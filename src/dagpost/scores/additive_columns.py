@@ -1,0 +1,204 @@
+"""What a column brings to the regressions of the additive score: features, and their products summed over rows.
+
+A column of numbers, or of three or more levels in an order, brings its normal score (of the middle of the ranks that
+equal values share) as a line, and up to four curves: cubic splines with knots at its tertiles, freed of constant and
+line and made orthonormal. A column of levels in no order, or of two, brings contrasts of its levels. Numbers are seen
+through their ranks only, so that no unit and no monotone change of scale matters.
+
+Everything a regression needs is in sums over rows of products of features: `gram`, over all of them, and `moments`, of
+the lines of numbers in each combination of levels that occurs. They are made once; afterwards no row is looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools import memory
+from dagpost._tools.arrays import Flags, Floats, Integers
+from dagpost._tools.kernels import kernel
+from dagpost.data.table import Table
+from dagpost.scores.row_groups import LevelColumns
+
+#: A level in no order has an effect of its own, with the variance of this many slopes: two levels are then as far from
+#: each other beforehand as the halves of a column of numbers.
+_LEVEL_SCALE = math.sqrt(2.0)
+#: Levels in no order that are rarer than the most frequent ones share an effect.
+_MOST_EFFECTS = 20
+#: Curves that are this much smaller than the largest are what rounding left of nothing.
+_NO_CURVE = 1e-6
+_ROWS_AT_A_TIME = 50_000
+
+
+class Features(NamedTuple):
+    """What each column brings: the values of its features for each of its codes, or distinct values."""
+
+    #: The place of each row's value in the rows of `lines` and `curves`.
+    codes: tuple[NDArray[np.int64], ...]
+    lines: tuple[Floats, ...]
+    curves: tuple[Floats, ...]
+
+
+class Design(NamedTuple):
+    """Sums over the rows that count, of one run.
+
+    Feature 0 is the intercept; column `j` has `lines[j]` lines from `first[j]` on, and `curves[j]` curves after them.
+    `number[j]` is its place among the columns of numbers, -1 for levels. An item is a combination of levels that
+    occurs: `moments[item]` has the sums of products of intercept and lines of numbers, packed by their lower triangle.
+    """
+
+    gram: Floats
+    first: Integers
+    lines: Integers
+    curves: Integers
+    number: Integers
+    observations: float
+    levels: LevelColumns
+    arities: Integers
+    weights: Integers
+    moments: Floats
+
+
+def features_of(table: Table) -> Features:
+    """The features of every column of a table, over all rows that count."""
+    weights = table.weights.astype(np.float64)
+    found = [
+        _of_column(column, levels is not None, ordered, weights)
+        for column, levels, ordered in zip(table.columns, table.levels, table.ordered, strict=True)
+    ]
+    codes, lines, curves = zip(*found, strict=True)
+    return Features(codes, lines, curves)
+
+
+def _of_column(
+    column: NDArray[np.generic], has_levels: bool, ordered: bool, weights: Floats
+) -> tuple[NDArray[np.int64], Floats, Floats]:
+    values, codes = np.unique(column, return_inverse=True)
+    each = np.bincount(codes, weights=weights, minlength=len(values))
+    occurring = np.flatnonzero(each > 0)
+    if has_levels and (not ordered or len(occurring) < 3):
+        lines = np.zeros((len(values), max(min(len(occurring), _MOST_EFFECTS) - 1, 0)))
+        lines[occurring] = _contrasts(each[occurring])
+        return codes, lines, np.zeros((len(values), 0))
+    lines, curves = np.zeros((len(values), 1)), np.zeros((len(values), 0))
+    if len(occurring) > 1:
+        lines[occurring, 0], own = _line_and_curves(each[occurring])
+        curves = np.zeros((len(values), own.shape[1]))
+        curves[occurring] = own
+    return codes, lines, curves
+
+
+def _contrasts(each: Floats) -> Floats:
+    """The features of levels that occur so often, such that every one has an effect of the same variance."""
+    count = min(len(each), _MOST_EFFECTS)
+    # An orthonormal basis of all contrasts (Helmert's).
+    basis = np.zeros((count, max(count - 1, 0)))
+    for place in range(count - 1):
+        basis[: place + 1, place] = 1.0
+        basis[place + 1, place] = -(place + 1.0)
+        basis[:, place] /= math.sqrt((place + 1.0) * (place + 2.0))
+    effect = np.empty(len(each), dtype=np.int64)
+    effect[np.argsort(-each, kind="stable")] = np.minimum(np.arange(len(each)), count - 1)
+    return _LEVEL_SCALE * basis[effect]
+
+
+def _line_and_curves(each: Floats) -> tuple[Floats, Floats]:
+    """The normal scores of ascending values that occur so often, of mean 0 and variance 1, and their curves."""
+    total = each.sum()
+    below = np.cumsum(each)
+    middle = (below - each / 2.0) / total
+    normal = NormalDist()
+    line = np.array([normal.inv_cdf(own) for own in middle.tolist()])
+    line -= each @ line / total
+    line /= math.sqrt(each @ line**2 / total)
+    knots = [line[np.searchsorted(below, share * total * (1.0 - 1e-12))] for share in (1 / 3, 2 / 3)]
+    bends = np.column_stack([line**2, line**3, *(np.maximum(line - knot, 0.0) ** 3 for knot in knots)])
+    root = np.sqrt(each / total)[:, np.newaxis]
+    straight, _ = np.linalg.qr(root * np.column_stack([np.ones(len(line)), line]))
+    bends *= root
+    # Twice, so that nothing of a line is left.
+    for _ in range(2):
+        bends -= straight @ (straight.T @ bends)
+    bends /= np.maximum(np.sqrt((bends**2).sum(axis=0)), np.finfo(float).tiny)
+    own, sizes, _ = np.linalg.svd(bends, full_matrices=False)
+    kept = min(int((sizes > _NO_CURVE * sizes[0]).sum()), max(len(each) - 2, 0))
+    return line, own[:, :kept] / root
+
+
+def design_of(table: Table, features: Features, used: Flags) -> Design:
+    """The sums over the rows that are used."""
+    levels = [place for place, own in enumerate(table.levels) if own is not None]
+    numbers = [place for place, own in enumerate(table.levels) if own is None]
+    rows = np.flatnonzero(used & (table.weights > 0))
+    weights = table.weights[rows]
+    lines = np.array([own.shape[1] for own in features.lines], dtype=np.int64)
+    curves = np.array([own.shape[1] for own in features.curves], dtype=np.int64)
+    first = 1 + np.concatenate([[0], np.cumsum(lines + curves)[:-1]]).astype(np.int64)
+    number = np.full(len(table.names), -1, dtype=np.int64)
+    number[numbers] = np.arange(len(numbers))
+    item, representatives = _items(table, levels, rows)
+    packed = (len(numbers) + 1) * (len(numbers) + 2) // 2
+    memory.require(
+        16 * len(representatives) * packed,
+        f"Sums for {len(representatives):,} combinations of levels and {len(numbers)} columns of numbers",
+        "Leave out columns of levels, or merge rare levels.",
+    )
+    moments = np.zeros((len(representatives), packed))
+    gram = np.zeros((1 + int((lines + curves).sum()),) * 2)
+    for start in range(0, len(rows), _ROWS_AT_A_TIME):
+        some = slice(start, start + _ROWS_AT_A_TIME)
+        matrix = np.ones((len(rows[some]), len(gram)))
+        for place, (codes, own, bends) in enumerate(zip(*features, strict=True)):
+            at, chosen = first[place], codes[rows[some]]
+            matrix[:, at : at + lines[place]] = own[chosen]
+            matrix[:, at + lines[place] : at + lines[place] + curves[place]] = bends[chosen]
+        weighed = matrix * weights[some, np.newaxis]
+        gram += weighed.T @ matrix
+        straight = np.ascontiguousarray(matrix[:, [0, *first[numbers]]])
+        _add_moments(straight, weights[some].astype(np.float64), item[some], moments)
+    codes = np.array([table.columns[place][rows[representatives]] for place in levels], dtype=np.uint16)
+    most = len(table.names)
+    limits = (most, most) if table.limits is None else table.limits
+    return Design(
+        gram,
+        first,
+        lines,
+        curves,
+        number,
+        float(weights.sum()),
+        LevelColumns(
+            codes.reshape(len(levels), len(representatives)),
+            np.array(levels, dtype=np.int64),
+            table.exclusive[levels],
+            # One more than parents: the column whose parents they are.
+            np.array([limits[0] + 1, limits[1]], dtype=np.int64),
+        ),
+        np.array([table.arities[place] for place in levels], dtype=np.int64),
+        np.bincount(item, weights=weights, minlength=len(representatives)).astype(np.int64),
+        moments,
+    )
+
+
+def _items(table: Table, levels: list[int], rows: Integers) -> tuple[Integers, Integers]:
+    """The number of each row's combination of levels, and the first row that has each."""
+    item, first = np.zeros(len(rows), dtype=np.int64), np.zeros(min(len(rows), 1), dtype=np.int64)
+    for place in levels:
+        _, first, item = np.unique(
+            item * table.arities[place] + table.columns[place][rows], return_index=True, return_inverse=True
+        )
+    return item, first
+
+
+@kernel
+def _add_moments(straight: Floats, weights: Floats, item: Integers, moments: Floats) -> None:
+    for row in range(len(straight)):
+        own, place = moments[item[row]], 0
+        for later in range(straight.shape[1]):
+            value = straight[row, later] * weights[row]
+            for earlier in range(later + 1):
+                own[place] += value * straight[row, earlier]
+                place += 1
