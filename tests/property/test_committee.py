@@ -226,11 +226,16 @@ def test_what_a_committee_cannot_do_is_refused_with_a_way_out() -> None:
         DagPosterior(Committee(NUMBERS), max_parents=1, prior="uniform").fit(wide)
     gaps = frame.copy()
     gaps.iloc[3, 1] = np.nan
-    with pytest.raises(InputError, match="A committee takes no gaps.*1 cell"):
+    with pytest.raises(InputError, match=r"A committee takes no gaps.*1 cell"):
         DagPosterior(Committee(NUMBERS)).fit(gaps)
     model = DagPosterior(Committee(NUMBERS)).fit(frame)
-    for ask in (lambda: model.effect("A", "B"), lambda: model.network(), lambda: model.score_samples(frame)):
-        with pytest.raises(InputError, match="fit one of its members"):
+    for ask in (
+        lambda: model.effect("A", "B"),
+        model.to_bayesian_network,
+        model.effects,
+        lambda: model.score_samples(frame),
+    ):
+        with pytest.raises(InputError, match="fit one of the members"):
             ask()
     with pytest.raises(InputError, match="only a fitted model"):
         local_scores(frame, Committee(NUMBERS))

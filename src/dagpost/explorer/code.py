@@ -57,7 +57,7 @@ def _settings(fitted: Fitted) -> Content:
         rows="",
         settings=fitted.settings,
         fingerprint=data.fingerprint,
-        log_evidence=fitted.log_evidence,
+        log_evidence=fitted.results.log_evidence,
         recipe=data.recipe,
         unrolling=data.time,
         asked=fitted.settings,

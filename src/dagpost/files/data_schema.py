@@ -45,9 +45,7 @@ LEVELS = Rule(
 #: Numbers of nats: log weights and log evidences.
 NATS = 1e15
 #: A value of what a model averages over: a number, or what a kind of model is called.
-VALUE = Rule(
-    "a number from 0, or text", lambda value, sizes: isinstance(value, str) or number(0.0).holds(value, sizes)
-)
+VALUE = Rule("a number from 0, or text", lambda value, sizes: isinstance(value, str) or number(0.0).holds(value, sizes))
 #: What a model averages over.
 MIXTURE = optional(
     mapping(
@@ -67,9 +65,10 @@ MIXTURE = optional(
             "structure_log_evidences": list_of(optional(number(-NATS, NATS)), "cells"),
             "log_priors": list_of(number(-NATS, NATS), "cells"),
             "ordinary": whole(),
+            "disagreement": text,
         },
         # Averages over completed tables have no weights of their own.
-        may_lack=("structure_log_evidences", "log_priors", "ordinary"),
+        may_lack=("structure_log_evidences", "log_priors", "ordinary", "disagreement"),
     )
 )
 

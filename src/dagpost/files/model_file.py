@@ -92,8 +92,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         weights, small_size = workspace.weights, workspace.weights.small_size
         arrays |= {"candidates": weights.candidates, "inner": weights.inner, "small": weights.small}
         arrays |= {} if weights.missed is None else {"missed": weights.missed}
-    if results.edges_by_kind is not None:
-        arrays["edges_by_kind"] = results.edges_by_kind
+    arrays |= {} if results.edges_by_kind is None else {"edges_by_kind": results.edges_by_kind}
     if results.sums is not None:
         arrays["families"] = allowed_families.flat(results.sums.families)
         if results.sums.paths is not None:
@@ -161,16 +160,14 @@ def load_model(
     """Read a model that `save_model` wrote, and the settings of its `DagPosterior`."""
     about, arrays = read_checked(path, "model")
     with archive.complete(path, "model", REMEDIES["model"]):
-        settings = dict(about["settings"])
-        names = tuple(about["names"])
+        settings, names = dict(about["settings"]), tuple(about["names"])
         if unknown := settings.keys() - {*known_settings, "apart", "sinks", "beside"}:
             raise ValueError(f"unknown setting {min(unknown)!r}")
         method = _method(path, from_json(about["method"][0], METHODS))
         engine = resolve_engine(engine, threads, len(names))
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
-        levels = levels_in(about)
-        recipe = recipe_in(about)
+        levels, recipe = levels_in(about), recipe_in(about)
         parts = {prefix: _part(prefix, about, arrays) for prefix in _PARTS}
         table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=recipe)
         if table is not None and (table.names, table.levels) != (names, levels):
@@ -199,8 +196,7 @@ def load_model(
             )
         else:
             workspace = _workspace(about, arrays, names, method, engine, reporter, chosen)
-        reason = str(about["method"][1])
-        fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
+        fitted = Fitted(data, settings, chosen["score"], method, str(about["method"][1]), workspace, table)
         fitted.remember("prior", chosen["prior"])
         fitted.remember(JOINED_BEFORE, about["joined_before"])
         if parts[_SAMPLE] is not None:
@@ -247,11 +243,9 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
         statistics = None if with_gaps else statistics_to_keep(fitted)
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
-    background = background_to_keep(fitted)
-    if background is not None:
+    if (background := background_to_keep(fitted)) is not None:
         parts[_BACKGROUND] = ({}, background.arrays())
-    sensitivity = known_sensitivity(fitted)
-    if sensitivity is not None:
+    if (sensitivity := known_sensitivity(fitted)) is not None:
         parts[_SENSITIVITY] = (sensitivity.about(), sensitivity.arrays())
     if truth(rows, "rows", "save"):
         if fitted.table is None:

@@ -55,7 +55,10 @@ def assumption_words(provenance: Mapping[str, Any]) -> str:
     'equivalent sample size = 5'
     """
     said = [printable(statement) for statement in provenance.get(GIVEN_STATEMENTS, ())]
-    said += [f"{printable(name)} = {printable(value_text(value))}" for name, value in provenance.get(GIVEN_SETTING, {}).items()]
+    said += [
+        f"{printable(name)} = {printable(value_text(value))}"
+        for name, value in provenance.get(GIVEN_SETTING, {}).items()
+    ]
     *first, last = said or [""]
     return f"{', '.join(first)} and {last}" if first else last
 

@@ -19,6 +19,7 @@ from dagpost.posterior import time_edges
 from dagpost.posterior.answers import exact_matrix, known_paths
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.averaged_answers import averaged_paths, families_listed
+from dagpost.posterior.kinds import disagreement
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.scores import class_of
@@ -161,7 +162,8 @@ def mixture_facts(fitted: Fitted) -> dict[str, Any] | None:
         }
         for place, axis in enumerate(grid.axes)
     ]
-    return {"settings": settings, "shares": shares.tolist()}
+    said = disagreement(fitted)
+    return {"settings": settings, "shares": shares.tolist(), **({"disagreement": said} if said else {})}
 
 
 def parents_considered(fitted: Fitted) -> pd.DataFrame:
@@ -199,7 +201,7 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
 
 
 def log_evidence(fitted: Fitted) -> float:
-    """Log evidence of the data; nan where it is not known or there is none, and not there at all where the table has gaps."""
+    """Log evidence of the data; nan where it is not known, or kinds of models are averaged; not there with gaps."""
     if fitted.completes:
         raise AttributeError(
             f"There is no log_evidence_ here: {fitted.unknown.done}. The evidence of what was observed is "

@@ -195,7 +195,9 @@ def _fix_weights(
 
     with workspace.checkpointed(checkpoint):
         engine = engine_for_parts(modularity, workspace)
-        workspace.fix_weights(list(engine.run(look, range(len(workspace.parts)))))
+        masses = list(engine.run(look, range(len(workspace.parts))))
+    # Everything then holds as it stands: the share of a kind in the mixture is what it is to be.
+    workspace.grid = workspace.grid.with_fixed_weights(masses)
 
 
 def over_densities(

@@ -26,5 +26,6 @@ from dagpost.scores.parameter_priors import standard_deviations as standard_devi
 from dagpost.scores.registry import SCORES as SCORES
 from dagpost.scores.resolve import class_of as class_of
 from dagpost.scores.resolve import parameter_prior_of as parameter_prior_of
+from dagpost.scores.resolve import refuse_kinds as refuse_kinds
 from dagpost.scores.resolve import resolve_score as resolve_score
 from dagpost.scores.resolve import table_for as table_for

@@ -25,6 +25,7 @@ from dagpost._tools.json_settings import from_json
 from dagpost._tools.mixture import Mixture
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
+from dagpost.scores.additive import Additive
 from dagpost.scores.base import Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import BGe
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
 
 KIND = "kind of model"
 _OWNER = "Committee"
-_BINNED = BDeu(5.0, bins=4)
+_LEVELS, _BINNED = BDeu(5.0), BDeu(5.0, bins=4)
 #: Who is on the committee where nobody says it, with which weights: from so many observations on, for tables of numbers
 #: and for tables of levels and numbers. Where rows are few, levels see too little to have a vote.
-_OF_NUMBERS: Sequence[tuple[int, dict[Score, float]]] = ((0, {BGe(): 0.5, _BINNED: 0.5}),)
-_OF_BOTH: Sequence[tuple[int, dict[Score, float]]] = ((0, {_BINNED: 1.0}),)
-_OF_LEVELS = BDeu(5.0)
+_FEW = 3_000
+_OF_NUMBERS = ((0, {Additive(): 1.0}), (_FEW, {Additive(): 1.0, BGe(): 1.0, _BINNED: 1.0}))
+_OF_BOTH = ((0, {Additive(): 1.0}), (_FEW, {Additive(): 1.0, _BINNED: 1.0}))
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,10 @@ class Committee(Score):
     def _scores(self) -> tuple[Score, ...]:
         return self.members  # type: ignore[return-value]
 
+    def in_stages(self, stages: Sequence[Sequence[str]]) -> Committee:
+        """The members that know which columns come first."""
+        return replace(self, members=tuple(own.in_stages(stages) for own in self._scores))
+
     @property
     def labels(self) -> tuple[str, ...]:
         """What the members are called: by their kinds, or in full where two are of one kind."""
@@ -116,7 +121,9 @@ class Committee(Score):
         """The members that suit a table, if they are left to it; one alone is itself."""
         if not self.members:
             chosen = _usual(table)
-            return Committee(list(chosen), list(chosen.values())).for_table(table) if len(chosen) > 1 else next(iter(chosen))
+            if len(chosen) == 1:
+                return next(iter(chosen))
+            return Committee(tuple(chosen), tuple(chosen.values())).for_table(table)
         if table.gap_count:
             raise InputError(
                 f"A committee takes no gaps, and {table.gap_count:,} cells of the table have no value. Drop the "
@@ -129,9 +136,11 @@ class Committee(Score):
                 raise InputError(f"The score {own!r} ({label}) does not weigh every graph of this table by itself.")
         return self
 
-    def fill(self, *arguments: Any) -> None:
+    def fill(self, *_: Any) -> None:
         """There are none."""
-        raise InputError(f"{self!r} averages over kinds of models, which only a fitted model can do. Score one of them.")
+        raise InputError(
+            f"{self!r} averages over kinds of models, which only a fitted model can do. Score one of them."
+        )
 
     def mixture(self) -> Mixture[Score] | None:
         """One part for each member, with its fixed weight."""
@@ -144,8 +153,17 @@ class Committee(Score):
 
     def in_words(self) -> str:
         """Its members and their weights."""
-        *first, last = [f"{own} ({share:.0%})" for own, share in zip(self.labels, self.shares, strict=True)] or [""]
-        return f"a committee of {', '.join(first)} and {last}" if first else "a committee"
+        return f"a committee of {self._listed(self.labels)}"
+
+    def in_detail(self) -> str:
+        """The same with the priors of the members."""
+        return f"a committee of scores, with fixed weights: {self._listed([own.in_detail() for own in self._scores])}"
+
+    def _listed(self, words: Sequence[str]) -> str:
+        *first, last = [f"{own} ({share:.0%})" for own, share in zip(words, self.shares, strict=True)] or [
+            "those that suit"
+        ]
+        return f"{', '.join(first)} and {last}" if first else last
 
 
 def _member(own: Any) -> Score:
@@ -162,6 +180,6 @@ def _usual(table: Table) -> dict[Score, float]:
     """The members for a table, with their weights."""
     numbers = [own is None for name, own in zip(table.names, table.levels, strict=True) if name not in table.regimes]
     if not any(numbers):
-        return {_OF_LEVELS: 1.0}
-    choices = _OF_NUMBERS if all(numbers) else _OF_BOTH
+        return {_LEVELS: 1.0}
+    choices: Sequence[tuple[int, dict[Score, float]]] = _OF_NUMBERS if all(numbers) else _OF_BOTH
     return [members for least, members in choices if table.observations >= least][-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -108,8 +108,8 @@ def table_for(
 def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
     """The prior of the parameters behind a score; a score that does not say is an error, for `what` needs it."""
     prior = resolve_score(score).parameter_prior()
-    if prior is None and not class_of(score).has_evidence:
-        raise InputError(f"{what} one prior of parameters, and kinds of models have different ones: fit one of its members.")
+    if not class_of(score).has_evidence:
+        refuse_kinds()
     if prior is None:
         known = [
             kind.__name__ for kind in SCORES.classes().values() if kind.parameter_prior is not Score.parameter_prior
@@ -120,6 +120,14 @@ def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
             f"score that does: {', '.join(known)}."
         )
     return prior
+
+
+def refuse_kinds() -> NoReturn:
+    """Refuse to predict with kinds of models that have different parameters."""
+    raise InputError(
+        "Predictions, values and effects are those of one kind of model, and here several are averaged: fit one of the "
+        "members of the committee."
+    )
 
 
 @dataclass(frozen=True, repr=False)
