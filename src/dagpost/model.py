@@ -106,8 +106,7 @@ class DagPosterior(Estimator):
     Attributes
     ----------
     log_evidence_
-        Natural log of the weight of the data under all graphs together; nan where unknown, and of a ``Committee``,
-        which has none; absent with gaps.
+        Natural log of the weight of the data under all graphs together; nan if unknown, or a committee; not with gaps.
     edge_probabilities_
         Table of the probability of every edge: rows are parents, columns children.
     exact_
@@ -116,10 +115,8 @@ class DagPosterior(Estimator):
         The method that finds graphs, why it was chosen, what it counts, and what the edges were computed on.
     verdict_
         Where the edges come from chains, one sentence that says whether to trust them; else None.
-    mixture_weights_
-        Where the score or the prior averages over a setting, as by default: the probability of each value.
-    joined_by_kind_
-        Of a ``Committee``: every pair under each kind of model, those first that these differ most about.
+    mixture_weights_, joined_by_kind_
+        Where something is averaged over, as by default: the probability of each value; every pair by kinds of models.
     recipe_, condition_
         What was done with each column: a fitted ``Recipe``; and what `given` takes for true, with its `probability`.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from tests.naive import density as naive_density
 from tests.naive import posterior as naive
 from tests.naive.density import AveragedDensity, Flags, Numbers
 
@@ -39,8 +38,3 @@ class Members:
         nodes = {3: 2, 25: 3, 543: 4}[len(graphs)]
         masks = naive.parents_in_every_dag(nodes)
         return np.array([[graphs @ (masks[:, child] >> a & 1) for child in range(nodes)] for a in range(nodes)])
-
-
-def every_graph(nodes: int) -> Flags:
-    """No graph is left out."""
-    return naive_density.allowed_dags(nodes, nodes)

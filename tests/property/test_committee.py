@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import committee as twin
 from tests.naive import posterior as naive
+from tests.naive.density import allowed_dags
 from tests.property.test_averaged_density import holds_edge, holds_path
 from tests.statistical.test_samplers import assert_counts_fit, counts_of_graphs
 
@@ -48,7 +49,7 @@ def expected_of(
 ) -> twin.Members:
     limit = min(max_parents, len(frame.columns) - 1)
     scores = [naive.log_joint_of_every_dag(local_scores(frame, own, limit).values, limit) for own in members]
-    allowed = twin.naive_density.allowed_dags(len(frame.columns), limit)
+    allowed = allowed_dags(len(frame.columns), limit)
     return twin.Members(scores, averaged, weights, allowed, orders=modularity == "order")
 
 

@@ -36,6 +36,11 @@ class Mixture(Generic[Choice]):
     fixed: bool = False
 
     @property
+    def numbers(self) -> tuple[float, ...]:
+        """The values of a setting that is a number."""
+        return tuple(map(float, self.values))
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The values, as progress and checkpoints call them."""
         return tuple(f"{self.setting} {value_text(value, 10)}" for value in self.values)

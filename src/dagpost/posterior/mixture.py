@@ -279,7 +279,7 @@ class MixedWorkspace(JoinedWorkspace):
         found = np.empty((len(self.parts), len(masks)))
         for place, (part, cell) in enumerate(zip(self.parts, self.cell_of, strict=True)):
             *others, density = self.grid.cells[cell]
-            own, tilt = (self.way_of[place], *others), edges * log_odds(densities.values[density])
+            own, tilt = (self.way_of[place], *others), edges * log_odds(densities.numbers[density])
             if own not in known:
                 known[own] = part.log_weights_of(masks) - tilt
             found[place] = self.log_priors[place] + known[own] + tilt

@@ -242,7 +242,7 @@ def tilted_over(
     grid: Grid, evenly: Sequence[SummingWorkspace], engine: Engine, reporter: Reporter, *, ordinary: int
 ) -> MixedWorkspace:
     """Every cell of a grid whose last setting is the density of edges, from the weights at even odds."""
-    parts = [part.tilted(log_odds(own), ordinary) for part in evenly for own in grid.axes[-1].values]
+    parts = [part.tilted(log_odds(own), ordinary) for part in evenly for own in grid.axes[-1].numbers]
     return MixedWorkspace(grid, parts, engine, reporter, ordinary=ordinary, evenly=evenly)
 
 

@@ -37,11 +37,13 @@ if TYPE_CHECKING:
 KIND = "kind of model"
 _OWNER = "Committee"
 _LEVELS, _BINNED = BDeu(5.0), BDeu(5.0, bins=4)
-#: Who is on the committee where nobody says it, with which weights: from so many observations on, for tables of numbers
-#: and for tables of levels and numbers. Where rows are few, levels see too little to have a vote.
+_Choices = Sequence[tuple[int, dict[Score, float]]]
+#: Up to so many observations, bins see too little to have a vote.
 _FEW = 3_000
-_OF_NUMBERS = ((0, {Additive(): 1.0}), (_FEW, {Additive(): 1.0, BGe(): 1.0, _BINNED: 1.0}))
-_OF_BOTH = ((0, {Additive(): 1.0}), (_FEW, {Additive(): 1.0, _BINNED: 1.0}))
+#: Who is on the committee where nobody says it, with which weights, from how many observations on: for tables of
+#: numbers, and for tables of levels and numbers.
+_OF_NUMBERS: _Choices = ((0, {Additive(): 1.0}), (_FEW, {Additive(): 1.0, BGe(): 1.0, _BINNED: 1.0}))
+_OF_BOTH: _Choices = ((0, {Additive(): 1.0}), (_FEW, {Additive(): 1.0, _BINNED: 1.0}))
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,9 @@ class Committee(Score):
 
     def __post_init__(self) -> None:
         """Check the members and their weights."""
-        members = tuple(_member(own) for own in self.members) if isinstance(self.members, list | tuple) else ()
-        if (self.members and not members) or len(set(members)) < len(members):
+        several = isinstance(self.members, list | tuple)
+        members = tuple(map(_member, self.members)) if several else ()
+        if not several or len(set(members)) < len(members):
             raise refusal(self.members, "members", _OWNER, "different scores, such as [BGe(), BDeu(5, bins=4)]")
         object.__setattr__(self, "members", members)
         given = self.weights
@@ -181,5 +184,5 @@ def _usual(table: Table) -> dict[Score, float]:
     numbers = [own is None for name, own in zip(table.names, table.levels, strict=True) if name not in table.regimes]
     if not any(numbers):
         return {_LEVELS: 1.0}
-    choices: Sequence[tuple[int, dict[Score, float]]] = _OF_NUMBERS if all(numbers) else _OF_BOTH
+    choices = _OF_NUMBERS if all(numbers) else _OF_BOTH
     return [members for least, members in choices if table.observations >= least][-1]
