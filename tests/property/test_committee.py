@@ -255,3 +255,18 @@ def test_a_recipe_that_cuts_a_column_cuts_it_for_every_member() -> None:
     model = DagPosterior(Committee([BDeu(5, bins=4), BDeu(5, bins=8)]), recipe=Recipe(cut={"A": 2})).fit(frame)
     assert [len(own or ()) for own in model.fitted_.data.levels] == [2, 0, 0]
     assert model.mixture_weights_.index.get_level_values(0).unique().tolist() == ["levels (4 bins)", "levels (8 bins)"]
+
+
+def test_sums_that_would_take_too_long_are_refused_before_they_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dagpost.posterior.mixture import JoinedWorkspace
+
+    monkeypatch.setattr(JoinedWorkspace, "structure_is_affordable", lambda _: False)
+    frame = numbers(4, 50, 3)
+    for method in ("auto", "linear-extensions"):
+        model = DagPosterior(Committee(NUMBERS), method=method)
+        for ask in (model.fit, model.plan):
+            with pytest.raises(InputError, match=r"sums over all graphs of 4 variables.*BGe.*fewer columns"):
+                ask(frame)
+    # What is asked for by name is made; and orders are summed quickly.
+    assert DagPosterior(Committee(NUMBERS), method="exact-layers").fit(frame).exact_
+    assert DagPosterior(Committee(NUMBERS), modularity="order").fit(frame).exact_

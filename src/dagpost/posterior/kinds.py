@@ -38,7 +38,7 @@ def table_by_kind(fitted: Fitted) -> pd.DataFrame:
 
     kinds = joined_under(fitted)
     if not kinds:
-        raise AttributeError("This model is of one kind: joined_by_kind_ is for committees.")
+        raise AttributeError("There is no joined_by_kind_ here: it takes exact sums under several kinds of models.")
     modelled = np.array([name not in fitted.exogenous for name in fitted.names])
     first, second = np.nonzero(np.triu(modelled[:, None] | modelled, 1))
     names = np.array(fitted.names, dtype=object)
