@@ -114,3 +114,30 @@ def bge(
             return constant * size / 2 + gammas + decimal(before) * prior.ln() - decimal(after) * part.ln()
 
         return subset([*parents, child]) - subset(parents)
+
+
+def log_student_t(y: list[float], inputs: list[list[float]], variances: list[float], times: list[int]) -> Decimal:
+    """The evidence of a regression whose noise has an inverse gamma prior with shape 1 and scale 0.5.
+
+    Each row counts so many times; coefficients have these variances times that of the noise.
+    """
+    rows = [[*map(Fraction, row), Fraction(value)] for row, value in zip(inputs, y, strict=True)]
+    width, count = len(variances), Fraction(sum(times))
+    matrix = [
+        [sum(number * row[one] * row[two] for number, row in zip(times, rows, strict=True)) for two in range(width + 1)]
+        for one in range(width + 1)
+    ]
+    ratio = Fraction(1)
+    for place, variance in enumerate(map(Fraction, variances)):
+        matrix[place][place] += 1 / variance
+        ratio *= variance
+    of_inputs = determinant([row[:width] for row in matrix[:width]])
+    rest, shape = determinant(matrix) / of_inputs, 1 + count / 2
+    half = Decimal("0.5")
+    return (
+        log_gamma(shape)
+        - decimal(count) * half * (2 * PI).ln()
+        - decimal(of_inputs * ratio).ln() * half
+        + half.ln()
+        - decimal(shape) * (half + decimal(rest) * half).ln()
+    )

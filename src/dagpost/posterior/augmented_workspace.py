@@ -229,9 +229,20 @@ def completer_of(score: Score, table: Table, max_parents: int) -> Completer:
     """What draws the missing cells; refuses a score that cannot."""
     completer = score.completer(table, max_parents)
     if completer is None:
-        raise InputError(
-            f"The score {score!r} cannot complete the {table.gap_count:,} gaps of the table. Drop the incomplete rows "
-            f"({setting('missing', 'drop')}), give gaps a level of their own ({setting('missing', 'level')}), or use "
-            "one of the scores that come with dagpost."
-        )
+        raise _without_completer(score, table)
     return completer
+
+
+def refuse_gaps_that_stay(study: Study) -> None:
+    """Refuse gaps where the score completes none, before it is said what chains will do."""
+    for score in scores_within(study.score):
+        if study.table.gap_count and type(score).completer is Score.completer:
+            raise _without_completer(score, study.table)
+
+
+def _without_completer(score: Score, table: Table) -> InputError:
+    return InputError(
+        f"The score {(score.name or score)!r} cannot complete the {table.gap_count:,} gaps of the table. Drop the "
+        f"incomplete rows ({setting('missing', 'drop')}), give gaps a level of their own "
+        f"({setting('missing', 'level')}), or use a score that completes them."
+    )

@@ -44,6 +44,7 @@ from dagpost.methods.choice import check_averaging, check_modularity, choose_met
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.registry import METHODS
+from dagpost.posterior.augmented_workspace import refuse_gaps_that_stay
 from dagpost.posterior.augmenting import (
     as_augmentation,
     augmented,
@@ -176,6 +177,7 @@ def study_of_table(model: Any, method: Method | None, table: Table) -> Study:
             score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
         study = study._replace(score=score)
     study = modelled(study._replace(score=study.score.for_table(table)))
+    refuse_gaps_that_stay(study)
     if is_automatic_prior(model.prior):
         sizes, may = len(scores_filled(study.score)), not study.table.gap_count
         before = Before.of_study(study)

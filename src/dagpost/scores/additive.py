@@ -12,22 +12,22 @@ independent of what, never from the shape of a curve. Here
 `D` is the joint evidence of levels of `BDeu`, and `R` that of a regression with a line and, perhaps, curves for each
 number, and effects of levels (additive_columns.py, additive_regression.py); the mean is one pass over subsets
 (additive_sets.py). Numbers are seen through the normal scores of their ranks. Columns that are known to come earlier
-come first in every order: no edge between stages can be reversed, and what depends on an earlier column may then do so
-in more ways than a later one could tell of it.
+come first in every order. No edge between stages can be reversed, so that graphs which say the same still score the
+same; and a common cause that is known to be early is taken for one even where it acts on more than the mean.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats, Integers
-from dagpost._tools.checks import texts
 from dagpost._tools.progress import Reporter
+from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
@@ -48,9 +48,6 @@ class Additive(Score):
     slope_variance, curve_variance
         The prior variances of a slope and of each of the four curves of a parent, in units of the variance of the
         noise, for columns of variance 1.
-    stages
-        Names of columns in groups, those that are known to come first in the first one. A fit sets it by its tiers and
-        exogenous columns.
 
     >>> Additive().in_words()
     'additive regressions (levels and numbers, curves)'
@@ -60,17 +57,22 @@ class Additive(Score):
     summary: ClassVar[str] = "levels and numbers: additive regressions, curves allowed"
     equivalent: ClassVar[bool] = True
     columns: ClassVar[Columns] = "mixed"
+    #: Regressions on splines within Bayesian networks are theirs; the joint evidences are in docs/mathematics.md.
+    citation: ClassVar[str] = (
+        "Imoto, S., Goto, T., & Miyano, S. (2002). Estimation of genetic networks and functional structures between "
+        "genes by using Bayesian networks and nonparametric regression. Pacific Symposium on Biocomputing, 7, 175-186."
+    )
 
     equivalent_sample_size: float = 5.0
     slope_variance: float = 1.0
     curve_variance: float = 0.5
-    stages: tuple[tuple[str, ...], ...] = ()
+    #: Names of columns in groups, those that are known to come first in the first one. Rules say it, anew in every fit.
+    stages: tuple[tuple[str, ...], ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        for field in ("equivalent_sample_size", "slope_variance", "curve_variance"):
-            object.__setattr__(self, field, strength(getattr(self, field), field, "Additive"))
-        object.__setattr__(self, "stages", tuple(texts(names, "stages", "Additive") for names in self.stages))
+        for name in ("equivalent_sample_size", "slope_variance", "curve_variance"):
+            object.__setattr__(self, name, strength(getattr(self, name), name, "Additive"))
 
     def alternatives(self) -> list[Alternative[Score]]:
         """Smaller and larger effects."""
@@ -83,8 +85,9 @@ class Additive(Score):
     def assumes(self) -> str:
         """That effects add up, and noise is the same everywhere."""
         return (
-            "Effects of several parents are taken to add up, along lines or smooth curves, or to be lines of their own "
-            "in every combination of levels; noise is taken for normal on the scale of ranks, and as large everywhere."
+            "Effects of several parents are taken to add up, each along a line or a smooth curve, or to be lines of "
+            "their own in every combination of levels. Numbers are seen through their ranks; on that scale noise is "
+            "taken for normal and equally large everywhere."
         )
 
     def in_words(self) -> str:
@@ -94,14 +97,17 @@ class Additive(Score):
     def in_detail(self) -> str:
         """Its name with its priors."""
         return (
-            "the additive score (joint evidences of regressions on the normal scores of ranks, with lines and cubic "
-            f"splines, averaged over orders; prior variances {self.slope_variance:g} and {self.curve_variance:g} in "
-            f"units of the noise; Dirichlet prior of levels, equivalent sample size {self.equivalent_sample_size:g})"
+            "the additive score: joint evidences of regressions on the normal scores of ranks, along lines and cubic "
+            "splines, averaged over the orders of the numbers (prior variances of slopes and of curves "
+            f"{self.slope_variance:g} and {self.curve_variance:g} times that of the noise; Dirichlet priors for "
+            f"levels, equivalent sample size {self.equivalent_sample_size:g})"
         )
 
     def in_stages(self, stages: Sequence[Sequence[str]]) -> Additive:
-        """The score in which earlier columns come first."""
-        return replace(self, stages=tuple(map(tuple, stages)) if len(stages) > 1 else ())
+        """The score in which earlier columns come first, the columns of a table in groups."""
+        found = replace(self)
+        object.__setattr__(found, "stages", tuple(map(tuple, stages)) if len(stages) > 1 else ())
+        return found
 
     def stage_of(self, names: tuple[str, ...]) -> Integers:
         """The stage of every column."""
@@ -164,4 +170,8 @@ def _refuse_gaps(table: Table) -> None:
     """Refuse gaps, and numbers of which only a limit is known."""
     table.refuse_other_than("mixed")
     if table.gap_count:
-        raise InputError(f"{table.gap_count:,} cells have no value, and the additive score takes complete rows only.")
+        raise InputError(
+            f"The additive score takes complete rows only, and {table.gap_count:,} cells of the table have no value. "
+            f"Drop the incomplete rows ({setting('missing', 'drop')}), or give gaps a level of their own "
+            f"({setting('missing', 'level')})."
+        )

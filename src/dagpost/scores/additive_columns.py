@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import kernel
+from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.table import Table
 from dagpost.scores.row_groups import LevelColumns
+from dagpost.scores.rows import check_countable
 
 #: A level in no order has an effect of its own, with the variance of this many slopes: two levels are then as far from
 #: each other beforehand as the halves of a column of numbers.
@@ -67,7 +69,8 @@ def features_of(table: Table) -> Features:
     """The features of every column of a table, over all rows that count."""
     weights = table.weights.astype(np.float64)
     found = [
-        _of_column(column, levels is not None, ordered, weights)
+        # Where no value is a level of its own, it has no place among the others.
+        _of_column(column, levels is not None, ordered and MISSING_LEVEL not in (levels or ()), weights)
         for column, levels, ordered in zip(table.columns, table.levels, table.ordered, strict=True)
     ]
     codes, lines, curves = zip(*found, strict=True)
@@ -81,8 +84,9 @@ def _of_column(
     each = np.bincount(codes, weights=weights, minlength=len(values))
     occurring = np.flatnonzero(each > 0)
     if has_levels and (not ordered or len(occurring) < 3):
-        lines = np.zeros((len(values), max(min(len(occurring), _MOST_EFFECTS) - 1, 0)))
-        lines[occurring] = _contrasts(each[occurring])
+        own = _contrasts(each[occurring])
+        lines = np.zeros((len(values), own.shape[1]))
+        lines[occurring] = own
         return codes, lines, np.zeros((len(values), 0))
     lines, curves = np.zeros((len(values), 1)), np.zeros((len(values), 0))
     if len(occurring) > 1:
@@ -94,15 +98,16 @@ def _of_column(
 
 def _contrasts(each: Floats) -> Floats:
     """The features of levels that occur so often, such that every one has an effect of the same variance."""
-    count = min(len(each), _MOST_EFFECTS)
+    # Those that are as rare as each other share an effect together, whatever they are called.
+    limit = np.sort(each)[-_MOST_EFFECTS] if len(each) > _MOST_EFFECTS else 0.0
+    effect = np.where(each > limit, np.cumsum(each > limit) - 1, int((each > limit).sum()))
+    count = int(effect.max(initial=0)) + 1
     # An orthonormal basis of all contrasts (Helmert's).
-    basis = np.zeros((count, max(count - 1, 0)))
+    basis = np.zeros((count, count - 1))
     for place in range(count - 1):
         basis[: place + 1, place] = 1.0
         basis[place + 1, place] = -(place + 1.0)
         basis[:, place] /= math.sqrt((place + 1.0) * (place + 2.0))
-    effect = np.empty(len(each), dtype=np.int64)
-    effect[np.argsort(-each, kind="stable")] = np.minimum(np.arange(len(each)), count - 1)
     return _LEVEL_SCALE * basis[effect]
 
 
@@ -115,7 +120,9 @@ def _line_and_curves(each: Floats) -> tuple[Floats, Floats]:
     line = np.array([normal.inv_cdf(own) for own in middle.tolist()])
     line -= each @ line / total
     line /= math.sqrt(each @ line**2 / total)
-    knots = [line[np.searchsorted(below, share * total * (1.0 - 1e-12))] for share in (1 / 3, 2 / 3)]
+    # Where a share ends between two values, the middle: a scale that is turned round has the same curves.
+    shares = np.array([[1.0], [2.0]]) / 3.0 * total * (1.0 + 1e-12 * np.array([-1.0, 1.0]))
+    knots = line[np.searchsorted(below, shares)].mean(axis=1).tolist()
     bends = np.column_stack([line**2, line**3, *(np.maximum(line - knot, 0.0) ** 3 for knot in knots)])
     root = np.sqrt(each / total)[:, np.newaxis]
     straight, _ = np.linalg.qr(root * np.column_stack([np.ones(len(line)), line]))
@@ -133,6 +140,7 @@ def design_of(table: Table, features: Features, used: Flags) -> Design:
     """The sums over the rows that are used."""
     levels = [place for place, own in enumerate(table.levels) if own is not None]
     numbers = [place for place, own in enumerate(table.levels) if own is None]
+    check_countable(tuple(table.names[own] for own in levels), tuple(table.arities[own] for own in levels), 0)
     rows = np.flatnonzero(used & (table.weights > 0))
     weights = table.weights[rows]
     lines = np.array([own.shape[1] for own in features.lines], dtype=np.int64)

@@ -104,7 +104,9 @@ def fill_additive(
         for number, (run, (plan, tasks)) in enumerate(zip(chosen, runs, strict=True)):
             used = np.ones(table.rows, dtype=np.bool_) if run.observed is None else run.observed
             design, rows = design_of(table, features, used), np.flatnonzero(plan.modelled | plan.wanted).tolist()
-            whole = values if rows == list(nodes) else np.zeros((len(rows), values.shape[1]))
+            # Other rows are worked on, too, and may have been finished by another run.
+            alone = rows == list(nodes) == list(run.nodes)
+            whole = values if alone else np.zeros((len(rows), values.shape[1]))
             row_of = {node: place for place, node in enumerate(rows)}
             target = target_of(whole, len(table.names), row_of, max_parents, 1)
             saved = checkpoint.stage(f"local scores, run {number}", tasks, running=partial(_written, target))

@@ -23,7 +23,6 @@ from dagpost._tools.alternatives import Alternative
 from dagpost._tools.checks import refusal
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.mixture import Mixture
-from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.scores.additive import Additive
 from dagpost.scores.base import Score
@@ -127,15 +126,10 @@ class Committee(Score):
             if len(chosen) == 1:
                 return next(iter(chosen))
             return Committee(tuple(chosen), tuple(chosen.values())).for_table(table)
-        if table.gap_count:
-            raise InputError(
-                f"A committee takes no gaps, and {table.gap_count:,} cells of the table have no value. Drop the "
-                f"incomplete rows, {setting('missing', 'drop')}, or fit one of the members."
-            )
         for own, label in zip(self._scores, self.labels, strict=True):
             modelled = own.modelled(table)
             modelled.refuse_other_than(own.columns)
-            if modelled.gap_count or own.sinks(table):
+            if modelled.gap_count > table.gap_count or own.sinks(table):
                 raise InputError(f"The score {own!r} ({label}) does not weigh every graph of this table by itself.")
         return self
 

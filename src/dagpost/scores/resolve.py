@@ -107,17 +107,17 @@ def table_for(
 
 def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
     """The prior of the parameters behind a score; a score that does not say is an error, for `what` needs it."""
-    prior = resolve_score(score).parameter_prior()
-    if not class_of(score).has_evidence:
+    chosen = resolve_score(score)
+    prior = chosen.parameter_prior()
+    if not chosen.has_evidence:
         refuse_kinds()
     if prior is None:
         known = [
             kind.__name__ for kind in SCORES.classes().values() if kind.parameter_prior is not Score.parameter_prior
         ]
         raise InputError(
-            f"{what} the prior of the parameters behind a score, and {shown(score)} does not say which it is. "
-            "Fit with a "
-            f"score that does: {', '.join(known)}."
+            f"{what} the prior of the parameters behind a score, and {shown(chosen.name or score)} does not say which "
+            f"it is. Fit with a score that does: {', '.join(known)}."
         )
     return prior
 

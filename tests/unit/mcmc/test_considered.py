@@ -21,7 +21,7 @@ from dagpost.families.pruning import considered_from_all, node_without_core
 from dagpost.mcmc.considered import Sizes, considered_among_candidates
 from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, StructurePrior, UniformPrior, log_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import BDeu, BGe, Score, local_scores
+from dagpost.scores import Additive, BDeu, BGe, Score, local_scores
 
 ONE = ThreadEngine(1)
 #: Single parents and sets among three candidates at first, four in the end.
@@ -62,7 +62,7 @@ def few_parents(child: str, parents: frozenset[str]) -> float:
     [UniformPrior(), InDegreePrior(), EdgePrior(0.2), CustomPrior(few_parents)],
     ids=lambda prior: type(prior).__name__,
 )
-@pytest.mark.parametrize("score", [BDeu(), BGe()], ids=repr)
+@pytest.mark.parametrize("score", [BDeu(), BGe(), Additive()], ids=lambda score: score.name)
 def test_weights_are_those_of_all_families(score: Score, prior: StructurePrior) -> None:
     table = random_table(score, 8, 60, 4, False)
     rules = Constraints(required="v6 -> v7", forbidden="v0 -> v3", exogenous="v2", tiers=[["v1"], ["v4", "v5"]])

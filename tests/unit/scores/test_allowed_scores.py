@@ -21,7 +21,7 @@ from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
 from dagpost.families.parent_lists import ParentLists, all_others
-from dagpost.scores import BIC, K2, BDe, BDeu, BGe, ConditionalGaussian, CustomScore, Score, local_scores
+from dagpost.scores import BIC, K2, Additive, BDe, BDeu, BGe, ConditionalGaussian, CustomScore, Score, local_scores
 from dagpost.scores.allowed_scores import groups_of, score_allowed
 from dagpost.scores.columns import part_of
 
@@ -246,7 +246,7 @@ def tiers() -> ParentLists:
     return ParentLists.of_matrix((tier[None, :] <= tier[:, None]) & ~np.eye(7, dtype=np.bool_), 2)
 
 
-@pytest.mark.parametrize("score", [BDeu(), BGe(), ConditionalGaussian()], ids=["BDeu", "BGe", "mixed"])
+@pytest.mark.parametrize("score", [BDeu(), BGe(), ConditionalGaussian(), Additive()], ids=lambda score: score.name)
 def test_a_run_that_is_broken_off_anywhere_resumes_and_gives_the_same(
     score: Score, tiers: ParentLists, tmp_path: Path
 ) -> None:
