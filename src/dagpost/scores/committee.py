@@ -15,6 +15,7 @@ graphs are those of the mixture. There is no evidence of a committee.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -52,7 +53,8 @@ class Committee(Score):
     Parameters
     ----------
     members
-        Scores, each of one kind, or their names. Nothing: those that suit the columns and the number of rows.
+        Scores, each of one kind, or their names; "4 bins" is ``BDeu(5, bins=4)``. Nothing: those that suit the columns
+        and the number of rows.
     weights
         How much each member counts, in any unit; all the same unless given.
 
@@ -167,6 +169,9 @@ def _member(own: Any) -> Score:
     """A member from what was given for it, or from what a file says of it."""
     from dagpost.scores.resolve import resolve_score
 
+    binned = re.fullmatch(r"(\d{1,3}) bins", own) if isinstance(own, str) else None
+    if binned is not None:
+        return replace(_BINNED, bins=int(binned[1]))
     found = resolve_score(from_json(own, SCORES) if isinstance(own, dict) else own)
     if found.mixture() is not None or not found.has_evidence:
         raise refusal(own, "members", _OWNER, "scores that average over nothing themselves, such as BDeu(5)")

@@ -57,6 +57,7 @@ def test_members_that_nobody_names_suit_the_columns_and_the_rows() -> None:
 def test_members_are_given_by_name_or_as_scores_and_kept() -> None:
     committee = Committee(["bge", BDeu(5, bins=4)], [1, 3])
     assert committee.members == (BGe(), BDeu(5, bins=4))
+    assert committee == Committee(["bge", "4 bins"], [1, 3])
     assert committee.shares == (0.25, 0.75)
     assert committee.labels == ("linear (BGe)", "levels (4 bins)")
     assert Committee([BDeu(1), BDeu(5)]).labels == (repr(BDeu(1)), repr(BDeu(5)))
