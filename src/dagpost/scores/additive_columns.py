@@ -1,12 +1,11 @@
-"""What a column brings to the regressions of the additive score: features, and their products summed over rows.
+"""What a column brings to the regressions of the additive score: features, and the sums of their products over rows.
 
-A column of numbers, or of three or more levels in an order, brings its normal score (of the middle of the ranks that
+A column of numbers, of two levels, or of more in an order brings its normal score (of the middle of the ranks that
 equal values share) as a line, and up to four curves: cubic splines with knots at its tertiles, freed of constant and
-line and made orthonormal. A column of levels in no order, or of two, brings contrasts of its levels. Numbers are seen
-through their ranks only, so that no unit and no monotone change of scale matters.
+line and made orthonormal. A column of levels in no order brings contrasts of its levels. Numbers are seen through their
+ranks only, so that no unit and no monotone change of scale matters. As a child, a column is its lines.
 
-Everything a regression needs is in sums over rows of products of features: `gram`, over all of them, and `moments`, of
-the lines of numbers in each combination of levels that occurs. They are made once; afterwards no row is looked at.
+Everything that a regression needs is in the sums of products, which are made once; afterwards no row is looked at.
 """
 
 from __future__ import annotations
@@ -20,11 +19,8 @@ from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers
-from dagpost._tools.kernels import kernel
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.table import Table
-from dagpost.scores.row_groups import LevelColumns
-from dagpost.scores.rows import check_countable
 
 #: A level in no order has an effect of its own, with the variance of this many slopes: two levels are then as far from
 #: each other beforehand as the halves of a column of numbers.
@@ -49,20 +45,15 @@ class Design(NamedTuple):
     """Sums over the rows that count, of one run.
 
     Feature 0 is the intercept; column `j` has `lines[j]` lines from `first[j]` on, and `curves[j]` curves after them.
-    `number[j]` is its place among the columns of numbers, -1 for levels. An item is a combination of levels that
-    occurs: `moments[item]` has the sums of products of intercept and lines of numbers, packed by their lower triangle.
+    `constants[j]` is what the number of rows alone adds to the log evidence of a regression of it.
     """
 
     gram: Floats
     first: Integers
     lines: Integers
     curves: Integers
-    number: Integers
+    constants: Floats
     observations: float
-    levels: LevelColumns
-    arities: Integers
-    weights: Integers
-    moments: Floats
 
 
 def features_of(table: Table) -> Features:
@@ -83,7 +74,7 @@ def _of_column(
     values, codes = np.unique(column, return_inverse=True)
     each = np.bincount(codes, weights=weights, minlength=len(values))
     occurring = np.flatnonzero(each > 0)
-    if has_levels and (not ordered or len(occurring) < 3):
+    if has_levels and not ordered and len(occurring) > 2:
         own = _contrasts(each[occurring])
         lines = np.zeros((len(values), own.shape[1]))
         lines[occurring] = own
@@ -138,75 +129,28 @@ def _line_and_curves(each: Floats) -> tuple[Floats, Floats]:
 
 def design_of(table: Table, features: Features, used: Flags) -> Design:
     """The sums over the rows that are used."""
-    levels = [place for place, own in enumerate(table.levels) if own is not None]
-    numbers = [place for place, own in enumerate(table.levels) if own is None]
-    check_countable(tuple(table.names[own] for own in levels), tuple(table.arities[own] for own in levels), 0)
     rows = np.flatnonzero(used & (table.weights > 0))
     weights = table.weights[rows]
     lines = np.array([own.shape[1] for own in features.lines], dtype=np.int64)
     curves = np.array([own.shape[1] for own in features.curves], dtype=np.int64)
-    first = 1 + np.concatenate([[0], np.cumsum(lines + curves)[:-1]]).astype(np.int64)
-    number = np.full(len(table.names), -1, dtype=np.int64)
-    number[numbers] = np.arange(len(numbers))
-    item, representatives = _items(table, levels, rows)
-    packed = (len(numbers) + 1) * (len(numbers) + 2) // 2
-    memory.require(
-        16 * len(representatives) * packed,
-        f"Sums for {len(representatives):,} combinations of levels and {len(numbers)} columns of numbers",
-        "Leave out columns of levels, or merge rare levels.",
-    )
-    moments = np.zeros((len(representatives), packed))
-    gram = np.zeros((1 + int((lines + curves).sum()),) * 2)
+    ends = 1 + np.cumsum(lines + curves)
+    first, observations = ends - lines - curves, float(weights.sum())
+    memory.require(8 * int(ends[-1]) * _ROWS_AT_A_TIME * 2, "The features of some rows", "Leave out columns.")
+    gram = np.zeros((int(ends[-1]),) * 2)
     for start in range(0, len(rows), _ROWS_AT_A_TIME):
         some = slice(start, start + _ROWS_AT_A_TIME)
         matrix = np.ones((len(rows[some]), len(gram)))
-        for place, (codes, own, bends) in enumerate(zip(*features, strict=True)):
-            at, chosen = first[place], codes[rows[some]]
-            matrix[:, at : at + lines[place]] = own[chosen]
-            matrix[:, at + lines[place] : at + lines[place] + curves[place]] = bends[chosen]
-        weighed = matrix * weights[some, np.newaxis]
-        gram += weighed.T @ matrix
-        straight = np.ascontiguousarray(matrix[:, [0, *first[numbers]]])
-        _add_moments(straight, weights[some].astype(np.float64), item[some], moments)
-    codes = np.array([table.columns[place][rows[representatives]] for place in levels], dtype=np.uint16)
-    most = len(table.names)
-    limits = (most, most) if table.limits is None else table.limits
-    return Design(
-        gram,
-        first,
-        lines,
-        curves,
-        number,
-        float(weights.sum()),
-        LevelColumns(
-            codes.reshape(len(levels), len(representatives)),
-            np.array(levels, dtype=np.int64),
-            table.exclusive[levels],
-            # One more than parents: the column whose parents they are.
-            np.array([limits[0] + 1, limits[1]], dtype=np.int64),
-        ),
-        np.array([table.arities[place] for place in levels], dtype=np.int64),
-        np.bincount(item, weights=weights, minlength=len(representatives)).astype(np.int64),
-        moments,
-    )
+        for codes, at, own in zip(features.codes, first, map(np.hstack, zip(*features[1:], strict=True)), strict=True):
+            matrix[:, at : at + own.shape[1]] = own[codes[rows[some]]]
+        gram += (matrix * weights[some, np.newaxis]).T @ matrix
+    constants = np.array([evidence_of_rows(observations, own) for own in lines.tolist()])
+    return Design(gram, first, lines, curves, constants, observations)
 
 
-def _items(table: Table, levels: list[int], rows: Integers) -> tuple[Integers, Integers]:
-    """The number of each row's combination of levels, and the first row that has each."""
-    item, first = np.zeros(len(rows), dtype=np.int64), np.zeros(min(len(rows), 1), dtype=np.int64)
-    for place in levels:
-        _, first, item = np.unique(
-            item * table.arities[place] + table.columns[place][rows], return_index=True, return_inverse=True
-        )
-    return item, first
-
-
-@kernel
-def _add_moments(straight: Floats, weights: Floats, item: Integers, moments: Floats) -> None:
-    for row in range(len(straight)):
-        own, place = moments[item[row]], 0
-        for later in range(straight.shape[1]):
-            value = straight[row, later] * weights[row]
-            for earlier in range(later + 1):
-                own[place] += value * straight[row, earlier]
-                place += 1
+def evidence_of_rows(observations: float, width: int) -> float:
+    """What the number of rows alone adds to the log evidence of a regression of so many features together."""
+    degrees = width + 1.0
+    total = -observations * width / 2.0 * math.log(math.pi)
+    for own in range(width):
+        total += math.lgamma((degrees + observations - own) / 2.0) - math.lgamma((degrees - own) / 2.0)
+    return total

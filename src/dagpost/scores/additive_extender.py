@@ -2,12 +2,11 @@
 
 Every set of the columns of a family is regressed on, and `F` of the whole and of the parents found from smaller ones,
 as additive_sets.py does for all columns of a table. Time: 3^k regressions for `k` columns, some ten microseconds with
-two parents and some hundred with five, where there are no combinations of levels to go through.
+two parents and some hundred with five.
 """
 
 from __future__ import annotations
 
-import math
 import queue
 from typing import TYPE_CHECKING
 
@@ -17,17 +16,10 @@ from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
-from dagpost.scores.additive_columns import Design, design_of, features_of
-from dagpost.scores.additive_regression import (
-    Precisions,
-    additive_evidence,
-    average_with_separate,
-    gather_groups,
-    log_dirichlet,
-)
-from dagpost.scores.additive_sets import Room, cells_of, precisions_of, room_for
+from dagpost.scores.additive_columns import Design, features_of
+from dagpost.scores.additive_regression import Bench, Precisions, find_evidence
+from dagpost.scores.additive_sets import benches_for, design_of_run, log_mean, precisions_of
 from dagpost.scores.base import Extender
-from dagpost.scores.row_groups import split_groups
 from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
@@ -37,24 +29,21 @@ if TYPE_CHECKING:
 def additive_extender(score: Additive, table: Table, max_parents: int, workers: int) -> Extender:
     """The function that scores sets of at most `max_parents` parents, the added one included."""
     columns, features, stage = len(table.names), features_of(table), score.stage_of(table.names)
-    prior, sample_size = precisions_of(score), score.equivalent_sample_size
-    known: dict[int, tuple[Design, queue.SimpleQueue[Room]]] = {}
+    prior = precisions_of(score)
+    known: dict[int, tuple[Design, queue.SimpleQueue[Bench]]] = {}
     for run in runs_of(table.interventions, columns):
-        used = np.ones(table.rows, dtype=np.bool_) if run.observed is None else run.observed
-        design, rooms = design_of(table, features, used), queue.SimpleQueue[Room]()
-        for _ in range(max(workers, 1)):
-            rooms.put(room_for(design, table, max_parents))
-        known.update(dict.fromkeys(run.nodes, (design, rooms)))
+        design = design_of_run(table, features, run)
+        known.update(dict.fromkeys(run.nodes, (design, benches_for(design, max_parents, workers))))
 
     def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
         values = np.zeros((len(sets), len(others)))
-        design, rooms = known[node]
-        room = rooms.get()
+        design, benches = known[node]
+        bench = benches.get()
         try:
             places = np.where(sets < columns, sets, -1).astype(np.int64)
-            _extend(places, others, node, design, stage, prior, sample_size, room, values, cancel)
+            _extend(places, others, node, design, stage, prior, bench, values, cancel)
         finally:
-            rooms.put(room)
+            benches.put(bench)
         return values
 
     return extend
@@ -68,111 +57,71 @@ def _extend(
     design: Design,
     stage: Integers,
     prior: Precisions,
-    sample_size: float,
-    room: Room,
+    bench: Bench,
     values: Floats,
     cancel: Integers,
 ) -> None:
     """`values[k, j]`: the score of `node` with set `k` and column `j` for its parents."""
     most = sets.shape[1] + 2
-    level_of = np.full(design.number.size, -1, dtype=np.int64)
-    for place in range(design.levels.nodes.size):
-        level_of[design.levels.nodes[place]] = place
-    family, chosen, path = (
-        np.zeros(most, dtype=np.int64),
-        np.zeros(most, dtype=np.int64),
-        np.zeros(most, dtype=np.int64),
-    )
-    evidence, joint = np.zeros((most, 1 << most)), np.zeros(1 << most)
+    family, chosen = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
+    evidence, joint, terms = np.zeros((most, 1 << most)), np.zeros(1 << most), np.zeros(most)
     for number in range(len(sets)):
-        size = 0
-        while size < sets.shape[1] and sets[number, size] >= 0:
-            size += 1
+        width = 2
+        family[0] = node
+        while width - 2 < sets.shape[1] and sets[number, width - 2] >= 0:
+            family[width] = sets[number, width - 2]
+            width += 1
         for place in range(len(others)):
             if cancel[0] != 0:
                 return
-            # Levels first, so that sets of them are the lowest bits; the node is found again by its name.
-            width, levels = 0, 0
-            for wanted in range(2):
-                for member in range(size + 2):
-                    own = node if member == size + 1 else others[place] if member == size else sets[number, member]
-                    if (level_of[own] >= 0) == (wanted == 0):
-                        family[width] = own
-                        width += 1
-                levels = width if wanted == 0 else levels
-            _join_family(
-                family, width, levels, chosen, path, level_of, evidence, joint, design, stage, prior, sample_size, room
-            )
-            bit = 0
-            while family[bit] != node:
-                bit += 1
-            everyone = (1 << width) - 1
-            values[number, place] = joint[everyone] - joint[everyone - (1 << bit)]
+            family[1] = others[place]
+            for subset in range((1 << width) - 1):
+                _regress_within(subset, family, width, chosen, evidence, design, prior, bench)
+            for subset in range(1, 1 << width):
+                joint[subset] = _join_within(subset, family, width, stage, terms, evidence, joint)
+            values[number, place] = joint[(1 << width) - 1] - joint[(1 << width) - 2]
 
 
 @inline_no_refcount
-def _join_family(
+def _regress_within(
+    subset: int,
     family: Integers,
     width: int,
-    levels: int,
     chosen: Integers,
-    path: Integers,
-    level_of: Integers,
     evidence: Floats,
-    joint: Floats,
     design: Design,
-    stage: Integers,
     prior: Precisions,
-    sample_size: float,
-    room: Room,
+    bench: Bench,
 ) -> None:
-    """`joint[s]`: `F` of the subset `s` of a family."""
-    groups, bench = room.groups, room.bench
-    for own in range(1 << levels):
-        depth = 0
-        for bit in range(levels):
-            if own >> bit & 1:
-                path[depth], chosen[depth] = level_of[family[bit]], family[bit]
-                split_groups(depth, design.levels.codes[path[depth]], groups)
-                depth += 1
-        cells = cells_of(path, depth, design.levels, design.arities)
-        joint[own] = log_dirichlet(depth, cells, sample_size, groups, design)
-        if depth == width:
-            continue
-        if depth > 0:
-            gather_groups(depth, groups, design, bench)
-        for numbers in range((1 << width - levels) - 1):
-            size = depth
-            for bit in range(levels, width):
-                if numbers >> (bit - levels) & 1:
-                    chosen[size] = family[bit]
-                    size += 1
-            count = 0
-            for bit in range(levels, width):
-                if not numbers >> (bit - levels) & 1:
-                    bench.children[count] = family[bit]
-                    count += 1
-            additive_evidence(chosen, size, count, design, prior, bench)
-            if depth > 0:
-                average_with_separate(groups.found[depth], chosen, depth, size - depth, count, design, prior, bench)
-            count = 0
-            for bit in range(levels, width):
-                if not numbers >> (bit - levels) & 1:
-                    evidence[bit, own | numbers << levels] = bench.evidence[count]
-                    count += 1
-    for subset in range(1 << levels, 1 << width):
-        last, largest = np.int64(-1), -math.inf
-        for bit in range(levels, width):
-            if subset >> bit & 1:
-                last = max(last, stage[family[bit]])
-        total, count = 0.0, 0
-        for again in range(2):
-            for bit in range(levels, width):
-                if subset >> bit & 1 and stage[family[bit]] == last:
-                    term = evidence[bit, subset - (1 << bit)] + joint[subset - (1 << bit)]
-                    if again == 0:
-                        largest = max(largest, term)
-                        count += 1
-                    else:
-                        total += math.exp(term - largest)
-        joint[subset] = largest + math.log(total / count)
+    """`evidence[k, subset]`: of each column of a family that is not in a subset, given those that are."""
+    size, count = 0, 0
+    for member in range(width):
+        if subset >> member & 1:
+            chosen[size] = family[member]
+            size += 1
+        else:
+            bench.children[count] = family[member]
+            count += 1
+    find_evidence(chosen, size, count, design, prior, bench)
+    count = 0
+    for member in range(width):
+        if not subset >> member & 1:
+            evidence[member, subset] = bench.evidence[count]
+            count += 1
+
+
+@inline_no_refcount
+def _join_within(
+    subset: int, family: Integers, width: int, stage: Integers, terms: Floats, evidence: Floats, joint: Floats
+) -> float:
+    """`F` of a subset of a family, from those of smaller ones."""
+    last, count = np.int64(-1), 0
+    for member in range(width):
+        if subset >> member & 1:
+            last = max(last, stage[family[member]])
+    for member in range(width):
+        if subset >> member & 1 and stage[family[member]] == last:
+            others = subset - (1 << member)
+            terms[count] = evidence[member, others] + joint[others]
+            count += 1
+    return log_mean(terms, count)
