@@ -105,6 +105,7 @@ from dagpost.scores import Additive as Additive
 from dagpost.scores import BDe as BDe
 from dagpost.scores import BDeu as BDeu
 from dagpost.scores import BGe as BGe
+from dagpost.scores import Committee as Committee
 from dagpost.scores import ConditionalGaussian as ConditionalGaussian
 from dagpost.scores import CustomScore as CustomScore
 from dagpost.scores import DirichletPrior as DirichletPrior

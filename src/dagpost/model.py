@@ -16,6 +16,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
 from dagpost._tools.estimator import Estimator, available_if, requests_of
+from dagpost._tools.mixture import Value
 from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
 from dagpost.data.recipe import Recipe
@@ -24,7 +25,7 @@ from dagpost.data.survey_weights import refuse_other_arguments
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting
 from dagpost.methods.base import Method
-from dagpost.posterior import completed_tables, fitting, lists, time_edges
+from dagpost.posterior import completed_tables, fitting, kinds, lists, time_edges
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
 from dagpost.posterior.sample import DagSample, Statement
@@ -105,7 +106,7 @@ class DagPosterior(Estimator):
     Attributes
     ----------
     log_evidence_
-        Natural log of the weight of the data under all graphs together; nan where unknown, absent with gaps.
+        Natural log of the weight of the data under all graphs together; nan if unknown, or a committee; not with gaps.
     edge_probabilities_
         Table of the probability of every edge: rows are parents, columns children.
     exact_
@@ -114,8 +115,8 @@ class DagPosterior(Estimator):
         The method that finds graphs, why it was chosen, what it counts, and what the edges were computed on.
     verdict_
         Where the edges come from chains, one sentence that says whether to trust them; else None.
-    mixture_weights_
-        Where the score or the prior averages over a setting, as by default: the probability of each value.
+    mixture_weights_, joined_by_kind_
+        Where something is averaged over, as by default: the probability of each value; every pair by kinds of models.
     recipe_, condition_
         What was done with each column: a fitted ``Recipe``; and what `given` takes for true, with its `probability`.
 
@@ -147,6 +148,7 @@ class DagPosterior(Estimator):
     engine_ = Found(lambda fitted: fitted.results.engine)
     verdict_ = Found(lambda fitted: fitted.results.verdict)
     mixture_weights_ = Found(lists.mixture_table)
+    joined_by_kind_ = Found(kinds.table_by_kind)
     condition_ = Found(lambda fitted: fitted.condition)
 
     def __init__(
@@ -245,7 +247,7 @@ class DagPosterior(Estimator):
 
         return answers_to(self._fitted(), feature, given, confidence)  # type: ignore[no-any-return]
 
-    def given(self, *statements: Statement, setting: Mapping[str, float] | float | None = None) -> Self:
+    def given(self, *statements: Statement, setting: Mapping[str, Value] | Value | None = None) -> Self:
         """The model among the graphs in which all these statements hold: a fitted model again, with all its methods.
 
         Conditions on parents, such as edges, leave everything exact; of others the drawn graphs in which they hold are

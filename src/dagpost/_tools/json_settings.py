@@ -31,7 +31,8 @@ def to_json(choice: Any) -> dict[str, Any] | str:
     kind = type(choice)
     # A class of a registry has a name of its own; one that inherits its name is another thing under that name.
     if is_dataclass(choice) and vars(kind).get("name"):
-        settings = {field.name: _plain(getattr(choice, field.name)) for field in fields(choice) if field.init}
+        own = [(field, getattr(choice, field.name)) for field in fields(choice) if field.init]
+        settings = {field.name: _plain(value) for field, value in own if value is not None or field.default is not None}
         package = kind.__module__.partition(".")[0]
         described = {"kind": kind.__name__, **({} if package == _OURS else {"package": package}), **settings}
         if _is_json(described) and not {"kind", "package"} & settings.keys():
@@ -68,7 +69,10 @@ def from_json(description: dict[str, Any] | str, *registries: Registry[Any]) -> 
 
 
 def _plain(value: Any) -> Any:
-    """A setting as JSON gives it back: no NumPy numbers, no tuples."""
+    """A setting as JSON gives it back: no NumPy numbers, no tuples; choices within a choice are described too."""
+    if is_dataclass(value):
+        described = to_json(value)
+        return value if isinstance(described, str) else described
     if isinstance(value, np.generic):
         return value.item()
     return [_plain(entry) for entry in value] if isinstance(value, tuple | list) else value

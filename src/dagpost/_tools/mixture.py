@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, Generic, TypeVar
@@ -17,24 +17,33 @@ from dagpost._tools.text import shown
 from dagpost.errors import InputError
 
 Choice = TypeVar("Choice")
+#: A value of a setting: a number, or what one of several kinds is called.
+Value = float | str
 
 
 @dataclass(frozen=True)
 class Mixture(Generic[Choice]):
     """A setting that a score or a prior averages over: its values, what has each, and the log of its prior probability.
 
-    The rows must not depend on the value.
+    The rows must not depend on the value; where they do, evidences cannot be compared, and the weights are `fixed`:
+    what `log_priors` says is how probable each value is after the data too.
     """
 
     setting: str
-    values: tuple[float, ...]
+    values: tuple[Value, ...]
     choices: tuple[Choice, ...]
     log_priors: tuple[float, ...]
+    fixed: bool = False
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The values of a setting that is a number."""
+        return tuple(map(float, self.values))
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The values, as progress and checkpoints call them."""
-        return tuple(f"{self.setting} {value:.10g}" for value in self.values)
+        return tuple(f"{self.setting} {value_text(value, 10)}" for value in self.values)
 
 
 def evenly(setting: str, values: Sequence[float], choices: Sequence[Choice]) -> Mixture[Choice]:
@@ -68,6 +77,22 @@ class Grid:
         """What is averaged over: "equivalent sample size and edge density"."""
         return " and ".join(axis.setting for axis in self.axes)
 
+    @property
+    def fixed(self) -> bool:
+        """Whether the weights of the values of the first setting do not hang on the data."""
+        return self.axes[0].fixed
+
+    def with_fixed_weights(self, log_masses: Sequence[float]) -> Grid:
+        """The grid whose posterior gives each value of the first setting its fixed weight, given what each cell weighs.
+
+        Dividing by the sum of a value's own cells does so; among these, evidence decides.
+        """
+        first, logs = [cell[0] for cell in self.cells], np.add(self.log_priors, log_masses)
+        totals = np.full(len(self.axes[0].values), -np.inf)
+        np.logaddexp.at(totals, first, logs)
+        shifts = np.subtract(self.axes[0].log_priors, totals)[first]
+        return replace(self, log_priors=tuple(np.add(self.log_priors, shifts).tolist()))
+
     def along(self, axis: int, shares: Floats) -> Floats:
         """What the cells have (cells, ...), summed for each value of one setting."""
         rows = np.array([cell[axis] for cell in self.cells])
@@ -75,7 +100,7 @@ class Grid:
         np.add.at(total, rows, shares)
         return total
 
-    def chosen(self, setting: Mapping[str, float]) -> tuple[int, ...]:
+    def chosen(self, setting: Mapping[str, Value]) -> tuple[int, ...]:
         """The cells in which some settings have these values."""
         kept = list(range(len(self.cells)))
         for name, value in setting.items():
@@ -99,12 +124,24 @@ def grid_of(axes: Sequence[Mixture[Any]], log_constants: Sequence[float] = ()) -
     return Grid(tuple(axes), tuple(float(sum(cell)) for cell in product(*own)))
 
 
-def _place(value: Any, values: Sequence[float]) -> int | None:
-    """Which of some values is meant, as they are shown to people: to six digits."""
+def value_text(value: Value, digits: int = 3) -> str:
+    """A value as people read it.
+
+    >>> value_text(0.3333), value_text("linear (BGe)")
+    ('0.333', 'linear (BGe)')
+    """
+    return value if isinstance(value, str) else f"{value:.{digits}g}"
+
+
+def _place(value: Any, values: Sequence[Value]) -> int | None:
+    """Which of some values is meant; numbers are meant as they are shown to people, to six digits."""
+    if isinstance(value, str):
+        return values.index(value) if value in values else None
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         return None
-    return next((place for place, own in enumerate(values) if math.isclose(own, value, rel_tol=1e-5)), None)
+    numbers = ((place, own) for place, own in enumerate(values) if not isinstance(own, str))
+    return next((place for place, own in numbers if math.isclose(own, value, rel_tol=1e-5)), None)
 
 
-def _listed(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:.6g}" for value in values)
+def _listed(values: Sequence[Value]) -> str:
+    return ", ".join(repr(value) if isinstance(value, str) else value_text(value, 6) for value in values)

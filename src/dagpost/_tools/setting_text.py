@@ -6,9 +6,10 @@ Settings come in the form in which files hold them as JSON.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dagpost._tools.mixture import Value, value_text
 from dagpost._tools.text import printable, shortened, shown
 
 #: Names of earlier values in a table with time (data/time_columns.py).
@@ -36,7 +37,7 @@ def readable_setting(described: Any) -> str:
         values = [
             f"{name.replace('_', ' ')} {readable_setting(value)}"
             for name, value in described.items()
-            if name not in ("kind", "package") and value is not None
+            if name not in ("kind", "package") and value not in (None, [])
         ]
         kind = str(described["kind"])
         if kind.endswith("Prior"):
@@ -47,6 +48,8 @@ def readable_setting(described: Any) -> str:
         return "yes" if described else "no"
     if isinstance(described, list) and described and all(isinstance(value, list) for value in described):
         return _readable_rows(described)
+    if isinstance(described, list) and described and all(isinstance(value, dict) for value in described):
+        return ", ".join(map(readable_setting, described))
     if isinstance(described, list) and all(isinstance(value, int | float) for value in described):
         return ", ".join(f"{value:g}" for value in described)
     if isinstance(described, list):
@@ -61,7 +64,7 @@ def _readable_rows(rows: list[list[Any]]) -> str:
     return shortened([" ".join(readable_setting(cell) for cell in row) for row in rows])
 
 
-def readable_shares(values: Sequence[float], shares: Sequence[float]) -> str:
+def readable_shares(values: Sequence[Value], shares: Sequence[float]) -> str:
     """How probable each value of a setting is, the most probable first; what rounds to nothing is left out.
 
     >>> readable_shares([1.0, 5.0, 10.0, 50.0], [0.001, 0.62, 0.378, 0.001])
@@ -69,9 +72,19 @@ def readable_shares(values: Sequence[float], shares: Sequence[float]) -> str:
     >>> readable_shares([1.0, 5.0], [0.25, 0.75])
     '5 (75%), 1 (25%)'
     """
-    falling = sorted(zip(values, shares, strict=True), key=lambda pair: -pair[1])
-    listed = [f"{value:.3g} ({share:.0%})" for value, share in falling if share >= _LEAST_SHARE]
+    falling = sorted(zip(values, shares, strict=True), key=lambda pair: -round(pair[1], 9))
+    listed = [f"{value_text(value)} ({share:.0%})" for value, share in falling if share >= _LEAST_SHARE]
     return ", ".join(listed if len(listed) == len(falling) else [*listed, f"others under {100 * _LEAST_SHARE:g}%"])
+
+
+def averaged_words(axis: Mapping[str, Any]) -> str:
+    """What is averaged over and how probable each value is, in a sentence; fixed weights are said to be fixed.
+
+    >>> averaged_words({"setting": "edge density", "values": [0.1, 0.5], "shares": [0.25, 0.75]})
+    'Edge density: 0.5 (75%), 0.1 (25%).'
+    """
+    fixed = "; these weights are fixed, so that there is no log evidence" if axis.get("fixed") else ""
+    return f"{axis['setting'].capitalize()}: {readable_shares(axis['values'], axis['shares'])}{fixed}."
 
 
 def joined_before(probability: float | None) -> str:

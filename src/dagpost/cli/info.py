@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagpost._tools.setting_text import (
+    averaged_words,
     given_columns,
     joined_before,
     readable_edges,
     readable_setting,
-    readable_shares,
     readable_tiers,
 )
 from dagpost._tools.text import printable, shortened
@@ -203,7 +203,8 @@ def _given(given: dict[str, Any] | None) -> list[Line]:
 def _averaged(mixture: dict[str, Any] | None) -> list[Line]:
     """How probable each value is that the model averages over."""
     axes = [] if mixture is None else mixture["settings"]
-    return [(axis["setting"], readable_shares(axis["values"], axis["shares"])) for axis in axes]
+    said = [(axis["setting"], averaged_words(axis).partition(": ")[2].removesuffix(".")) for axis in axes]
+    return [*said, *([("disagreement", mixture["disagreement"])] if mixture and "disagreement" in mixture else [])]
 
 
 def _in_time(described: dict[str, Any] | None) -> list[Line]:

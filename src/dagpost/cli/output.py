@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import typer
 
-from dagpost._tools.setting_text import given_columns, joined_before, readable_setting, readable_shares
+from dagpost._tools.setting_text import averaged_words, given_columns, joined_before, readable_setting
 from dagpost.methods.choice import AS_ASKED
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
         **given_content_of(model),
         "exogenous": list(model.fitted_.exogenous),
         "modularity": model.modularity,
-        "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
+        "log_evidence": None if math.isnan(model.fitted_.log_evidence) else model.fitted_.log_evidence,
         "exact": model.exact_,
         "method": model.method_,
         "method_reason": model.method_reason_,
@@ -121,9 +121,15 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
         "joined_before": model.fitted_.joined_before,
         "model": None if model_file is None else str(model_file),
         "mixture": mixture_facts(model.fitted_),
+        **_by_kind(model),
         **({"completed_tables": results.tables} if results.tables else {}),
         "edges": _edges_content(edges, None if results.edge_errors is None else model.edge_errors_),
     }
+
+
+def _by_kind(model: DagPosterior) -> dict[str, Any]:
+    """Every pair under each kind of model, where there are several."""
+    return {"by_kind": model.joined_by_kind_.to_dict("records")} if hasattr(model, "joined_by_kind_") else {}
 
 
 def sample_content(sample: DagSample, edges: EdgeList) -> dict[str, Any]:
@@ -168,8 +174,10 @@ def _averaged(model: DagPosterior) -> list[str]:
     from dagpost.posterior.lists import mixture_facts
 
     found = mixture_facts(model.fitted_)
-    axes = [] if found is None else found["settings"]
-    return [f"{axis['setting'].capitalize()}: {readable_shares(axis['values'], axis['shares'])}." for axis in axes]
+    if found is None:
+        return []
+    said = [averaged_words(axis) for axis in found["settings"]]
+    return [*said, *([found["disagreement"]] if "disagreement" in found else [])]
 
 
 def _trust(model: DagPosterior) -> str:

@@ -38,16 +38,18 @@ def print_pairs(
     tried: Sensitivity | None = None,
     errors: Floats | None = None,
     effects: Mapping[tuple[int, int], DirectEffect] | None = None,
+    kinds: Mapping[str, Floats] | None = None,
 ) -> None:
     """One pair a line: with a bar, or with the probabilities of the two edges where these are given.
 
-    Beside the latter stand the standard errors of being joined, where there are `errors`, and the signs of direct
-    `effects`. Clear directions that do not survive other choices are marked so, where these were tried.
+    Beside the latter stand the standard errors of being joined, where there are `errors`, the signs of direct
+    `effects`, and how probably a pair is joined under each of several `kinds` of models. Clear directions that do not
+    survive other choices are marked so, where these were tried.
     """
     plain = _plain()
     numbers = ("",) if edges is None else ("->", "<-") if errors is None else ("error", "->", "<-")
     signs = ("sign",) if effects else ()
-    heading = ("pair", "", "", "joined", *numbers, *signs, "direction")
+    heading = ("pair", "", "", "joined", *numbers, *(kinds or ()), *signs, "direction")
     rows = []
     for pair in shown:
         ends = [printable(found.names[node]) for node in (pair.source, pair.target)]
@@ -58,6 +60,7 @@ def print_pairs(
             ways = ((pair.source, pair.target), (pair.target, pair.source))
             cells = [f"{number:.4f}" for number in (pair.joined, *own)]
             cells += ["ruled out" if found.fixed[way[::-1]] else f"{edges[way]:.4f}" for way in ways]
+        cells += [f"{own[pair.source, pair.target]:.4f}" for own in (kinds or {}).values()]
         if effects:
             cells.append(_sign(effects, pair))
         rows.append((ends[0], pair.mark(plain=plain), ends[1], *cells, label_under_choices(pair, tried)))

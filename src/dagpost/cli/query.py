@@ -68,6 +68,7 @@ def edges(
     from dagpost.cli.time import folded_content, folded_edges, print_folded
     from dagpost.families.numbering import MAX_NODES
     from dagpost.posterior.directions import directions_of_sample, quick_directions
+    from dagpost.posterior.kinds import joined_under
     from dagpost.posterior.sample import DagSample
     from dagpost.posterior.variations import known_sensitivity
     from dagpost.prediction.gaussian_answers import quick_effects
@@ -100,7 +101,8 @@ def edges(
     # Of very many columns, improbable pairs would fill thousands of lines; a smaller --minimum, and --json, have them.
     least = minimum or (_LEAST_OF_MANY if len(found.names) > MAX_NODES else 0.0)
     shown = found.pairs(least)
-    print_pairs(found, shown, table.to_numpy(), tried=tried, errors=errors, effects=effects)
+    kinds = {} if isinstance(origin, DagSample) else joined_under(origin.fitted_)
+    print_pairs(found, shown, table.to_numpy(), tried=tried, errors=errors, effects=effects, kinds=kinds)
     print_pairs_left_out(found, shown, least)
     if not isinstance(origin, DagSample):
         if effects:

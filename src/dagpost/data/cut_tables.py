@@ -37,22 +37,27 @@ def cut_where_asked(table: Table) -> Table:
     return cut_numbers(table, [*names, *asked])
 
 
-def cut_numbers(table: Table, names: Collection[str] | None = None, *, notify: bool = False) -> Table:
+def cut_numbers(
+    table: Table, names: Collection[str] | None = None, *, notify: bool = False, bins: int | None = None
+) -> Table:
     """The table with columns of numbers, all or some, cut as its recipe says; the recipe keeps the cuts.
 
+    `bins` is how many those get of which the recipe says nothing.
     With `notify`, a notice says how columns were cut that nobody had decided about.
     """
     if table.discrete:
         return table
     recipe = table.recipe
     assert recipe is not None
-    own, decided = recipe.cut_rules(), []
+    own, decided, usual = recipe.cut_rules(), [], recipe.usual_rule
+    if bins is not None and not recipe.cuts_all:
+        usual = usual._replace(bins=bins)
     steps = {step.name: step for step in recipe.steps_}
     for place, (name, column, levels) in enumerate(zip(table.names, table.columns, table.levels, strict=True)):
         if levels is None and steps[name].cuts is None and (names is None or name in names):
             step, bounds = steps[name], _bounds(table, place)
             alike = None if table.time is None else cut_alike(step, column, bounds, steps)
-            rule = own.get(name, recipe.usual_rule)
+            rule = own.get(name, usual)
             steps[name] = _with_level(alike or step.cut(column, table.counts, rule, bounds), table)
             decided += [] if name in own or alike else [steps[name]]
     if notify and (said := words.notice_of_cuts(decided)):

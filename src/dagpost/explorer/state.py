@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dagpost._tools.mixture import Value
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 
@@ -13,7 +14,7 @@ from dagpost.errors import InputError
 _MOST_STATEMENTS, _LONGEST = 200, 2_000
 
 #: Values of what a model averages over, by name, in the order of the names.
-Setting = tuple[tuple[str, float], ...]
+Setting = tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,11 @@ class State:
 def setting_of(values: object) -> Setting:
     """Values of what a model averages over, checked as far as that needs no model."""
     if not isinstance(values, Mapping) or not all(
-        isinstance(name, str) and isinstance(value, int | float) and not isinstance(value, bool)
+        isinstance(name, str) and isinstance(value, int | float | str) and not isinstance(value, bool)
         for name, value in values.items()
     ):
-        raise InputError("'setting' must have numbers by name, such as {\"edge density\": 0.5}.")
-    return tuple(sorted((name, float(value)) for name, value in values.items()))
+        raise InputError("'setting' must have values by name, such as {\"edge density\": 0.5}.")
+    return tuple(sorted((name, value if isinstance(value, str) else float(value)) for name, value in values.items()))
 
 
 def text_in(asked: Mapping[str, Any], name: str) -> str:

@@ -28,6 +28,7 @@ from dagpost._tools.schema import (
     probabilities,
     require,
     text,
+    truth,
     whole,
     wholes,
 )
@@ -43,6 +44,8 @@ LEVELS = Rule(
 
 #: Numbers of nats: log weights and log evidences.
 NATS = 1e15
+#: A value of what a model averages over: a number, or what a kind of model is called.
+VALUE = Rule("a number from 0, or text", lambda value, sizes: isinstance(value, str) or number(0.0).holds(value, sizes))
 #: What a model averages over.
 MIXTURE = optional(
     mapping(
@@ -51,18 +54,21 @@ MIXTURE = optional(
                 mapping(
                     {
                         "setting": text,
-                        "values": list_of(number(0.0)),
+                        "values": list_of(VALUE),
                         "shares": list_of(number(0.0, 1.0 + 1e-9)),
-                    }
+                        "fixed": truth,
+                    },
+                    may_lack=("fixed",),
                 )
             ),
             "shares": list_of(number(0.0, 1.0 + 1e-9), "cells"),
             "structure_log_evidences": list_of(optional(number(-NATS, NATS)), "cells"),
             "log_priors": list_of(number(-NATS, NATS), "cells"),
             "ordinary": whole(),
+            "disagreement": text,
         },
         # Averages over completed tables have no weights of their own.
-        may_lack=("structure_log_evidences", "log_priors", "ordinary"),
+        may_lack=("structure_log_evidences", "log_priors", "ordinary", "disagreement"),
     )
 )
 

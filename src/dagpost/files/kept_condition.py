@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.schema import Rule, list_of, mapping, number, optional, text, truth
 from dagpost.errors import InputError
+from dagpost.files.data_schema import VALUE
 from dagpost.posterior.condition_words import given_content, given_provenance
 from dagpost.posterior.given import conditioned
 
@@ -21,7 +22,7 @@ _PROBABILITY = {
     "upper": number(0.0, 1.0),
     "exact": truth,
 }
-STATEMENTS, SETTING = list_of(text), mapping({}, more=number(0.0))
+STATEMENTS, SETTING = list_of(text), mapping({}, more=VALUE)
 PROBABILITY: Rule = optional(mapping(_PROBABILITY))
 CONDITION: Rule = mapping(
     {"statements": STATEMENTS, "setting": SETTING, **_PROBABILITY}, may_lack=("setting", *_PROBABILITY)

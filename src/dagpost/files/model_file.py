@@ -60,7 +60,7 @@ from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.statistics import Statistics, statistics_from
 from dagpost.priors.base import StructurePrior
 from dagpost.priors.registry import PRIORS
-from dagpost.scores import Score
+from dagpost.scores import Score, class_of
 from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         weights, small_size = workspace.weights, workspace.weights.small_size
         arrays |= {"candidates": weights.candidates, "inner": weights.inner, "small": weights.small}
         arrays |= {} if weights.missed is None else {"missed": weights.missed}
+    arrays |= {} if results.edges_by_kind is None else {"edges_by_kind": results.edges_by_kind}
     if results.sums is not None:
         arrays["families"] = allowed_families.flat(results.sums.families)
         if results.sums.paths is not None:
@@ -112,7 +113,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "exact": results.exact,
         "engine": results.engine,
         "verdict": results.verdict,
-        "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
+        "log_evidence": None if math.isnan(fitted.log_evidence) else fitted.log_evidence,
         "error_bound": None if results.sums is None else results.sums.error_bound,
         "joined_before": fitted.joined_before,
         **augmented_model.facts_of(fitted),
@@ -159,16 +160,14 @@ def load_model(
     """Read a model that `save_model` wrote, and the settings of its `DagPosterior`."""
     about, arrays = read_checked(path, "model")
     with archive.complete(path, "model", REMEDIES["model"]):
-        settings = dict(about["settings"])
-        names = tuple(about["names"])
+        settings, names = dict(about["settings"]), tuple(about["names"])
         if unknown := settings.keys() - {*known_settings, "apart", "sinks", "beside"}:
             raise ValueError(f"unknown setting {min(unknown)!r}")
         method = _method(path, from_json(about["method"][0], METHODS))
         engine = resolve_engine(engine, threads, len(names))
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
-        levels = levels_in(about)
-        recipe = recipe_in(about)
+        levels, recipe = levels_in(about), recipe_in(about)
         parts = {prefix: _part(prefix, about, arrays) for prefix in _PARTS}
         table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=recipe)
         if table is not None and (table.names, table.levels) != (names, levels):
@@ -197,8 +196,7 @@ def load_model(
             )
         else:
             workspace = _workspace(about, arrays, names, method, engine, reporter, chosen)
-        reason = str(about["method"][1])
-        fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
+        fitted = Fitted(data, settings, chosen["score"], method, str(about["method"][1]), workspace, table)
         fitted.remember("prior", chosen["prior"])
         fitted.remember(JOINED_BEFORE, about["joined_before"])
         if parts[_SAMPLE] is not None:
@@ -245,11 +243,9 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
         statistics = None if with_gaps else statistics_to_keep(fitted)
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
-    background = background_to_keep(fitted)
-    if background is not None:
+    if (background := background_to_keep(fitted)) is not None:
         parts[_BACKGROUND] = ({}, background.arrays())
-    sensitivity = known_sensitivity(fitted)
-    if sensitivity is not None:
+    if (sensitivity := known_sensitivity(fitted)) is not None:
         parts[_SENSITIVITY] = (sensitivity.about(), sensitivity.arrays())
     if truth(rows, "rows", "save"):
         if fitted.table is None:
@@ -281,7 +277,9 @@ def _sample(sample: DagSample, names: tuple[str, ...]) -> DagSample:
 
 
 def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
-    evidence = math.nan if about["log_evidence"] is None else float(about["log_evidence"])
+    # Where kinds of models have fixed weights, all graphs have those of probabilities.
+    unknown = math.nan if class_of(fitted.score).has_evidence else 0.0
+    evidence = unknown if about["log_evidence"] is None else float(about["log_evidence"])
     sums, shares = None, _shares(fitted.workspace, about)
     if "families" in arrays:
         families: Families = _floats("families", arrays)
@@ -298,6 +296,8 @@ def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
     results = Results(
         evidence, _floats("edges", arrays), about["exact"], sums, about["engine"], about["verdict"], shares
     )
+    if "edges_by_kind" in arrays:
+        results = replace(results, edges_by_kind=_floats("edges_by_kind", arrays))
     return augmented_model.with_averages(results, fitted.augmented, arrays)
 
 

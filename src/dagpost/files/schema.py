@@ -266,6 +266,9 @@ def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
         require("families" not in arrays and "paths" not in arrays, "sums over all graphs")
     else:
         _check_weights(about, arrays, sizes, dict.fromkeys(weights, _WEIGHTS))
+    if "edges_by_kind" in arrays:
+        kinds = len(about["mixture"]["settings"][0]["values"]) if mixed else 0
+        check_arrays({"edges_by_kind": probabilities(kinds, "nodes", "nodes")}, arrays, sizes)
     require("families" not in arrays or about["error_bound"] is not None, "error_bound")
     set_together = {name for names in about["targets"] for name in names}
     require(set_together <= set(about["names"]), "targets of other variables")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.checks import text
+from dagpost._tools.mixture import value_text
 from dagpost._tools.spelling import either, parameter, setting
 from dagpost._tools.text import shown
 from dagpost.errors import InputError, ResourceError
@@ -79,13 +80,26 @@ def check_averaging(
         why = f"and {nodes} variables are too many for that"
     else:
         return
+    raise _no_average(axes, method, why)
+
+
+def check_sums(axes: Sequence[Mixture[Any]], method: Method | None, modularity: str, workspace: Workspace) -> None:
+    """Refuse fixed weights where what all graphs of a kind of model weigh would not be summed."""
+    if axes[0].fixed and modularity == "structure" and (method is None or not method.needs_graphs):
+        own_target = method is not None and method.modularity is None
+        if not (own_target or workspace.structure_is_affordable()):
+            raise _no_average(axes, method, f"and sums over all graphs of {workspace.nodes} variables take too long")
+
+
+def _no_average(axes: Sequence[Mixture[Any]], method: Method | None, why: str) -> InputError:
+    """The error where the values of settings cannot be weighed, with what to choose instead."""
     way_out = "fewer columns" if method is None or method.mixes else "another method"
     averaged = " and ".join(axis.setting for axis in axes)
     # One in the middle: the ends of a grid are there to be unlikely.
     places = [(len(axis.values) - 1) // 2 for axis in axes]
     python = " and ".join(repr(axis.choices[place]) for axis, place in zip(axes, places, strict=True))
     options = " and ".join(_as_option(axis, place) for axis, place in zip(axes, places, strict=True))
-    raise InputError(
+    return InputError(
         f"To average over the {averaged} takes the exact evidence of each value, {why}. Choose "
         f"{'one' if len(axes) == 1 else 'one of each'}, such as {either(python, options)}, and compare a few; or use "
         f"{way_out}."
@@ -94,8 +108,10 @@ def check_averaging(
 
 def _as_option(axis: Mixture[Any], place: int) -> str:
     """One value of a setting, as it is given on the command line."""
+    if axis.fixed:
+        return f"--score {axis.choices[place].name}"
     written = _OPTIONS.get(axis.setting)
-    return repr(axis.choices[place]) if written is None else f"{written}{axis.values[place]:.3g}"
+    return repr(axis.choices[place]) if written is None else f"{written}{value_text(axis.values[place])}"
 
 
 def choose_method(method: Method | None, modularity: str, workspace: Workspace) -> tuple[Method, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from dagpost._tools.mixture import Value
 from dagpost.errors import NoGraphError
 from dagpost.features import And, Feature, Query
 from dagpost.posterior.condition_words import GIVEN_SETTING, GIVEN_STATEMENTS, assumption_words
@@ -39,7 +40,7 @@ class Condition:
     statements: tuple[str, ...]
     feature: Feature | None
     #: The values of settings that the model averages over, where some are given.
-    setting: Mapping[str, float]
+    setting: Mapping[str, Value]
     exact: bool
     graphs_left: int | None = None
     graphs_of: int | None = None

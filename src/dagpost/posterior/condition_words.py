@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dagpost._tools.mixture import Value, value_text
 from dagpost._tools.text import printable
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def given_provenance(condition: Condition | None) -> dict[str, Any]:
     return provenance_of(condition.statements, condition.probability, condition.setting)
 
 
-def provenance_of(statements: Sequence[str], probability: Estimate, setting: Mapping[str, float]) -> dict[str, Any]:
+def provenance_of(statements: Sequence[str], probability: Estimate, setting: Mapping[str, Value]) -> dict[str, Any]:
     """A condition as the provenance of a sample holds it; `setting` has values of what a model averages over."""
     return {
         GIVEN_STATEMENTS: list(statements),
@@ -54,7 +55,10 @@ def assumption_words(provenance: Mapping[str, Any]) -> str:
     'equivalent sample size = 5'
     """
     said = [printable(statement) for statement in provenance.get(GIVEN_STATEMENTS, ())]
-    said += [f"{printable(name)} = {value:.3g}" for name, value in provenance.get(GIVEN_SETTING, {}).items()]
+    said += [
+        f"{printable(name)} = {printable(value_text(value))}"
+        for name, value in provenance.get(GIVEN_SETTING, {}).items()
+    ]
     *first, last = said or [""]
     return f"{', '.join(first)} and {last}" if first else last
 

@@ -6,6 +6,7 @@ asks (results, the model's own sample, what was counted for predictions) is comp
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
@@ -165,6 +166,11 @@ class Fitted:
     def results(self) -> Results:
         """Evidence and edges; computed when first asked for."""
         return self.once("results", lambda: compute(self) if self.condition is None else self.condition.computed(self))
+
+    @property
+    def log_evidence(self) -> float:
+        """Log evidence; nan where it is not known, or where the weights of kinds of models are not by evidence."""
+        return self.results.log_evidence if class_of(self.score).has_evidence else math.nan
 
     @property
     def augmented(self) -> Augmented | None:

@@ -80,7 +80,7 @@ from dagpost.posterior.workspace import Workspace
 from dagpost.priors import UniformPrior, log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.resolve import is_automatic as is_automatic_prior
-from dagpost.scores import LocalScores, resolve_score, scores_within, table_for
+from dagpost.scores import LocalScores, resolve_score, scores_filled, table_for
 from dagpost.scores.automatic import automatic_score, notice_of_choice, score_of_columns
 from dagpost.scores.resolve import is_automatic
 
@@ -176,10 +176,10 @@ def study_of_table(model: Any, method: Method | None, table: Table) -> Study:
             work = work_of(method, model.modularity, study.constraints, table.names, study.max_parents)
             score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
         study = study._replace(score=score)
-    study = modelled(study)
+    study = modelled(study._replace(score=study.score.for_table(table)))
     refuse_gaps_that_stay(study)
     if is_automatic_prior(model.prior):
-        sizes, may = len(scores_within(study.score)), not study.table.gap_count
+        sizes, may = len(scores_filled(study.score)), not study.table.gap_count
         before = Before.of_study(study)
         study = study._replace(prior=prior_left_to_us(before, method, model.modularity, sizes, may_average=may))
     return study

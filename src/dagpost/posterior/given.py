@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.checks import refusal
+from dagpost._tools.mixture import Value, value_text
 from dagpost.errors import InputError, NoGraphError
 from dagpost.features import And, Feature
 from dagpost.features.statements.path_in_time import PathInTime
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def conditioned(
-    fitted: Fitted, statements: Sequence[Any], setting: Mapping[str, float] | float | None = None
+    fitted: Fitted, statements: Sequence[Any], setting: Mapping[str, Value] | Value | None = None
 ) -> Fitted:
     """The model in which all these statements hold, under some values of what it averages over if these are given.
 
@@ -51,7 +52,7 @@ def conditioned(
         features = [before.feature, *features] if before.feature is not None else features
         for name, value in before.setting.items():
             if chosen.get(name, value) != value:
-                raise InputError(f"The model is conditioned on {name} {value:.3g} already.")
+                raise InputError(f"The model is conditioned on {name} {value_text(value)} already.")
         chosen = {**before.setting, **chosen}
     feature = None if not features else all_of(features)
     if feature is None and not chosen:
@@ -66,7 +67,7 @@ def conditioned(
     return _under(found, Condition(base, texts, feature, chosen, exact))
 
 
-def condition_seconds(fitted: Fitted, feature: Feature | None, setting: Mapping[str, float] | None = None) -> float:
+def condition_seconds(fitted: Fitted, feature: Feature | None, setting: Mapping[str, Value] | None = None) -> float:
     """Roughly how long the exact sums under a condition take; infinity where only draws, or completed tables, tell."""
     base = fitted if fitted.condition is None else fitted.condition.base
     if exact_sums(base) is None or not restrictable(base):
@@ -91,7 +92,7 @@ def assumed_feature(fitted: Fitted, statement: Any) -> Feature:
     return feature
 
 
-def named_setting(fitted: Fitted, setting: Mapping[str, float] | float | None) -> dict[str, float]:
+def named_setting(fitted: Fitted, setting: Mapping[str, Value] | Value | None) -> dict[str, Value]:
     """Values of what a model averages over, by name; a number alone is one of the only setting there is."""
     if setting is None:
         return {}
@@ -101,12 +102,12 @@ def named_setting(fitted: Fitted, setting: Mapping[str, float] | float | None) -
     axes = workspace.grid.axes if isinstance(workspace, MixedWorkspace) else ()
     if len(axes) > 1:
         raise refusal(
-            setting, "setting", None, f"None or a mapping such as {{{axes[0].setting!r}: {axes[0].values[0]:g}}}"
+            setting, "setting", None, f"None or a mapping such as {{{axes[0].setting!r}: {axes[0].values[0]!r}}}"
         )
     return {axes[0].setting if axes else "setting": setting}
 
 
-def cells_of(base: Fitted, setting: Mapping[str, float]) -> tuple[int, ...] | None:
+def cells_of(base: Fitted, setting: Mapping[str, Value]) -> tuple[int, ...] | None:
     """The cells of what a model averages over in which some settings have these values; None: all."""
     if not setting:
         return None
@@ -125,7 +126,7 @@ def _parts(feature: Feature) -> tuple[Feature, ...]:
     return feature.parts if isinstance(feature, And) else (feature,)
 
 
-def _otherwise(base: Fitted, texts: tuple[str, ...], feature: Feature | None, setting: Mapping[str, float]) -> Fitted:
+def _otherwise(base: Fitted, texts: tuple[str, ...], feature: Feature | None, setting: Mapping[str, Value]) -> Fitted:
     """The model by its drawn graphs, after weights have been restricted as far as they can be."""
     assert feature is not None
     kind = CompletedCondition if base.completes else DrawnCondition
@@ -136,7 +137,7 @@ def _otherwise(base: Fitted, texts: tuple[str, ...], feature: Feature | None, se
     return left
 
 
-def _split(base: Fitted, feature: Feature, setting: Mapping[str, float]) -> tuple[Fitted, Feature]:
+def _split(base: Fitted, feature: Feature, setting: Mapping[str, Value]) -> tuple[Fitted, Feature]:
     """The model whose weights were restricted by the parts of a statement that can do so, and what is left to draws."""
     if not restrictable(base):
         return base, feature

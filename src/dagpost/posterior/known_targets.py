@@ -24,6 +24,7 @@ from dagpost.posterior.directions import FOUND
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.regime_effects import RegimeEffects, log_odds_of, regime_effects_of
 from dagpost.posterior.summaries.display import html_of
+from dagpost.scores import class_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,6 +176,8 @@ def _evidence(model: Any, known_model: Any) -> str:
     if own.completes or other.completes:
         unknown = (own if own.completes else other).unknown
         return f"There is no evidence where {unknown.done}, so that the two cannot be compared by it."
+    if not all(class_of(fitted.score).has_evidence for fitted in (own, other)):
+        return "A committee of kinds of models has no evidence, so that the two cannot be compared by it."
     if own.data.observations != other.data.observations:
         why = f"they have {own.data.observations:,} and {other.data.observations:,} observations"
     elif own.score != other.score:

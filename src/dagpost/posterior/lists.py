@@ -19,6 +19,7 @@ from dagpost.posterior import time_edges
 from dagpost.posterior.answers import exact_matrix, known_paths
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.averaged_answers import averaged_paths, families_listed
+from dagpost.posterior.kinds import disagreement
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.scores import class_of
@@ -153,10 +154,16 @@ def mixture_facts(fitted: Fitted) -> dict[str, Any] | None:
         return None
     shares = np.array(fitted.results.shares)
     settings = [
-        {"setting": axis.setting, "values": list(axis.values), "shares": grid.along(place, shares).tolist()}
+        {
+            "setting": axis.setting,
+            "values": list(axis.values),
+            "shares": grid.along(place, shares).tolist(),
+            **({"fixed": True} if axis.fixed else {}),
+        }
         for place, axis in enumerate(grid.axes)
     ]
-    return {"settings": settings, "shares": shares.tolist()}
+    said = disagreement(fitted)
+    return {"settings": settings, "shares": shares.tolist(), **({"disagreement": said} if said else {})}
 
 
 def parents_considered(fitted: Fitted) -> pd.DataFrame:
@@ -194,14 +201,14 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
 
 
 def log_evidence(fitted: Fitted) -> float:
-    """Log evidence of the data; nan where it is not known, and not there at all where the table has gaps."""
+    """Log evidence of the data; nan where it is not known, or kinds of models are averaged; not there with gaps."""
     if fitted.completes:
         raise AttributeError(
             f"There is no log_evidence_ here: {fitted.unknown.done}. The evidence of what was observed is "
             "a sum over all ways to do so, and a mean over some of them is not that sum. To compare models, see "
             f"score_samples(rows) on rows that were kept apart{_evidence_without(fitted)}."
         )
-    return fitted.results.log_evidence
+    return fitted.log_evidence
 
 
 def _one_table(fitted: Fitted) -> str:

@@ -55,7 +55,6 @@ _LONGER = 4
 #: They have at most this many times the number of graphs that is asked for, or this many.
 _MOST_TIMES, _MOST_LISTED = 256, 20_000
 
-
 #: What parts may have together and still not be summed: no probability changes by more.
 NEGLIGIBLE = 1e-10
 
@@ -237,17 +236,19 @@ class MixedWorkspace(JoinedWorkspace):
         #: The weights at even odds of edges, where those of the parts were made from these: files keep them.
         self.evenly = tuple(evenly)
         self.cell_of = tuple(range(len(parts)) if cell_of is None else cell_of)
-        log_priors = [grid.log_priors[own] for own in self.cell_of]
         ways = [self.cell_of[:place].count(own) for place, own in enumerate(self.cell_of)]
-        labels = [
-            grid.labels[own] + f", way {way + 1}" * (way > 0) for own, way in zip(self.cell_of, ways, strict=True)
-        ]
-        super().__init__(parts, log_priors, labels, engine, reporter)
+        labels = [grid.labels[own] + f", way {ways[k] + 1}" * (ways[k] > 0) for k, own in enumerate(self.cell_of)]
+        super().__init__(parts, (), labels, engine, reporter)
 
     @property
     def joined(self) -> str:
         """What is averaged over, in words."""
         return f"the average over {self.grid.words}"
+
+    @property
+    def log_priors(self) -> tuple[float, ...]:
+        """Log of the prior probability of each part: that of its cell."""
+        return tuple(self.grid.log_priors[own] for own in self.cell_of)
 
     def by_cell(self, shares: NDArray[np.floating[Any]]) -> Floats:
         """What the parts have (parts, ...), summed for each cell of the grid."""
@@ -278,7 +279,7 @@ class MixedWorkspace(JoinedWorkspace):
         found = np.empty((len(self.parts), len(masks)))
         for place, (part, cell) in enumerate(zip(self.parts, self.cell_of, strict=True)):
             *others, density = self.grid.cells[cell]
-            own, tilt = (self.way_of[place], *others), edges * log_odds(densities.values[density])
+            own, tilt = (self.way_of[place], *others), edges * log_odds(densities.numbers[density])
             if own not in known:
                 known[own] = part.log_weights_of(masks) - tilt
             found[place] = self.log_priors[place] + known[own] + tilt

@@ -24,7 +24,7 @@ from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
 from dagpost.families.parent_lists import all_others, words_of
 from dagpost.methods.base import Cost, Method, Study
-from dagpost.methods.choice import AS_ASKED, check_averaging, choose_method, scores_candidates_only
+from dagpost.methods.choice import AS_ASKED, check_averaging, check_sums, choose_method, scores_candidates_only
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.augmenting import as_augmentation, cost_of, reason_for, settled
 from dagpost.posterior.component_workspace import ComponentWorkspace
@@ -37,7 +37,7 @@ from dagpost.posterior.splitting import advising, hint_for
 from dagpost.posterior.weighing import axes_of, division_of, families_of
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors.edge import DENSITY
-from dagpost.scores import Score, scores_within
+from dagpost.scores import Score, scores_filled
 from dagpost.scores.scoring_time import seconds_of_scoring
 
 #: By components: what a parent set takes in the passes from whole sets to those inside a component and back, what it
@@ -151,7 +151,9 @@ def weightless(method: Method | None, modularity: str, study: Study, engine: Eng
             scores_candidates_only(method, len(names), study.max_parents, engine)
     if not axes:
         return parts[0]
-    return MixedWorkspace(grid_of(axes), parts, engine, NO_PROGRESS, ordinary=len(names))
+    mixed = MixedWorkspace(grid_of(axes), parts, engine, NO_PROGRESS, ordinary=len(names))
+    check_sums(axes, method, modularity, mixed)
+    return mixed
 
 
 def _for_each_part(stages: list[Cost], workspace: Workspace) -> list[Cost]:
@@ -217,7 +219,7 @@ def _scores(method: Method, workspace: Workspace, study: Study, workers: int, ca
     seconds = seconds_of_scoring(
         lists,
         table.rows,
-        scores_within(study.score)[0],
+        scores_filled(study.score)[0],
         workers,
         levels=float(np.mean(levels)) if levels else 2.0,
         modelled=modelled if isinstance(own, ComponentWorkspace) else None,

@@ -89,7 +89,7 @@ class Before(NamedTuple):
     ) -> list[float]:
         """For each density that is averaged over, the log of what all graphs that may be drawn weigh under its odds."""
         assert self.mixture is not None
-        odds = [log_odds(own) for own in self.mixture.values]
+        odds = [log_odds(own) for own in self.mixture.numbers]
         own_target = method is not None and method.modularity is None
         if not (self.indicators or own_target or self.leaves_out):
             sizes = range(self.limit + 1)
@@ -108,7 +108,7 @@ class Before(NamedTuple):
         even = self.workspace(engine, reporter, by_components=by_components)
         if self.mixture is None:
             return np.clip(even.summed(modularity).edges, 0.0, 1.0)
-        tilted = (even.tilted(log_odds(own), self.ordinary) for own in self.mixture.values)
+        tilted = (even.tilted(log_odds(own), self.ordinary) for own in self.mixture.numbers)
         shares = np.exp(self.mixture.log_priors)
         found = [share * part.summed(modularity).edges for share, part in zip(shares, tilted, strict=True)]
         mixed: Floats = np.clip(np.sum(found, axis=0), 0.0, 1.0)

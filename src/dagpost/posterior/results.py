@@ -76,6 +76,8 @@ class Results:
     #: Of a table with gaps: over how many completed tables the edges are averaged, and the standard errors of these.
     tables: int = 0
     edge_errors: Floats | None = None
+    #: The edges under each value of what has fixed weights (values, parents, children).
+    edges_by_kind: Floats | None = None
 
 
 def compute(fitted: Fitted) -> Results:
@@ -119,7 +121,7 @@ def _each_summed(modularity: str, workspace: Workspace) -> tuple[list[Results | 
     if not isinstance(workspace, JoinedWorkspace) or len(parts) == 1:
         found = [_summed(modularity, part) for part in parts]
         return list(found), [own.log_evidence for own in found]
-    engine, log_priors = _engine_for_parts(modularity, workspace), np.array(workspace.log_priors)
+    engine, log_priors = engine_for_parts(modularity, workspace), np.array(workspace.log_priors)
     most, log_evidences, total = log_priors + workspace.most, np.full(len(parts), -np.inf), -math.inf
     likely = np.isfinite(most) & (most >= np.logaddexp.reduce(most) + math.log(_LIKELY))
     waiting = np.argsort(-most, kind="stable").tolist()
@@ -127,7 +129,7 @@ def _each_summed(modularity: str, workspace: Workspace) -> tuple[list[Results | 
 
     def look(place: int, _: object) -> float:
         if not likely[place]:
-            return _evidence(modularity, parts[place])
+            return known_evidence(modularity, parts[place])
         summed[place] = found = _summed(modularity, parts[place])
         return found.log_evidence
 
@@ -143,7 +145,7 @@ def _each_summed(modularity: str, workspace: Workspace) -> tuple[list[Results | 
     return summed, log_evidences.tolist()
 
 
-def _evidence(modularity: str, part: SummingWorkspace) -> float:
+def known_evidence(modularity: str, part: SummingWorkspace) -> float:
     """The log evidence of a part, which stays known."""
     if modularity == "order":
         return part.all_families("order").order_log_evidence
@@ -152,7 +154,7 @@ def _evidence(modularity: str, part: SummingWorkspace) -> float:
     return part.structure_log_evidence
 
 
-def _engine_for_parts(modularity: str, workspace: Workspace) -> Engine:
+def engine_for_parts(modularity: str, workspace: Workspace) -> Engine:
     """What runs whole parts: threads where each part is so small that it does not use them itself."""
     small = modularity == "structure" and workspace.largest <= FEW_NODES and workspace.checkpoint is NO_CHECKPOINT
     return workspace.engine if small and type(workspace.engine) is ThreadEngine else InlineEngine()
@@ -191,9 +193,24 @@ def _mixed(found: Sequence[Results | None], log_evidences: Sequence[float], work
             3.0 * max(part.error_bound for part in own) + left_out,
             weights,
         )
+    by_kind = None
     if isinstance(workspace, MixedWorkspace):
         weights = tuple(workspace.by_cell(shares).tolist())
-    return Results(log_evidence, mixed([part.edges for part in known]), True, sums, known[0].engine, shares=weights)
+        by_kind = _edges_by_kind(workspace, found, shares) if workspace.grid.fixed else None
+    edges = mixed([part.edges for part in known])
+    return Results(log_evidence, edges, True, sums, known[0].engine, shares=weights, edges_by_kind=by_kind)
+
+
+def _edges_by_kind(workspace: MixedWorkspace, found: Sequence[Results | None], shares: Floats) -> Floats:
+    """The edges under each value of the first setting; nan under one that a condition leaves out."""
+    grid, nodes = workspace.grid, workspace.nodes
+    weighed, masses = np.zeros((len(grid.axes[0].values), nodes, nodes)), np.zeros(len(grid.axes[0].values))
+    for part, share, cell in zip(found, shares, workspace.cell_of, strict=True):
+        if part is not None:
+            weighed[grid.cells[cell][0]] += share * part.edges
+            masses[grid.cells[cell][0]] += share
+    with np.errstate(invalid="ignore"):
+        return weighed / masses[:, None, None]
 
 
 def _by_node(rows: Sequence[Floats], like: Families) -> Families:

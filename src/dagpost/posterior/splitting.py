@@ -16,7 +16,7 @@ from dagpost.methods.base import Method, Study
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.choice import AUTO, PATIENCE_SECONDS, require_room
 from dagpost.posterior.split_advice import advice_in_words, advise, cycles_in_words, in_words
-from dagpost.scores import scores_within
+from dagpost.scores import scores_filled
 
 #: Why tiers do not help where a graph counts once for every order.
 _ORDERS = "Rules do not split sums over orders, since the orders of separate groups of columns interleave."
@@ -127,7 +127,7 @@ def hint_for_estimates(components: Components, study: Study, engine: Engine) -> 
 
 def _patience(study: Study) -> float:
     """How long one sum may take of the time that a user waits unasked: a score may average over several settings."""
-    return PATIENCE_SECONDS / len(scores_within(study.score))
+    return PATIENCE_SECONDS / len(scores_filled(study.score))
 
 
 def _what_splits(components: Components, study: Study, engine: Engine, patience: float) -> str:

@@ -163,7 +163,12 @@ def _way_to_exact_sums(fitted: Fitted) -> str:
 
 
 def _other_scores(own: Score, table: Table) -> list[Refit]:
-    """Another score for the same columns: a criterion with no prior for levels, levels in the place of numbers."""
+    """Another score for the same columns: a criterion with no prior for levels, levels in the place of numbers.
+
+    Of a committee it is one of its members that is tried (`Score.alternatives`).
+    """
+    if not own.has_evidence:
+        return []
     if own.columns == "discrete":
         other: Score = BDeu() if isinstance(own, BIC) else BIC()
         return [Refit(Variation("score", other.name, f"the score {other.name}"), {"score": other})]

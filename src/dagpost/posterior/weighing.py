@@ -24,11 +24,12 @@ from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.mcmc.considered import considered_among_candidates
 from dagpost.methods.base import Method, Study
-from dagpost.methods.choice import check_averaging, scores_candidates_only
+from dagpost.methods.choice import check_averaging, check_sums, scores_candidates_only
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.prior_weights import Before
+from dagpost.posterior.results import engine_for_parts, known_evidence
 from dagpost.posterior.splitting import (
     advising,
     are_affordable,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.workspace import SummingWorkspace
     from dagpost.priors.base import StructurePrior
     from dagpost.priors.constraints import Constraints
+    from dagpost.scores import Score
 
 
 #: Densities are averaged over unasked where cycles can close among at most so many columns, and the weights of all
@@ -160,13 +162,42 @@ def _mixed_over(
         parts = [weigh(study, engine, reporter, checkpoint=checkpoint)]
     else:
         parts = [
-            weigh(study._replace(score=own), engine, reporter.part(label), checkpoint=CheckpointPart(checkpoint, label))
-            for label, own in zip(sizes.labels, sizes.choices, strict=True)
+            weigh(own, engine, reporter.part(label), checkpoint=CheckpointPart(checkpoint, label))
+            for label, own in zip(sizes.labels, _studies(study, sizes.choices), strict=True)
         ]
     if densities is None:
-        return MixedWorkspace(grid_of(axes), parts, engine, reporter, ordinary=len(study.table.names))
-    before = Before.of_study(study)
-    return over_densities(method, modularity, before, sizes, parts, engine, reporter)
+        mixed = MixedWorkspace(grid_of(axes), parts, engine, reporter, ordinary=len(study.table.names))
+    else:
+        mixed = over_densities(method, modularity, Before.of_study(study), sizes, parts, engine, reporter)
+    if mixed.grid.fixed:
+        _fix_weights(mixed, method, modularity, study, checkpoint)
+    return mixed
+
+
+def _studies(study: Study, scores: Sequence[Score]) -> list[Study]:
+    """The study with each of several scores, which may read one table in different ways."""
+    return [study._replace(score=own, table=own.modelled(study.table)) for own in scores]
+
+
+def _fix_weights(
+    workspace: MixedWorkspace, method: Method | None, modularity: str, study: Study, checkpoint: Checkpoint
+) -> None:
+    """Give kinds of models the weights that they are to have: what all graphs of each weigh must be known for that."""
+    own_target = method is not None and method.modularity is None
+    check_sums(workspace.grid.axes, method, modularity, workspace)
+
+    def look(place: int, _: object) -> float:
+        part = workspace.parts[place]
+        if own_target:
+            assert method is not None
+            return method.log_mass(part, study.table.names)
+        return known_evidence(modularity, part)
+
+    with workspace.checkpointed(checkpoint):
+        engine = engine_for_parts(modularity, workspace)
+        masses = list(engine.run(look, range(len(workspace.parts))))
+    # Everything then holds as it stands: the share of a kind in the mixture is what it is to be.
+    workspace.grid = workspace.grid.with_fixed_weights(masses)
 
 
 def over_densities(
@@ -211,7 +242,7 @@ def tilted_over(
     grid: Grid, evenly: Sequence[SummingWorkspace], engine: Engine, reporter: Reporter, *, ordinary: int
 ) -> MixedWorkspace:
     """Every cell of a grid whose last setting is the density of edges, from the weights at even odds."""
-    parts = [part.tilted(log_odds(own), ordinary) for part in evenly for own in grid.axes[-1].values]
+    parts = [part.tilted(log_odds(own), ordinary) for part in evenly for own in grid.axes[-1].numbers]
     return MixedWorkspace(grid, parts, engine, reporter, ordinary=ordinary, evenly=evenly)
 
 

@@ -25,6 +25,7 @@ from dagpost.report.content import Content
 from dagpost.report.data_sentences import about_columns, about_gaps, about_table
 from dagpost.report.tables import folded, paragraph
 from dagpost.report.words import counted, prior_in_words
+from dagpost.scores import scores_filled
 from dagpost.scores.registry import SCORES
 
 
@@ -99,8 +100,12 @@ def _scored(content: Content, works: _Works) -> str:
         score = from_json(dict(described), SCORES)
         assumed = f" {printable(score.assumes())}" if score.assumes() else ""
         for axis in [] if content.mixture is None else content.mixture["settings"]:
-            assumed += f" The {axis['setting']} has the posterior {readable_shares(axis['values'], axis['shares'])}."
-        return f"Graphs were scored with {printable(score.in_detail())}{works.cite(score.citation)}.{assumed}"
+            if not axis.get("fixed"):
+                assumed += (
+                    f" The {axis['setting']} has the posterior {readable_shares(axis['values'], axis['shares'])}."
+                )
+        cited = dict.fromkeys(own.citation for own in (score, *scores_filled(score)))
+        return f"Graphs were scored with {printable(score.in_detail())}{works.cite(*cited)}.{assumed}"
     if described is None:
         return ""
     if content.observations is None:

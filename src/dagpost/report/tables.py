@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.mixture import value_text
 from dagpost._tools.text import printable
 from dagpost.families.masks import matrix_of_masks
 from dagpost.plots.readable_part import MANY
@@ -316,7 +317,8 @@ def mixture_table(content: Content) -> str:
     tables = []
     for axis in [] if content.mixture is None else content.mixture["settings"]:
         setting, pairs = axis["setting"], zip(axis["values"], axis["shares"], strict=True)
-        rows = (f"<tr><td>{text(f'{value:.3g}')}</td>{bar(share)}</tr>" for value, share in pairs)
-        caption = f"The answers are averaged over the {setting}, each value weighted by its probability given {given}"
+        rows = (f"<tr><td>{text(value_text(value))}</td>{bar(share)}</tr>" for value, share in pairs)
+        weighed = "with a fixed weight" if axis.get("fixed") else f"weighted by its probability given {given}"
+        caption = f"The answers are averaged over the {setting}, each value {weighed}"
         tables.append(table(caption, [setting.capitalize(), "Probability"], rows, "mixture"))
     return "".join(tables)

@@ -24,6 +24,7 @@ from dagpost.posterior.shares import GIVEN
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
 from dagpost.report.gap_facts import in_brief
+from dagpost.scores import class_of
 from dagpost.scores.registry import SCORES
 
 _PARTS = {
@@ -93,7 +94,8 @@ def counted(number: int, thing: str) -> str:
 def trusting(content: Content) -> str:
     """How far to trust it, in one sentence, and what survives other choices in another."""
     kept = content.sensitivity.summary() if content.sensitivity is not None else ""
-    return " ".join(filter(None, (_trusting(content), kept)))
+    differ = "" if content.mixture is None else content.mixture.get("disagreement", "")
+    return " ".join(filter(None, (_trusting(content), kept, differ)))
 
 
 def _trusting(content: Content) -> str:
@@ -373,7 +375,7 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         kept = "Graphs listed" if sample.listed else "Graphs drawn" if content.target.posterior else "Replicates"
         rows.append((kept, f"{len(sample):,}{_worth(sample)}"))
         rows.append(("Seed", ", ".join(known) or ("none needed" if sample.listed else "not recorded")))
-    if math.isfinite(content.log_evidence):
+    if math.isfinite(content.log_evidence) and class_of(settings.get("score")).has_evidence:
         what = "Log evidence, of the data and the assumption" if content.given else "Log evidence"
         rows.append((what, f"{content.log_evidence:.6f}"))
     rows.append(("Data fingerprint", content.fingerprint or "not recorded"))

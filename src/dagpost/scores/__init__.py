@@ -5,11 +5,13 @@ from __future__ import annotations
 from dagpost._tools.mixture import Mixture as Mixture
 from dagpost.scores.additive import Additive as Additive
 from dagpost.scores.base import Score as Score
+from dagpost.scores.base import scores_filled as scores_filled
 from dagpost.scores.base import scores_within as scores_within
 from dagpost.scores.bde import BDe as BDe
 from dagpost.scores.bdeu import BDeu as BDeu
 from dagpost.scores.bge import BGe as BGe
 from dagpost.scores.bic import BIC as BIC
+from dagpost.scores.committee import Committee as Committee
 from dagpost.scores.conditional_gaussian import ConditionalGaussian as ConditionalGaussian
 from dagpost.scores.custom import CustomScore as CustomScore
 from dagpost.scores.k2 import K2 as K2
@@ -24,5 +26,6 @@ from dagpost.scores.parameter_priors import standard_deviations as standard_devi
 from dagpost.scores.registry import SCORES as SCORES
 from dagpost.scores.resolve import class_of as class_of
 from dagpost.scores.resolve import parameter_prior_of as parameter_prior_of
+from dagpost.scores.resolve import refuse_kinds as refuse_kinds
 from dagpost.scores.resolve import resolve_score as resolve_score
 from dagpost.scores.resolve import table_for as table_for

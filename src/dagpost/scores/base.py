@@ -133,6 +133,8 @@ class Score:
     #: What chains draw where they complete a table, and what such tables are called.
     drawn: ClassVar[str] = "cells"
     tables: ClassVar[str] = "completed tables"
+    #: Whether the sum over all graphs is the evidence of the data.
+    has_evidence: ClassVar[bool] = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -226,6 +228,11 @@ class Score:
 
         return extend
 
+    def for_table(self, table: Table) -> Score:
+        """The score that is meant for a table; itself, unless it leaves that to the columns and rows."""
+        del table
+        return self
+
     def modelled(self, table: Table, exogenous: Collection[str] = ()) -> Table:
         """The table whose columns the score is about: of latent numbers, where it takes the columns for images of them.
 
@@ -300,6 +307,10 @@ class Score:
         """What the score averages over, if it does: a posterior then mixes those of the parts by their evidence."""
         return None
 
+    def kind_of_model(self) -> str:
+        """What it is called beside other kinds of models, in a word or two."""
+        return self.name or type(self).__name__
+
     def alternatives(self) -> Sequence[Alternative[Score]]:
         """The same score with other settings, to see what hangs on them (`model.sensitivity()`)."""
         return ()
@@ -360,6 +371,12 @@ def score_of_family(score: Score, table: Table, columns: list[int]) -> float:
 
 
 def scores_within(score: Score) -> tuple[Score, ...]:
-    """The scores that a score averages over; itself, if it does not."""
+    """The scores of one kind that a score averages over; itself, if it does not."""
+    mixture = score.mixture()
+    return (score,) if mixture is None or mixture.fixed else mixture.choices
+
+
+def scores_filled(score: Score) -> tuple[Score, ...]:
+    """The scores that a fit fills a table with, of whatever kind."""
     mixture = score.mixture()
     return (score,) if mixture is None else mixture.choices

@@ -19,14 +19,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dagpost._tools.alternatives import Alternative
-from dagpost._tools.checks import refusal
+from dagpost._tools.checks import refusal, whole_number
 from dagpost._tools.mixture import Mixture, evenly
 from dagpost._tools.spelling import either
+from dagpost.data.cutting import LARGEST_BINS
 from dagpost.errors import InputError
 from dagpost.scores.counted import CountedScore
 from dagpost.scores.parameter_priors import DirichletPrior, strength
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from dagpost.data.table import Table
     from dagpost.scores.base import Score
     from dagpost.scores.cells import CellFunction
 
@@ -48,6 +52,8 @@ class BDeu(CountedScore):
         values favour few edges, large ones many. ``"average"`` picks none: the posterior is averaged over 2, 10,
         50 and 200, each as probable as the others beforehand and weighted by its exact evidence; several numbers, over
         these. Methods without exact evidence (chains, bootstrap) are refused.
+    bins
+        Into how many levels, with about as many rows in each, columns of numbers are cut where no recipe says it.
 
     >>> BDeu(equivalent_sample_size=5)
     BDeu(equivalent_sample_size=5.0)
@@ -72,6 +78,7 @@ class BDeu(CountedScore):
     )
 
     equivalent_sample_size: float | Literal["average"] | Sequence[float] = 1.0
+    bins: int | None = None
 
     def __post_init__(self) -> None:
         """Check the parameter."""
@@ -91,6 +98,24 @@ class BDeu(CountedScore):
         else:
             checked = strength(given, "equivalent_sample_size", "BDeu")
         object.__setattr__(self, "equivalent_sample_size", checked)
+        if self.bins is not None:
+            object.__setattr__(self, "bins", whole_number(self.bins, "bins", "BDeu", least=2, most=LARGEST_BINS))
+
+    def __repr__(self) -> str:
+        bins = "" if self.bins is None else f", bins={self.bins}"
+        return f"BDeu(equivalent_sample_size={self.equivalent_sample_size!r}{bins})"
+
+    def modelled(self, table: Table, exogenous: Collection[str] = ()) -> Table:
+        """The table of levels: beside other kinds of models, numbers are still to be cut."""
+        from dagpost.data.cut_tables import cut_numbers
+        from dagpost.data.recipe import with_recipe
+
+        del exogenous
+        return table if self.bins is None else cut_numbers(with_recipe(table), bins=self.bins)
+
+    def kind_of_model(self) -> str:
+        """What it makes of columns: levels."""
+        return "levels" if self.bins is None else f"levels ({self.bins} bins)"
 
     def variants(self, arities: tuple[int, ...]) -> tuple[int, ...]:
         """The same for all columns."""
@@ -117,19 +142,19 @@ class BDeu(CountedScore):
     def alternatives(self) -> list[Alternative[Score]]:
         """The equivalent sample sizes that people use."""
         return [
-            Alternative("equivalent sample size", f"{size:g}", BDeu(size))
+            Alternative("equivalent sample size", f"{size:g}", replace(self, equivalent_sample_size=size))
             for size in (1.0, 5.0, 10.0)
             if size != self.equivalent_sample_size
         ]
 
     def in_words(self) -> str:
         """Its name with the equivalent sample size, or all of them."""
-        sizes = self.equivalent_sample_size
+        sizes, bins = self.equivalent_sample_size, "" if self.bins is None else f", numbers in {self.bins} bins"
         if not isinstance(sizes, tuple):
-            return f"BDeu, equivalent sample size {sizes:g}"
+            return f"BDeu, equivalent sample size {sizes:g}{bins}"
         *first, last = (f"{size:g}" for size in sizes)
         listed = f"{', '.join(first)} and {last}" if first else last
-        return f"BDeu, averaged over the equivalent sample sizes {listed}"
+        return f"BDeu, averaged over the equivalent sample sizes {listed}{bins}"
 
     def in_detail(self) -> str:
         """Its name with its Dirichlet priors."""

@@ -128,6 +128,10 @@ class BGe(Score):
         """That numbers are normal, with linear effects."""
         return "Columns are taken for normal, with linear effects on each other."
 
+    def kind_of_model(self) -> str:
+        """What it makes of relations: straight lines."""
+        return "linear (BGe)"
+
     def in_words(self) -> str:
         """Its name, and that it is for continuous columns."""
         return "BGe (continuous columns, Gaussian)"

@@ -24,5 +24,6 @@ SCORES: Registry[Score] = Registry(
         "dagpost.scores.additive:Additive",
         "dagpost.scores.conditional_gaussian:ConditionalGaussian",
         "dagpost.scores.latent_gaussian:LatentGaussian",
+        "dagpost.scores.committee:Committee",
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.scores.automatic import AUTO, AVERAGED
 from dagpost.scores.base import Score
+from dagpost.scores.bdeu import BDeu
 from dagpost.scores.custom import CustomScore
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
@@ -97,7 +98,8 @@ def table_for(
     if is_automatic(score) or chosen.columns in ("mixed", "ordered"):
         return cut_where_asked(with_recipe(table))
     if chosen.columns == "discrete" and not isinstance(chosen, BareScore):
-        return cut_numbers(with_recipe(table), notify=True)
+        bins = chosen.bins if isinstance(chosen, BDeu) else None
+        return cut_numbers(with_recipe(table), notify=bins is None, bins=bins)
     if chosen.columns == "continuous":
         table = table.with_number_columns()
     return table if table.recipe is None else replace(table, recipe=table.recipe.uncut())
@@ -107,6 +109,8 @@ def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
     """The prior of the parameters behind a score; a score that does not say is an error, for `what` needs it."""
     chosen = resolve_score(score)
     prior = chosen.parameter_prior()
+    if not chosen.has_evidence:
+        refuse_kinds()
     if prior is None:
         known = [
             kind.__name__ for kind in SCORES.classes().values() if kind.parameter_prior is not Score.parameter_prior
@@ -116,6 +120,14 @@ def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
             f"it is. Fit with a score that does: {', '.join(known)}."
         )
     return prior
+
+
+def refuse_kinds() -> NoReturn:
+    """Refuse to predict with kinds of models that have different parameters."""
+    raise InputError(
+        "Predictions, values and effects are those of one kind of model, and here several are averaged: fit one of the "
+        "members of the committee."
+    )
 
 
 @dataclass(frozen=True, repr=False)

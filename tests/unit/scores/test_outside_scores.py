@@ -98,7 +98,7 @@ def test_ours_say_what_others_ask_of_them() -> None:
         assert score.columns == ("continuous" if name == "bge" else "discrete")
         assert from_json(to_json(score), SCORES) == score
     assert to_json(BGe(2, 9, (1, 2))) == {
-        "kind": "BGe", "mean_weight": 2.0, "degrees_of_freedom": 9.0, "prior_mean": [1.0, 2.0], "prior_scale": None
+        "kind": "BGe", "mean_weight": 2.0, "degrees_of_freedom": 9.0, "prior_mean": [1.0, 2.0]
     }  # fmt: skip
     assert from_json(to_json(BGe(2, 9, (1, 2))), SCORES) == BGe(2, 9, (1, 2))
 

@@ -24,8 +24,10 @@ Explorer.sliderOf = ({ name, values, weights }, number) => {
     : `${Report.threeDigits(values[place - 1])} (weight ${Report.number(weights[place - 1])})`);
   const stops = Report.element("div", undefined, "stops");
   stops.setAttribute("aria-hidden", "true");
-  // The first stop is the average over all values. There is room for two digits.
-  const short = (value) => String(Number(value.toPrecision(2))).replace(/^0\./u, ".");
+  // The first stop is the average over all values. There is room for two digits, or a word.
+  const short = (value) => (typeof value === "string"
+    ? value.replace(/ .*$/u, "")
+    : String(Number(value.toPrecision(2))).replace(/^0\./u, "."));
   const bars = ["all", ...values.map(short)].map((words, place) => {
     const stop = Report.element("span", undefined, "stop");
     const bar = Report.element("span", undefined, "weight");

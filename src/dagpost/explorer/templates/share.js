@@ -78,9 +78,10 @@ Explorer.settingIn = (texts) => {
   const found = {};
   for (const text of texts) {
     const end = text.lastIndexOf("=");
-    const [name, value] = [text.slice(0, end), Number(text.slice(end + 1))];
+    const [name, written] = [text.slice(0, end), text.slice(end + 1)];
     const axis = Report.data.explorer.settings.find((own) => own.name === name);
-    if (!axis?.values.includes(value) || Object.hasOwn(found, name)) return null;
+    const value = axis?.values.find((own) => String(own) === written);
+    if (value === undefined || Object.hasOwn(found, name)) return null;
     found[name] = value;
   }
   return found;

@@ -103,7 +103,7 @@ Report.underWords = () => {
   return ` Assumed: ${said.join("; ")}${chance}. ${Report.sourceSentence(Report.view)}`;
 };
 
-Report.threeDigits = (value) => String(Number(value.toPrecision(3)));
+Report.threeDigits = (value) => (typeof value === "string" ? value : String(Number(value.toPrecision(3))));
 
 // An assumption as people say it, with places for names.
 Report.assumptionParts = ({ kind, from, to, text }) => ({

@@ -1,0 +1,153 @@
+"""A committee of kinds of models: who is on it, what is said of it, and how it is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.tools.cli_checks import Run
+
+from dagpost import Additive, BDe, BDeu, BGe, Committee, DagPosterior
+from dagpost.data import as_table
+from dagpost.explorer.session import Session
+from dagpost.explorer.state import State
+from dagpost.explorer.views import view
+
+GENERATOR = np.random.default_rng(5)
+
+
+def curved(rows: int = 200) -> pd.DataFrame:
+    """Salt depends on weight along a curve, which straight lines do not see; blood on salt along a line."""
+    generator = np.random.default_rng(5)
+    weight = generator.normal(size=rows)
+    salt = weight**2 + 0.5 * generator.normal(size=rows)
+    return pd.DataFrame({"weight": weight, "salt": salt, "blood": salt + generator.normal(size=rows)})
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> str:
+    curved().to_csv(tmp_path / "numbers.csv", index=False)
+    return "numbers.csv"
+
+
+MEMBERS = "committee:members=bge>additive,weights=1>3"
+
+
+def test_members_that_nobody_names_suit_the_columns_and_the_rows() -> None:
+    mixed = curved(4_000).assign(sex=GENERATOR.choice(["f", "m"], 4_000))
+    few, many, both = (Committee().for_table(as_table(own)) for own in (curved(2_999), curved(3_000), mixed))
+    assert few == Additive()
+    assert isinstance(many, Committee)
+    assert many.members == (Additive(), BGe(), BDeu(5, bins=4))
+    assert many.shares == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+    assert isinstance(both, Committee)
+    assert both.members == (Additive(), BDeu(5, bins=4))
+    assert Committee().for_table(as_table(mixed[["sex"]].assign(other=mixed["sex"]))) == BDeu(5)
+    # As often as a row counts.
+    weighed = as_table(curved(300), counts=np.full(300, 10))
+    assert Committee().for_table(weighed) == many
+    assert DagPosterior("committee").fit(curved(100)).fitted_.settings["score"]["kind"] == "Additive"
+
+
+def test_members_are_given_by_name_or_as_scores_and_kept() -> None:
+    committee = Committee(["bge", BDeu(5, bins=4)], [1, 3])
+    assert committee.members == (BGe(), BDeu(5, bins=4))
+    assert committee == Committee(["bge", "4 bins"], [1, 3])
+    assert committee.shares == (0.25, 0.75)
+    assert committee.labels == ("linear (BGe)", "levels (4 bins)")
+    assert Committee([BDeu(1), BDeu(5)]).labels == (repr(BDeu(1)), repr(BDeu(5)))
+    assert Committee([BDeu(1), BDe()]).columns == "discrete"
+    assert committee.columns == "mixed"
+    assert [own.setting for own in committee.alternatives()] == list(committee.members)
+    assert committee.in_words() == "a committee of linear (BGe) (25%) and levels (4 bins) (75%)"
+
+
+def test_tiers_are_known_to_members() -> None:
+    model = DagPosterior(Committee([Additive(), BGe()]), tiers=[["weight"], ["salt", "blood"]]).fit(curved(60))
+    assert model.fitted_.score.members[0].stages == (("weight",), ("salt", "blood"))
+
+
+def test_what_the_kinds_differ_about_is_said_everywhere(run: Run, numbers: str, tmp_path: Path) -> None:
+    shown = run("fit", numbers, "--score", MEMBERS, "-o", "m").stdout
+    model = DagPosterior.load(tmp_path / "m")
+    assert model.score == Committee(["bge", "additive"], [1, 3])
+    pairs = model.joined_by_kind_
+    first = pairs.iloc[0]
+    assert {first["from"], first["to"]} == {"weight", "salt"}
+    # Lines see nothing of the curve.
+    assert first["additive"] - first["linear (BGe)"] == pytest.approx(first["apart"])
+    assert first["apart"] > 0.5
+    alone = DagPosterior(BGe()).fit(curved()).edge_probabilities_
+    assert first["linear (BGe)"] == pytest.approx(alone.loc["weight", "salt"] + alone.loc["salt", "weight"], abs=1e-8)
+    said = (
+        f"The kinds of models differ most about weight - salt: joined with {first['additive']:.2f} under additive, "
+        f"{first['linear (BGe)']:.2f} under linear (BGe)."
+    )
+    weights = "additive (75%), linear (BGe) (25%); these weights are fixed, so that there is no log evidence"
+    assert f"{said}\n" in shown
+    assert f"Kind of model: {weights}.\n" in shown
+    assert not re.search(r"log evidence -?\d", shown)
+    assert "kind of model linear (BGe), additive;" in shown
+    info = run("info", "m").stdout
+    assert said in info
+    assert weights in info
+    assert not re.search(r"log evidence -?\d", info)
+    listed = run("edges", "m").stdout.splitlines()
+    assert re.search(r"linear \(BGe\) +additive", listed[0])
+    assert f"{first['linear (BGe)']:.4f}" in next(line for line in listed if {"weight", "salt"} <= set(line.split()))
+    content = json.loads(run("edges", "m", "--json").stdout)
+    assert content["log_evidence"] is None
+    assert content["mixture"]["disagreement"] == said
+    assert content["by_kind"] == pairs.to_dict("records")
+    run("report", "m", "-o", "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert said in page
+    assert "a committee of scores, with fixed weights: the BGe score with a normal-Wishart prior" in page
+    assert "each value with a fixed weight" in page
+    assert "Log evidence" not in page
+    model.sample(10, seed=1).report(tmp_path / "s.html")
+    assert "Log evidence" not in (tmp_path / "s.html").read_text(encoding="utf-8")
+
+
+def test_kinds_that_agree_are_said_to_agree() -> None:
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(300, 2)), columns=["A", "B"])
+    frame["B"] += 3.0 * frame["A"]
+    model = DagPosterior(Committee([BGe(), BDeu(5, bins=4)])).fit(frame)
+    assert model.fitted_.results.edges_by_kind.shape == (2, 2, 2)
+    from dagpost.posterior.kinds import disagreement
+
+    assert disagreement(model.fitted_) == "The kinds of models agree: no two differ by more than 0.00 about any pair."
+    one = model.given(setting={"kind of model": "linear (BGe)"})
+    assert disagreement(one.fitted_) == ""
+    with pytest.raises(AttributeError, match="under several kinds"):
+        _ = one.joined_by_kind_
+    assert not hasattr(DagPosterior(BGe()).fit(frame), "joined_by_kind_")
+
+
+def test_the_explorer_takes_a_kind_by_its_name() -> None:
+    model = DagPosterior(Committee([BGe(), Additive()]), seed=1).fit(curved())
+    session = Session(model.fitted_, "curved")
+    label = "linear (BGe)"
+    shown: Any = view(session, {"given": [], "setting": {"kind of model": label}})
+    expected = model.given(setting={"kind of model": label}).edge_probabilities_
+    assert session.under(State((), (("kind of model", label),))).results.edges == pytest.approx(expected.to_numpy())
+    assert shown["setting"] == {"kind of model": label}
+
+
+def test_a_report_has_code_that_fits_the_same_again(tmp_path: Path) -> None:
+    from dagpost.report.content import gather
+    from dagpost.report.reproduction import command, python_code
+
+    model = DagPosterior(Committee([BGe(), BDeu(5, bins=4)], [1, 3]), seed=1).fit(curved())
+    content = gather(model.fitted_)
+    code = python_code(content)
+    assert code is not None
+    assert command(content) is None
+    written: dict[str, Any] = {}
+    exec(code.partition("model.fit")[0].replace("\nmodel = ", "\nfound = "), written)
+    assert written["found"].score == model.score
