@@ -41,17 +41,21 @@ MEMBERS = "committee:members=bge>additive,weights=1>3"
 def test_members_that_nobody_names_suit_the_columns_and_the_rows() -> None:
     mixed = curved(4_000).assign(sex=GENERATOR.choice(["f", "m"], 4_000))
     few, many, both = (Committee().for_table(as_table(own)) for own in (curved(2_999), curved(3_000), mixed))
-    assert few == Additive()
+    assert isinstance(few, Committee)
+    assert few.members == (Additive(), BGe())
+    assert few.shares == pytest.approx((2 / 3, 1 / 3))
     assert isinstance(many, Committee)
     assert many.members == (Additive(), BGe(), BDeu(5, bins=4))
     assert many.shares == pytest.approx((1 / 3, 1 / 3, 1 / 3))
     assert isinstance(both, Committee)
     assert both.members == (Additive(), BDeu(5, bins=4))
+    assert both.shares == pytest.approx((5 / 11, 6 / 11))
+    assert Committee().for_table(as_table(mixed[:300])) == Additive()
     assert Committee().for_table(as_table(mixed[["sex"]].assign(other=mixed["sex"]))) == BDeu(5)
     # As often as a row counts.
     weighed = as_table(curved(300), counts=np.full(300, 10))
     assert Committee().for_table(weighed) == many
-    assert DagPosterior("committee").fit(curved(100)).fitted_.settings["score"]["kind"] == "Additive"
+    assert DagPosterior("committee").fit(mixed[:100]).fitted_.settings["score"]["kind"] == "Additive"
 
 
 def test_members_are_given_by_name_or_as_scores_and_kept() -> None:
