@@ -41,15 +41,10 @@ class Features(NamedTuple):
 
 @dataclass(frozen=True)
 class Prior:
-    """The settings of the score; columns that no stage names come after all that are named."""
+    """The settings of the score."""
 
     slope: float = 1.0
     curve: float = 0.5
-    stages: tuple[tuple[str, ...], ...] = ()
-
-    def stage(self, name: str) -> int:
-        """The number of the stage of a column."""
-        return next((number for number, names in enumerate(self.stages) if name in names), len(self.stages))
 
 
 def log_mean(logs: Sequence[float]) -> float:
@@ -199,15 +194,13 @@ class Evidence:
         return log_mean([self.with_curves(child, columns, chosen, times) for chosen in choices])
 
     def of_set(self, columns: frozenset[int], times: tuple[int, ...]) -> float:
-        """F(S): the mean over which column of the last stage comes last."""
+        """F(S): the mean over which column comes last."""
         if not columns:
             return 0.0
         key = columns, times
         if key not in self._known:
-            stages = {column: self.prior.stage(self.table.names[column]) for column in columns}
-            last = [column for column in sorted(columns) if stages[column] == max(stages.values())]
             self._known[key] = log_mean(
-                [self.of_set(columns - {c}, times) + self.regression(c, columns - {c}, times) for c in last]
+                [self.of_set(columns - {c}, times) + self.regression(c, columns - {c}, times) for c in sorted(columns)]
             )
         return self._known[key]
 

@@ -52,15 +52,6 @@ def test_every_setting_is_taken(table: Table, slope: float, curve: float) -> Non
     assert_those_of_the_twin(table, Additive(slope, curve), naive.Prior(slope, curve), 2)
 
 
-@given(tables_of_kinds(5, 20), st.lists(st.integers(0, 2), min_size=5, max_size=5))
-@hypothesis_settings(max_examples=examples(60))
-def test_columns_of_earlier_stages_come_first(table: Table, stage: list[int]) -> None:
-    """Stages may be empty."""
-    stages = tuple(tuple(name for name, own in zip(table.names, stage, strict=False) if own == at) for at in range(3))
-    score, prior = Additive().in_stages(stages), naive.Prior(stages=stages)
-    assert_those_of_the_twin(table, score, prior, 3)
-
-
 def test_a_larger_set_of_columns_is_that_of_the_definition() -> None:
     kinds = ("number", "nominal", "rounded", "number", "ordered", "mostly zero")
     assert_those_of_the_twin(table_of_kinds(kinds, 50, 8, extra=True), Additive(), naive.Prior(), 5)
@@ -79,21 +70,6 @@ def test_equivalent_graphs_have_the_same_score(nodes: int) -> None:
             assert found.setdefault(pattern, total) == pytest.approx(total, rel=1e-11, abs=1e-9)
         # One score for all would say nothing.
         assert len({round(total, 6) for total in found.values()}) == len(found)
-
-
-def test_equivalent_graphs_within_stages_have_the_same_score() -> None:
-    """Where no edge goes back to an earlier stage."""
-    nodes, early = 4, (0, 1)
-    table = table_of_kinds(("number", "nominal", "number", "ordered"), 60, 3)
-    scores = local_scores(table, Additive().in_stages([("v0", "v1"), ("v2", "v3")]), 3, engine=ONE)
-    found: dict[Any, float] = {}
-    compared = 0
-    for graph, pattern in essential_graph_of_every_dag(nodes).items():
-        if all(set(members_of(graph[node])) <= set(early) for node in early):
-            total = sum(scores.score(node, members_of(mask)) for node, mask in enumerate(graph))
-            compared += pattern in found
-            assert found.setdefault(pattern, total) == pytest.approx(total, rel=1e-11, abs=1e-9)
-    assert compared > 10
 
 
 # What changes nothing
@@ -176,9 +152,9 @@ def test_a_row_that_counts_twice_is_two_rows(table: Table) -> None:
     np.testing.assert_allclose(found, scores_of(table), rtol=1e-10, atol=1e-9)
 
 
-@given(st.integers(0, 2**16), st.booleans(), st.booleans())
+@given(st.integers(0, 2**16), st.booleans())
 @hypothesis_settings(max_examples=examples(40))
-def test_columns_may_have_other_names_and_places(seed: int, extra: bool, staged: bool) -> None:
+def test_columns_may_have_other_names_and_places(seed: int, extra: bool) -> None:
     generator = np.random.default_rng(seed)
     kinds = ("number", "nominal", "rounded", "ordered", "number")
     table = table_of_kinds(kinds, 25, seed, extra=extra)
@@ -193,11 +169,7 @@ def test_columns_may_have_other_names_and_places(seed: int, extra: bool, staged:
             (masks >> np.uint64(place) & np.uint64(1)) << np.uint64(now) for now, place in enumerate(places.tolist())
         ),
     )  # fmt: skip
-    stages = [("0", "1", "3"), ("2", "4")] if staged else []
-    before, after = (
-        local_scores(own, Additive().in_stages([[letter + name for name in names] for names in stages]), 3)
-        for own, letter in ((table, "v"), (moved, "w"))
-    )
+    before, after = (local_scores(own, Additive(), 3) for own in (table, moved))
     for child, parents in naive.families(table, 3):
         expected = before.score(child, parents)
         assert after.score(f"w{child}", [f"w{parent}" for parent in parents]) == pytest.approx(expected, rel=1e-10)
@@ -217,23 +189,21 @@ def test_parts_of_a_table_have_the_scores_of_the_whole(seed: int, limit: int, ex
     allowed = [tier[None, :] <= tier[:, None], tier[None, :] < tier[:, None], generator.random((6, 6)) < 0.6][seed % 3]
     matrix = allowed.astype(np.bool_)
     np.fill_diagonal(matrix, False)
-    stages = tuple(tuple(f"v{node}" for node in range(6) if tier[node] == at) for at in range(3)) if seed % 2 else ()
-    score, lists = Additive().in_stages(stages), ParentLists.of_matrix(matrix, limit)
+    score, lists = Additive(), ParentLists.of_matrix(matrix, limit)
     expected = local_scores(table, score, limit, engine=ONE)
     for node, values in enumerate(score_allowed(table, score, lists, engine=ONE)):
         for number, value in enumerate(values):
             assert value == pytest.approx(expected.score(node, lists.parents(node, number)), abs=1e-8, rel=1e-10)
 
 
-@given(st.integers(0, 2**16), st.booleans(), st.booleans())
+@given(st.integers(0, 2**16), st.booleans())
 @hypothesis_settings(max_examples=examples(40))
-def test_one_parent_more_has_the_score_of_the_family(seed: int, extra: bool, staged: bool) -> None:
+def test_one_parent_more_has_the_score_of_the_family(seed: int, extra: bool) -> None:
     """What searches and chains ask for: sets of parents of a node, each with one of many columns added."""
     generator = np.random.default_rng(seed)
     kinds = tuple(generator.choice(["number", "rounded", "nominal", "ordered", "binary"], 6).tolist())
     table = table_of_kinds(kinds, 30, seed, extra=extra)
-    score = Additive().in_stages([("v0", "v3"), ("v1", "v2", "v4", "v5")] if staged else [])
-    known, extend = local_scores(table, score, 4, engine=ONE), score.extender(table, 4, 1)
+    known, extend = local_scores(table, Additive(), 4, engine=ONE), Additive().extender(table, 4, 1)
     for node in range(6):
         others = [column for column in range(6) if column != node]
         sets = [[], others[:1], others[1:2], others[:2], others[:3]]
@@ -259,12 +229,8 @@ def test_indicators_of_regimes_are_parents_within_their_limits(extra: bool) -> N
     columns = (*plain.columns[:3], (regime == 1).astype(np.uint8), (regime == 2).astype(np.uint8))
     table = replace(plain, columns=columns, regimes=("v3", "v4"))
     assert_those_of_the_twin(table, Additive(), naive.Prior(), 4)
-    # As in a fit: indicators come first.
-    stages = (("v3", "v4"), ("v0", "v1", "v2"))
     for limits in ((2, 1), (1, 2)):
-        assert_those_of_the_twin(
-            replace(table, limits=limits), Additive().in_stages(stages), naive.Prior(stages=stages), 4
-        )
+        assert_those_of_the_twin(replace(table, limits=limits), Additive(), naive.Prior(), 4)
 
 
 # Columns that are hard to take

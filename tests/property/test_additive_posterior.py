@@ -36,9 +36,9 @@ def table_with(kinds: list[str], seed: int, extra: bool) -> Table:
     return table_of_kinds(tuple(kinds), 14, seed, extra=extra)
 
 
-def scores_of(table: Table, max_parents: int, stages: tuple[tuple[str, ...], ...] = ()) -> NDArray[np.float64]:
+def scores_of(table: Table, max_parents: int) -> NDArray[np.float64]:
     """The scores of all families, as the twins of posteriors take them."""
-    evidence, nodes = additive.Evidence(table, additive.Prior(stages=stages)), len(table.names)
+    evidence, nodes = additive.Evidence(table), len(table.names)
     limit = min(max_parents, nodes - 1)
     return np.array(
         [
@@ -92,10 +92,9 @@ def test_evidence_edges_paths_conditions_and_best_graphs_are_those_of_all_graphs
 
 @settings(max_examples=examples(40))
 @given(KINDS, st.integers(0, 2**16), st.booleans(), st.data())
-def test_exogenous_columns_and_earlier_tiers_are_earlier_stages(
+def test_rules_say_which_graphs_there_are_and_change_no_score(
     kinds: list[str], seed: int, extra: bool, data: Any
 ) -> None:
-    """Rules say which graphs there are, and which numbers come first in every order of the score."""
     table, nodes = table_with(kinds, seed, extra), len(kinds)
     if table.interventions is not None:
         # What is not modelled is not set either.
@@ -105,7 +104,7 @@ def test_exogenous_columns_and_earlier_tiers_are_earlier_stages(
     parts = [[place for place in range(nodes) if where[place] == at] for at in range(3)]
     exogenous, *tiers = ([NAMES[place] for place in own] for own in parts)
     tiers = [own for own in tiers if own]
-    scores = scores_of(table, 3, (tuple(exogenous), *map(tuple, tiers)))
+    scores = scores_of(table, 3)
     later = [naive.mask_of([other for other in range(nodes) if where[other] > where[node]]) for node in range(nodes)]
     allowed = [
         (dag, log)
@@ -146,7 +145,7 @@ def test_the_averaged_density_is_that_of_all_graphs(modularity: Any, kinds: list
     st.sampled_from([None, 1]),
 )
 def test_targets_of_regimes_are_those_of_all_graphs(kinds: list[str], seed: int, most: int | None) -> None:
-    """Indicators act on numbers and on levels, and come first."""
+    """Indicators act on numbers and on levels."""
     nodes, generator = len(kinds), np.random.default_rng(seed)
     plain = table_of_kinds(tuple(kinds), 24, seed)
     frame = pd.DataFrame(
@@ -159,7 +158,7 @@ def test_targets_of_regimes_are_those_of_all_graphs(kinds: list[str], seed: int,
     regimes = Regimes("regime", "r0", 1.0, most)
     model = DagPosterior("additive", "uniform", max_parents=2, regimes=regimes).fit(frame)
     table = table_for("additive", frame, regimes=regimes)
-    evidence = additive.Evidence(table, additive.Prior(stages=(table.regimes, plain.names)))
+    evidence = additive.Evidence(table)
     truth = naive_regimes.by_enumeration(
         table, lambda _, child, parents: evidence.score(child, parents), 1.0 / nodes, min(2, nodes - 1), most or 2
     )

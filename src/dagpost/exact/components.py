@@ -89,21 +89,6 @@ class Components:
         """The columns of the largest component."""
         return max(self.parts, key=len)
 
-    def stages(self) -> Integers:
-        """The stage of each column: how many others, at least, come before it that it can never lead back to.
-
-        >>> Components.of_edges(np.array([[False, True, False], [True, False, False], [False, True, False]])).stages()
-        array([0, 0, 1])
-        """
-        arrows = _between(self.edges, self.part_of, len(self.parts))
-        np.fill_diagonal(arrows, False)
-        stage = np.zeros(len(self.parts), dtype=np.int64)
-        for part in range(len(self.parts)):
-            after = np.flatnonzero(arrows[part])
-            stage[after] = np.maximum(stage[after], stage[part] + 1)
-        result: Integers = stage[self.part_of]
-        return result
-
     @cached_property
     def reached(self) -> Flags:
         """Of every (source, target), whether some graph may have a directed path from one to the other.

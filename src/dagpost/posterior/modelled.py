@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from dagpost.exact.components import Components
 from dagpost.methods.base import Study
 
 
@@ -15,12 +12,9 @@ def modelled(study: Study) -> Study:
 
     For most scores that is the table itself, and all edges. Where columns are images of latent numbers it is the table
     of these, with gaps where they are not known. What the prior says of one direction may depend on whether the other
-    is left. A score may want to know which columns come first.
+    is left.
     """
     rules = replace(study.constraints, sinks=study.score.sinks(study.table))
     table = study.score.modelled(study.table, tuple(rules.exogenous))
     _, barred = rules.matrices(table.names, study.max_parents)
-    stage = Components.of_edges(rules.parent_lists(table.names, study.max_parents).matrix).stages()
-    names = np.array(table.names, dtype=object)
-    score = study.score.in_stages([names[stage == own].tolist() for own in range(stage.max() + 1)])
-    return study._replace(constraints=rules, table=table, score=score, prior=study.prior.settled(table.names, barred))
+    return study._replace(constraints=rules, table=table, prior=study.prior.settled(table.names, barred))

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 def additive_extender(score: Additive, table: Table, max_parents: int, workers: int) -> Extender:
     """The function that scores sets of at most `max_parents` parents, the added one included."""
-    columns, features, stage = len(table.names), features_of(table), score.stage_of(table.names)
-    prior = precisions_of(score)
+    columns, features, prior = len(table.names), features_of(table), precisions_of(score)
     known: dict[int, tuple[Design, queue.SimpleQueue[Bench]]] = {}
     for run in runs_of(table.interventions, columns):
         design = design_of_run(table, features, run)
@@ -41,7 +40,7 @@ def additive_extender(score: Additive, table: Table, max_parents: int, workers: 
         bench = benches.get()
         try:
             places = np.where(sets < columns, sets, -1).astype(np.int64)
-            _extend(places, others, node, design, stage, prior, bench, values, cancel)
+            _extend(places, others, node, design, prior, bench, values, cancel)
         finally:
             benches.put(bench)
         return values
@@ -55,7 +54,6 @@ def _extend(
     others: Integers,
     node: int,
     design: Design,
-    stage: Integers,
     prior: Precisions,
     bench: Bench,
     values: Floats,
@@ -78,7 +76,7 @@ def _extend(
             for subset in range((1 << width) - 1):
                 _regress_within(subset, family, width, chosen, evidence, design, prior, bench)
             for subset in range(1, 1 << width):
-                joint[subset] = _join_within(subset, family, width, stage, terms, evidence, joint)
+                joint[subset] = _join_within(subset, width, terms, evidence, joint)
             values[number, place] = joint[(1 << width) - 1] - joint[(1 << width) - 2]
 
 
@@ -111,16 +109,11 @@ def _regress_within(
 
 
 @inline_no_refcount
-def _join_within(
-    subset: int, family: Integers, width: int, stage: Integers, terms: Floats, evidence: Floats, joint: Floats
-) -> float:
+def _join_within(subset: int, width: int, terms: Floats, evidence: Floats, joint: Floats) -> float:
     """`F` of a subset of a family, from those of smaller ones."""
-    last, count = np.int64(-1), 0
+    count = 0
     for member in range(width):
         if subset >> member & 1:
-            last = max(last, stage[family[member]])
-    for member in range(width):
-        if subset >> member & 1 and stage[family[member]] == last:
             others = subset - (1 << member)
             terms[count] = evidence[member, others] + joint[others]
             count += 1

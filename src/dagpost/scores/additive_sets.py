@@ -2,8 +2,8 @@
 
 Each set of parents is regressed on once, for all children together (additive_regression.py). The evidence `R(c | P)` of
 a child waits in the entry of the result that its family has. Then `F` of every set is found from smaller ones,
-`F(S) = log mean over c of exp[F(S - c) + R(c | S - c)]`, over the columns of the last stage in `S`, and takes the place
-of the evidences; `F(P)` is taken off at the end (set_functions.py).
+`F(S) = log mean over c of exp[F(S - c) + R(c | S - c)]`, and takes the place of the evidences; `F(P)` is taken off at
+the end (set_functions.py).
 
 A task writes only its own entries and no sum crosses a task, so that threads change nothing, and a checkpoint may be
 written after any of them.
@@ -14,16 +14,20 @@ from __future__ import annotations
 import math
 import queue
 from functools import partial
+from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.progress import Reporter
+from dagpost._tools.spelling import bare
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
+from dagpost.families.numbering import family_count
 from dagpost.scores.additive_columns import Design, Features, design_of, features_of
 from dagpost.scores.additive_regression import Bench, Precisions, bench_for, find_evidence
 from dagpost.scores.set_functions import (
@@ -42,30 +46,36 @@ if TYPE_CHECKING:
     from dagpost.scores.additive import Additive
 
 
-class Needs(NamedTuple):
-    """Which evidences are needed: of `modelled` children, with parents of no later `stage`.
+class Others(NamedTuple):
+    """Where the evidences of columns wait whose scores are not wanted: each has a row, -1 where they are.
 
-    Of sets of as many columns as parents may be, only where they, or the child, are wanted. A set has at most so many
+    Of sets of as many columns as parents may be, only those with a wanted column count. Where the wanted ones are the
+    last, these come last among the sets of their size: the first `skipped` have no place. A set has at most so many
     ordinary columns and indicators of regimes, which are `exclusive`, as `limits` says.
     """
 
-    modelled: Flags
-    wanted: Flags
-    stage: Integers
+    row: Integers
+    values: Floats
+    skipped: int
     exclusive: Flags
     limits: Integers
 
 
-def needs_of(score: Additive, table: Table, wanted: tuple[int, ...]) -> Needs:
-    """What the scores of some columns need.
-
-    Where all of those come after every other column, what is known of the others before cancels.
-    """
-    columns, stage = len(table.names), score.stage_of(table.names)
-    chosen = np.isin(np.arange(columns), wanted)
-    last = stage[~chosen].max(initial=-1) < stage[chosen].min()
-    limits = (columns, columns) if table.limits is None else table.limits
-    return Needs(chosen if last else np.ones_like(chosen), chosen, stage, table.exclusive, np.array(limits))
+def others_for(table: Table, wanted: tuple[int, ...], max_parents: int) -> Others:
+    """Room for the evidences of the columns that are not wanted."""
+    columns = len(table.names)
+    row, lowest = np.full(columns, -1, dtype=np.int64), columns - len(wanted)
+    others = np.setdiff1d(np.arange(columns), wanted)
+    row[others] = np.arange(len(others))
+    skipped = comb(lowest - 1, max_parents) if lowest and sorted(wanted) == list(range(lowest, columns)) else 0
+    width = family_count(columns - 1, max_parents) - skipped
+    memory.require(
+        8 * len(others) * width,
+        f"Evidences of {len(others)} columns beside {len(wanted)} that are scored",
+        f"Use a smaller {bare('max_parents')}, or leave the columns fewer candidates.",
+    )
+    limits = np.array((columns, columns) if table.limits is None else table.limits, dtype=np.int64)
+    return Others(row, np.zeros((len(others), width)), skipped, table.exclusive, limits)
 
 
 def fill_additive(
@@ -83,24 +93,18 @@ def fill_additive(
     runs, tasks = runs_of(table.interventions, columns, nodes), tasks_of(columns, max(max_parents, 1))
     with reporter.stage("local scores", len(runs) * (len(tasks) + 1) + len(nodes)) as stage:
         for number, run in enumerate(runs):
-            design, needs = design_of_run(table, features, run), needs_of(score, table, run.nodes)
-            rows = np.flatnonzero(needs.modelled).tolist()
-            # Columns that are not wanted have evidences too, and runs must not write over each other's scores.
-            whole = values if rows == list(nodes) == list(run.nodes) else np.zeros((len(rows), values.shape[1]))
-            row_of = {node: place for place, node in enumerate(rows)}
-            target = target_of(whole, columns, row_of, max_parents, 1)
-            saved = checkpoint.stage(f"local scores, run {number}", tasks, running=partial(_written, target))
+            design, others = design_of_run(table, features, run), others_for(table, run.nodes, max_parents)
+            target = target_of(values, columns, {node: nodes.index(node) for node in run.nodes}, max_parents, 1)
+            written = [*(values[nodes.index(node)] for node in run.nodes), others.values]
+            saved = checkpoint.stage(f"local scores, run {number}", tasks, running=partial(list, written))
             stage.advance(len(saved.finished))
             benches = benches_for(design, max_parents, engine.workers)
-            visit = partial(_visit, design, needs, prior, target, benches)
+            visit = partial(_visit, design, others, prior, target, benches)
             for _ in saved.run(engine, visit, [*saved.finished, *saved.left]):
                 stage.advance(1)
-            for _ in engine.run(partial(_join_all, needs, target), [number]):
+            for _ in engine.run(partial(_join_all, others, target), [number]):
                 stage.advance(1)
             subtract_bases(dict.fromkeys(run.nodes, 0), target, engine, stage)
-            if whole is not values:
-                for node in run.nodes:
-                    values[nodes.index(node)] = whole[row_of[node]]
 
 
 def precisions_of(score: Additive) -> Precisions:
@@ -121,18 +125,13 @@ def benches_for(design: Design, max_parents: int, workers: int) -> queue.SimpleQ
     return benches
 
 
-def _written(target: Target) -> list[Floats]:
-    """What tasks write."""
-    return [target.values]
-
-
-def _join_all(needs: Needs, target: Target, _: int, cancel: Integers) -> None:
-    _join(needs, target, cancel)
+def _join_all(others: Others, target: Target, _: int, cancel: Integers) -> None:
+    _join(others, target, cancel)
 
 
 def _visit(
     design: Design,
-    needs: Needs,
+    others: Others,
     prior: Precisions,
     target: Target,
     benches: queue.SimpleQueue[Bench],
@@ -141,7 +140,7 @@ def _visit(
 ) -> None:
     bench = benches.get()
     try:
-        _regress(*task, design, needs, prior, target, bench, cancel)
+        _regress(*task, design, others, prior, target, bench, cancel)
     finally:
         benches.put(bench)
 
@@ -152,7 +151,7 @@ def _regress(
     first: int,
     last: int,
     design: Design,
-    needs: Needs,
+    others: Others,
     prior: Precisions,
     target: Target,
     bench: Bench,
@@ -163,16 +162,16 @@ def _regress(
     path = np.zeros(most + 2, dtype=np.int64)
     path[0] = top
     if top == 0:
-        _regress_on(path, 0, design, needs, prior, target, bench)
+        _regress_on(path, 0, design, others, prior, target, bench)
     if most > 0 and first == top - 1:
-        _regress_on(path, 1, design, needs, prior, target, bench)
+        _regress_on(path, 1, design, others, prior, target, bench)
     size, following = 1, first
     while most > 1 and cancel[0] == 0:
         if size < most and following >= (last if size == 1 else 0):
             path[size] = following
-            if _is_of_interest(path, size + 1, needs):
+            if _is_of_interest(path, size + 1, others):
                 size += 1
-                _regress_on(path, size, design, needs, prior, target, bench)
+                _regress_on(path, size, design, others, prior, target, bench)
             following -= 1
         elif size > 1:
             size -= 1
@@ -182,26 +181,32 @@ def _regress(
 
 
 @inline_no_refcount
-def _is_of_interest(path: Integers, size: int, needs: Needs) -> bool:
-    """Whether a set has no more ordinary columns, and no more indicators, than parent sets of interest have."""
-    indicators = 0
+def _is_of_interest(path: Integers, size: int, others: Others) -> bool:
+    """Whether a set is a parent set of interest, or one with its child in the place of an indicator."""
+    indicators = _indicators(path, size, others)
+    return size - indicators <= others.limits[0] + 1 and indicators <= others.limits[1]
+
+
+@inline_no_refcount
+def _indicators(path: Integers, size: int, others: Others) -> int:
+    """How many columns of a set are indicators of regimes."""
+    found = 0
     for place in range(size):
-        indicators += 1 if needs.exclusive[path[place]] else 0
-    return bool(size - indicators <= needs.limits[0] and indicators <= needs.limits[1])
+        found += 1 if others.exclusive[path[place]] else 0
+    return found
 
 
 @inline_no_refcount
 def _regress_on(
-    path: Integers, size: int, design: Design, needs: Needs, prior: Precisions, target: Target, bench: Bench
+    path: Integers, size: int, design: Design, others: Others, prior: Precisions, target: Target, bench: Bench
 ) -> None:
     """Regress every column that may need it on a set, whose columns stand from the highest down."""
-    last_stage, wanted = np.int64(0), size < target.max_size - 1
+    wanted, count = size < target.max_size - 1, 0
+    crowded = size - _indicators(path, size, others) > others.limits[0]
     for place in range(size):
-        wanted = wanted or needs.wanted[path[place]]
-        last_stage = max(last_stage, needs.stage[path[place]])
-    count = 0
-    for child in range(needs.stage.size):
-        own = needs.modelled[child] and needs.stage[child] >= last_stage and (wanted or needs.wanted[child])
+        wanted = wanted or target.row[path[place]] >= 0
+    for child in range(target.row.size):
+        own = (wanted or target.row[child] >= 0) and (not crowded or others.exclusive[child])
         for place in range(size):
             own = own and path[place] != child
         if own:
@@ -217,11 +222,15 @@ def _regress_on(
             # Columns above the child are numbered one lower without it.
             member = path[size - 1 - rank]
             number += target.binomial[member - (1 if member > child else 0), rank + 1]
-        target.values[target.row[child], number] = bench.evidence[place]
+        if target.row[child] >= 0:
+            target.values[target.row[child], number] = bench.evidence[place]
+        else:
+            number -= others.skipped if size == target.max_size - 1 else 0
+            others.values[others.row[child], number] = bench.evidence[place]
 
 
 @kernel
-def _join(needs: Needs, target: Target, cancel: Integers) -> None:
+def _join(others: Others, target: Target, cancel: Integers) -> None:
     """`F` of every set, from the evidences that wait in the entries of its families; then it takes their place."""
     universe, number = target.row.size, 0
     nodes, terms = np.empty(target.max_size + 1, dtype=np.int64), np.empty(target.max_size + 1)
@@ -232,12 +241,11 @@ def _join(needs: Needs, target: Target, cancel: Integers) -> None:
         while more:
             if cancel[0] != 0:
                 return
-            last, wanted = np.int64(-1), size < target.max_size
+            wanted = size < target.max_size
             for rank in range(size):
-                wanted = wanted or needs.wanted[nodes[rank]]
-                last = max(last, needs.stage[nodes[rank]])
+                wanted = wanted or target.row[nodes[rank]] >= 0
             if wanted:
-                value = _join_set(nodes, size, last, terms, needs, target) if size > 0 else 0.0
+                value = _join_set(nodes, size, terms, others, target) if size > 0 else 0.0
                 if size < target.max_size:
                     target.base[0, number] = value
                 write_set(nodes, size, value, target)
@@ -246,24 +254,27 @@ def _join(needs: Needs, target: Target, cancel: Integers) -> None:
 
 
 @inline_no_refcount
-def _join_set(nodes: Integers, size: int, last: np.int64, terms: Floats, needs: Needs, target: Target) -> float:
-    """The mean over the columns of the last stage: what is known of the others, and of this one given them."""
+def _join_set(nodes: Integers, size: int, terms: Floats, others: Others, target: Target) -> float:
+    """The mean over the columns of a set: what is known of the others, and of this one given them."""
     above, without = np.int64(0), np.int64(0)
     for rank in range(1, size):
         above += target.binomial[nodes[rank] - 1, rank]
         without += target.binomial[nodes[rank], rank]
-    below, count = np.int64(0), 0
+    below = np.int64(0)
     for rank in range(size):
         node = nodes[rank]
-        if needs.stage[node] == last and needs.modelled[node]:
-            evidence = target.values[target.row[node], target.parent_offset[size - 1] + below + above]
-            terms[count] = evidence + target.base[0, target.node_offset[size - 1] + below + without]
-            count += 1
+        family = target.parent_offset[size - 1] + below + above
+        terms[rank] = target.base[0, target.node_offset[size - 1] + below + without]
+        if target.row[node] >= 0:
+            terms[rank] += target.values[target.row[node], family]
+        else:
+            family -= others.skipped if size == target.max_size else 0
+            terms[rank] += others.values[others.row[node], family]
         below += target.binomial[node, rank + 1]
         if rank + 1 < size:
             above -= target.binomial[nodes[rank + 1] - 1, rank + 1]
             without -= target.binomial[nodes[rank + 1], rank + 1]
-    return log_mean(terms, count) if count > 0 else 0.0
+    return log_mean(terms, size)
 
 
 @inline_no_refcount

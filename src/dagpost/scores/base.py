@@ -255,11 +255,6 @@ class Score:
         del table
         return ()
 
-    def in_stages(self, stages: Sequence[Sequence[str]]) -> Score:
-        """The score that knows which columns come first, in groups of names; itself, if that says nothing to it."""
-        del stages
-        return self
-
     def settled(self, table: Table) -> Score:
         """The score whose prior no longer depends on the cells of a table with gaps; itself, if it never did."""
         del table

@@ -108,10 +108,6 @@ class Committee(Score):
     def _scores(self) -> tuple[Score, ...]:
         return self.members  # type: ignore[return-value]
 
-    def in_stages(self, stages: Sequence[Sequence[str]]) -> Committee:
-        """The members that know which columns come first."""
-        return replace(self, members=tuple(own.in_stages(stages) for own in self._scores))
-
     @property
     def labels(self) -> tuple[str, ...]:
         """What the members are called: by their kinds, or in full where two are of one kind."""

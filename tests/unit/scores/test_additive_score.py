@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from tests.naive import additive as naive
-from tests.tools.broken_off import Stopped, StoppingEngine, eager
 from tests.tools.kinds_of_columns import table_of_kinds
 
 from dagpost import Additive, DagPosterior, local_scores
-from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError
 
 
@@ -84,18 +81,6 @@ def test_questions_about_values_are_refused_with_the_scores_that_answer_them(
         ask(model, clinic)
 
 
-def test_what_comes_first_is_a_matter_of_rules_and_no_setting(clinic: pd.DataFrame, tmp_path: Path) -> None:
-    model = DagPosterior("additive", tiers=[["age", "site"], ["value", "grade"]], seed=1).fit(clinic)
-    assert model.fitted_.score == Additive().in_stages([["age", "site"], ["value", "grade"]])
-    assert "stages" not in repr(model.fitted_.score) + str(model.fitted_.settings)
-    model.save(tmp_path / "model.dagpost")
-    found = DagPosterior.load(tmp_path / "model.dagpost")
-    pd.testing.assert_frame_equal(found.edge_probabilities_, model.edge_probabilities_)
-    # Fitted anew, it finds out again.
-    assert found.fit(clinic).log_evidence_ == pytest.approx(model.log_evidence_)
-    assert DagPosterior(model.fitted_.score, seed=1).fit(clinic).fitted_.score == Additive()
-
-
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("kinds", [("number",), ("number", "nominal", "ordered")])
 def test_a_table_of_a_row_or_a_column_is_scored(kinds: tuple[str, ...], rows: int) -> None:
@@ -122,31 +107,3 @@ def test_words_name_the_settings() -> None:
     assert "2 and 0.25 times" in said.in_detail()
     assert all([said.assumes(), said.in_words(), said.summary, said.citation])
     assert [other.setting for other in said.alternatives()] == [Additive(own, 0.25) for own in (0.25, 1.0, 4.0)]
-
-
-def test_stages_name_every_column() -> None:
-    with pytest.raises(InputError, match=r"stages of Additive must name every column\. 'v1' is missing"):
-        local_scores(table_of_kinds(("number", "number"), 10, 1), Additive().in_stages([["v0"], ["v2"]]))
-
-
-@pytest.mark.parametrize("extra", [False, True])
-def test_scores_that_are_broken_off_anywhere_are_the_same(extra: bool, tmp_path: Path) -> None:
-    """Also where several columns were set, each in rows of its own."""
-    table = table_of_kinds(("number", "nominal", "rounded", "ordered", "number"), 40, 2, extra=extra)
-
-    def attempt(engine: ThreadEngine, folder: Path) -> np.ndarray:
-        with eager(folder).task("fit", {}) as kept:
-            return local_scores(table, "additive", 3, engine=engine, checkpoint=kept).values
-
-    whole = local_scores(table, "additive", 3, engine=ThreadEngine(1)).values
-    counting = StoppingEngine(10**6)
-    np.testing.assert_array_equal(attempt(counting, tmp_path / "counting"), whole)
-    results = 10**6 - int(counting.left)
-    for place in range(1, results, max(results // 6, 1)):
-        with pytest.raises(Stopped):
-            attempt(StoppingEngine(place), tmp_path / str(place))
-        again = StoppingEngine(10**6)
-        np.testing.assert_array_equal(attempt(again, tmp_path / str(place)), whole)
-        # What was finished is not done again, but for what ties the sets of each run together.
-        runs = 1 if not extra else 5
-        assert 10**6 - int(again.left) <= results - place + 2 + 6 * runs
