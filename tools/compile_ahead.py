@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+#: The kernels are those of the checkout that this file is in, whichever one is installed.
+SOURCE = Path(__file__).resolve().parents[1] / "src"
 PROCESSOR = "x86-64-v3" if platform.machine().lower() in ("x86_64", "amd64") else "generic"
 FIT = ["fit", "coronary.csv", "--counts", "counts"]
 COMMANDS = [
@@ -43,6 +45,7 @@ def main() -> None:
 
 
 def _write(folder: Path) -> None:
+    sys.path.insert(0, str(SOURCE))
     from dagpost._tools.kernels import Kernel
     from dagpost._tools.shipped import save
 

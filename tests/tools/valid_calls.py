@@ -326,6 +326,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "BDe": (_scored(made, dagpost.BDe), {}),
         "BGe": (_scored(made, dagpost.BGe, small_numbers()), {}),
         "ConditionalGaussian": (_scored(made, dagpost.ConditionalGaussian, mixed), {}),
+        "Additive": (_scored(made, dagpost.Additive, mixed), {}),
         "Committee": (lambda **own: dagpost.DagPosterior(dagpost.Committee(**own)).fit(small_numbers()), {}),
         "LatentGaussian": (_scored(made, dagpost.LatentGaussian, small_numbers()), {}),
         "CustomScore": (_scored(made, dagpost.CustomScore), {"function": _nothing}),

@@ -10,8 +10,9 @@
 #'   logicals are levels. Integers and numbers are taken as the guide says: few
 #'   different values are levels. `NA` is a gap.
 #' @param score How well a parent set explains a column: `"auto"`, `"bdeu"`,
-#'   `"bde"`, `"k2"`, `"bic"`, `"bge"` (numbers), `"conditional-gaussian"` or
-#'   `"latent-gaussian"` (both), or `setting("BDeu", 10)`; see [setting()].
+#'   `"bde"`, `"k2"`, `"bic"`, `"bge"` (numbers), `"conditional-gaussian"`,
+#'   `"latent-gaussian"`, `"additive"` or `"committee"` (both), or
+#'   `setting("BDeu", 10)`; see [setting()].
 #' @param prior The weight of a parent set before the data: `"auto"` (averaged
 #'   over how many edges there are, where that is quick), `"uniform"`,
 #'   `"indegree"`, or `setting("EdgePrior", 0.1)`.

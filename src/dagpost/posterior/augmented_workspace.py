@@ -241,8 +241,9 @@ def refuse_gaps_that_stay(study: Study) -> None:
 
 
 def _without_completer(score: Score, table: Table) -> InputError:
+    many = "one gap" if table.gap_count == 1 else f"{table.gap_count:,} gaps"
     return InputError(
-        f"The score {(score.name or score)!r} cannot complete the {table.gap_count:,} gaps of the table. Drop the "
+        f"The score {(score.name or score)!r} cannot complete the {many} of the table. Drop the "
         f"incomplete rows ({setting('missing', 'drop')}), give gaps a level of their own "
         f"({setting('missing', 'level')}), or use a score that completes them."
     )

@@ -127,9 +127,7 @@ def python_code(content: Content) -> str | None:
             continue
         described = asked.choices.get(key)
         if isinstance(described, Mapping):
-            kind, given = _settings_changed(described, _REGISTRIES[key])
-            imports.add(kind)
-            arguments.append(f"{key}={kind}({_named(given)}),")
+            arguments.append(f"{key}={_made(described, _REGISTRIES[key], imports)},")
         elif described not in (None, "auto"):
             arguments.append(f"{key}={described!r},")
     arguments += [f"{key}={value!r}," for key, value in (*asked.plain.items(), *_as_python(asked.rules).items())]
@@ -154,6 +152,17 @@ def python_code(content: Content) -> str | None:
     if content.observations is None:
         fit = "model.fit_scores(scores)  # the local scores, as read_jkl or local_scores gives them"
     return "\n".join([f"from dagpost import {', '.join(sorted(imports))}", "", *lines, fit, *_end(content)])
+
+
+def _made(described: Any, registry: Registry[Any], imports: set[str]) -> str:
+    """The expression that makes a choice, and choices within it; the classes that it needs are added to `imports`."""
+    if isinstance(described, list | tuple):
+        return f"[{', '.join(_made(own, registry, imports) for own in described)}]"
+    if not isinstance(described, Mapping):
+        return repr(described)
+    kind, given = _settings_changed(described, registry)
+    imports.add(kind)
+    return f"{kind}({', '.join(f'{key}={_made(value, registry, imports)}' for key, value in given.items())})"
 
 
 def _from_scores(content: Content, key: str) -> bool:

@@ -146,8 +146,9 @@ def _refuse_gaps(table: Table) -> None:
     """Refuse gaps, and numbers of which only a limit is known."""
     table.refuse_other_than("mixed")
     if table.gap_count:
+        cells = "one cell of the table has" if table.gap_count == 1 else f"{table.gap_count:,} cells of the table have"
         raise InputError(
-            f"The additive score takes complete rows only, and {table.gap_count:,} cells of the table have no value. "
+            f"The additive score takes complete rows only, and {cells} no value. "
             f"Drop the incomplete rows ({setting('missing', 'drop')}), or give gaps a level of their own "
             f"({setting('missing', 'level')})."
         )

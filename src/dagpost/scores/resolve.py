@@ -14,6 +14,7 @@ from dagpost._tools.text import shown
 from dagpost.data.conversion import TableLike, as_table
 from dagpost.data.table import Table
 from dagpost.errors import InputError
+from dagpost.scores.additive import Additive
 from dagpost.scores.automatic import AUTO, AVERAGED
 from dagpost.scores.base import Score
 from dagpost.scores.bdeu import BDeu
@@ -115,10 +116,14 @@ def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
         known = [
             kind.__name__ for kind in SCORES.classes().values() if kind.parameter_prior is not Score.parameter_prior
         ]
-        raise InputError(
-            f"{what} the prior of the parameters behind a score, and {shown(chosen.name or score)} does not say which "
-            f"it is. Fit with a score that does: {', '.join(known)}."
+        reason = (
+            f"The score {shown(chosen.name)} gives the structure alone: it does not predict values yet, nor what follows "
+            "if a column is set."
+            if isinstance(chosen, Additive)
+            else f"{what} the prior of the parameters behind a score, and {shown(chosen.name or score)} does not say "
+            "which it is."
         )
+        raise InputError(f"{reason} Fit with a score that does: {', '.join(known)}.")
     return prior
 
 
