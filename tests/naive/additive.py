@@ -29,7 +29,7 @@ Matrix = NDArray[np.float64]
 
 INTERCEPT = 100.0
 NEGLIGIBLE = 1e-6
-MOST_EFFECTS = 20
+MOST_EFFECTS, MOST_WITH_TIES = 20, 60
 
 
 class Features(NamedTuple):
@@ -103,16 +103,19 @@ def curve_of(x: Matrix, times: Sequence[int]) -> Matrix:
 def contrasts_of(codes: NDArray[np.integer], times: Sequence[int]) -> Matrix:
     """Levels against those before them (Helmert), of length 1 and then times the root of 2, among those that occur.
 
-    Of more than `MOST_EFFECTS`, those that are not more frequent than the last of so many are one level.
+    Of more than `MOST_EFFECTS`, those that are less frequent than the last of so many are one level; so are those that
+    are as frequent as that one, where more than `MOST_WITH_TIES` would be left.
     """
     each: Counter[int] = Counter()
     for code, count in zip(codes.tolist(), times, strict=True):
         each[code] += count
     seen = sorted(code for code, count in each.items() if count)
     rare = sorted((each[code] for code in seen), reverse=True)[MOST_EFFECTS - 1] if len(seen) > MOST_EFFECTS else 0
-    groups = [[code] for code in seen if each[code] > rare]
-    if rare:
-        groups.append([code for code in seen if each[code] <= rare])
+    if sum(each[code] >= rare for code in seen) > MOST_WITH_TIES:
+        rare += 1
+    groups = [[code] for code in seen if each[code] >= rare]
+    if len(groups) < len(seen):
+        groups.append([code for code in seen if each[code] < rare])
     contrasts = np.zeros((len(codes), max(len(groups) - 1, 0)))
     for place in range(1, len(groups)):
         own = np.zeros(len(groups))

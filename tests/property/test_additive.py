@@ -122,12 +122,12 @@ def test_the_order_of_levels_matters_only_where_they_have_one(table: Table, seed
     np.testing.assert_allclose(found, scores_of(table), rtol=1e-10, atol=1e-9)
 
 
-@pytest.mark.parametrize("levels", [25, 60])
+@pytest.mark.parametrize("levels", [25, 60, 90])
 def test_what_many_levels_are_called_does_not_matter(levels: int) -> None:
     """Although the rarer ones share an effect, and which are rarer is not clear where they tie."""
     generator = np.random.default_rng(levels)
-    codes = np.concatenate([np.arange(60), generator.integers(0, 60, 40)]) % levels
-    numbers = generator.normal(size=(2, 100)) + codes % 3
+    codes = np.concatenate([np.arange(90), generator.integers(0, 90, 40)]) % levels
+    numbers = generator.normal(size=(2, 130)) + codes % 3
     names = tuple(f"level {code}" for code in range(levels))
     found = []
     for _ in range(3):
@@ -246,6 +246,7 @@ def hard_tables() -> dict[str, Table]:
         "the other way round": (level, number, -number),
         "a level is the number": (np.digitize(number, (-0.5, 0.5)), np.digitize(number, (-0.5, 0.5)) * 1.0, other),
         "a row a level": (np.arange(60), number, other),
+        "more levels than rows would tell apart": (np.arange(60) % 30, number, other),
         "many levels, some of them rare": (np.minimum(np.arange(60) * 7 % 60, 29), number, other),
         "as many levels as have effects of their own": (np.arange(60) % 20, number, other),
         "a level of one row": ((np.arange(60) == 7) * 1, number, other),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -246,9 +247,11 @@ def test_what_a_committee_cannot_do_is_refused_with_a_way_out() -> None:
     for members in ([BGe(), BGe()], ["bdeu:average"], [BDeu("average"), BGe()], 3):
         with pytest.raises(InputError):
             Committee(members)
-    for weights in ([1.0], [1.0, 0.0], "half", [1.0, -1.0]):
+    hard = ([math.nan, 1.0], [math.inf, 1.0], [1e-320, 1e300], [10**400, 1])
+    for weights in ([1.0], [1.0, 0.0], "half", [1.0, -1.0], np.ones((2, 2)), *hard):
         with pytest.raises(InputError, match="weights"):
             Committee(NUMBERS, weights)
+    assert Committee(NUMBERS, list(np.array([1, 3]))).shares == (0.25, 0.75)
 
 
 def test_a_recipe_that_cuts_a_column_cuts_it_for_every_member() -> None:

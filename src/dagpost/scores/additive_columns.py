@@ -24,8 +24,9 @@ from dagpost.data.table import Table
 #: A level in no order has an effect of its own, with the variance of this many slopes: two levels are then as far from
 #: each other beforehand as the halves of a column of numbers.
 _LEVEL_SCALE = math.sqrt(2.0)
-#: Levels in no order that are rarer than the most frequent ones share an effect.
-_MOST_EFFECTS = 20
+#: Levels in no order that are rarer than this many others share an effect; of those that tie for the last place, all
+#: have their own, as long as there are not too many then.
+_MOST_EFFECTS, _MOST_WITH_TIES = 20, 60
 #: Curves that are this much smaller than the largest are what rounding left of nothing.
 _NO_CURVE = 1e-6
 _ROWS_AT_A_TIME = 50_000
@@ -88,9 +89,10 @@ def _of_column(
 
 def _contrasts(each: Floats) -> Floats:
     """The features of levels that occur so often, such that every one has an effect of the same variance."""
-    # Those that are as rare as each other share an effect together, whatever they are called.
     limit = np.sort(each)[-_MOST_EFFECTS] if len(each) > _MOST_EFFECTS else 0.0
-    effect = np.where(each > limit, np.cumsum(each > limit) - 1, int((each > limit).sum()))
+    # Levels that are as rare as each other are treated alike, whatever they are called.
+    apart = each >= limit if (each >= limit).sum() <= _MOST_WITH_TIES else each > limit
+    effect = np.where(apart, np.cumsum(apart) - 1, int(apart.sum()))
     count = int(effect.max(initial=0)) + 1
     # An orthonormal basis of all contrasts (Helmert's).
     basis = np.zeros((count, count - 1))

@@ -18,6 +18,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dagpost._tools.alternatives import Alternative
@@ -38,6 +39,8 @@ KIND = "kind of model"
 _OWNER = "Committee"
 _LEVELS, _BINNED = BDeu(5.0), BDeu(5.0, bins=4)
 _Choices = Sequence[tuple[int, dict[Score, float]]]
+#: Weights so large can still be added up.
+_LARGEST = 1e300
 #: Up to so many observations, bins see too little to have a vote.
 _FEW = 3_000
 #: Who is on the committee where nobody says it, with which weights, from how many observations on: for tables of
@@ -88,10 +91,12 @@ class Committee(Score):
         given = self.weights
         if given is None:
             return
-        numbers = isinstance(given, list | tuple) and all(isinstance(own, int | float) and own > 0.0 for own in given)
-        if not numbers or len(given) != len(members) or not math.isfinite(sum(given)):
+        several = isinstance(given, list | tuple) and all(isinstance(own, Real) for own in given)
+        numbers = [float(own) for own in given if 0.0 < own <= _LARGEST] if several else []
+        shares = tuple(own / sum(numbers) for own in numbers)
+        if not several or not len(given) == len(members) == len(shares) or min(shares, default=1.0) == 0.0:
             raise refusal(given, "weights", _OWNER, f"as many numbers above 0 as there are members, {len(members)}")
-        object.__setattr__(self, "weights", tuple(own / sum(given) for own in given))
+        object.__setattr__(self, "weights", shares)
 
     @property
     def columns(self) -> Columns:  # type: ignore[override]

@@ -42,6 +42,15 @@ def test_a_curve_is_found_where_no_line_is(clinic: pd.DataFrame, model: DagPoste
     assert edges.loc["age", "site"] + edges.loc["site", "age"] < 0.2
 
 
+@pytest.mark.parametrize("levels", [20, 21, 60])
+def test_many_levels_that_are_equally_frequent_keep_their_effects(levels: int) -> None:
+    site = np.repeat(np.arange(levels), 20)
+    generator = np.random.default_rng(levels)
+    value = generator.normal(size=levels)[site] + generator.normal(size=len(site))
+    edges = DagPosterior("additive").fit(pd.DataFrame({"site": site.astype(str), "value": value}))
+    assert edges.edge_probabilities_.to_numpy().sum() > 0.99
+
+
 @pytest.mark.parametrize("missing", [None, "augment"])
 @pytest.mark.parametrize("columns", [["age", "value", "site"], ["site", "grade"]])
 def test_a_fit_of_a_table_with_gaps_is_refused_and_names_what_to_do(
