@@ -11,7 +11,7 @@ from real ones. `prior`: graphs drawn from the prior itself (both in world_check
 
 Every setting is measured on the same tables. `--seeds choosing` are for whoever tries scores, priors and constants;
 `--seeds reported` are for what is then published, and for nothing else. The output says which were used; `--json` keeps
-the figures of every table.
+the figures, the answer and the truth of every table (committees.py reads them).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from benchmarks.world_measures import (
     table_text,
     total,
 )
-from benchmarks.world_tables import PURPOSES, SEED, WORLDS, draw_case
+from benchmarks.world_tables import FEWEST, MOST, PURPOSES, SEED, WORLDS, draw_case
 
 from dagpost import DagpostError
 
@@ -65,13 +65,15 @@ class Job(NamedTuple):
     number: int
     seed: int
     settings: Settings
+    columns: tuple[int, int]
 
 
 def structure(job: Job) -> dict[str, Any]:
     """Draw the table, fit it, compare with its truth."""
-    case = draw_case(job.purpose, job.world, job.rows, job.number, job.seed)
-    about = {"world": job.world, "rows": job.rows, "number": job.number}
-    return compare(about, case.frame, case.network.truth(), job.settings)
+    case = draw_case(job.purpose, job.world, job.rows, job.number, job.seed, job.columns)
+    about, network = {"world": job.world, "rows": job.rows, "number": job.number}, case.network
+    exogenous = [network.names[node] for node in network.exogenous]
+    return compare(about, case.frame, network.truth(), job.settings, exogenous)
 
 
 def show_structure(found: Iterable[Mapping[str, Any]]) -> str:
@@ -134,7 +136,7 @@ def work(options: argparse.Namespace) -> tuple[Callable[[Any], dict[str, Any]], 
     if options.what == "prior":
         return prior_check, prior_jobs(*key, options.tables, settings), show_prior
     jobs = [
-        Job(options.seeds, world, rows, number, options.seed, own)
+        Job(options.seeds, world, rows, number, options.seed, own, tuple(options.columns))
         for world, rows, own, number in product(
             chosen_worlds(options.world), options.rows, settings, range(options.tables)
         )
@@ -163,6 +165,7 @@ def parser_of_options() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", choices=[*PURPOSES], default="choosing", help="what the tables are for")
     parser.add_argument("--seed", type=int, default=SEED, help=f"another family of tables; {SEED}")
     parser.add_argument("--bins", type=int, help="how many levels numbers are cut into where a score needs levels")
+    parser.add_argument("--columns", nargs=2, type=int, default=[FEWEST, MOST], metavar=("FEWEST", "MOST"))
     parser.add_argument("--max-parents", type=int, default=5)
     parser.add_argument("--samples", type=int, default=4_000, help="draws that directions are worked out from")
     parser.add_argument(
@@ -199,7 +202,7 @@ def main() -> None:
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         written = {"machine": description | {"load_after": load()}, "options": asked, "tables": found}
-        options.json.write_text(json.dumps(written, indent=1, default=str) + "\n")
+        options.json.write_text(json.dumps(written, default=str) + "\n")
         print(f"Written to {options.json}")
 
 

@@ -13,7 +13,7 @@ import pytest
 from benchmarks import worlds
 from benchmarks.world_checks import ARITIES, UnrelatedJob, empty_table, prior_jobs, shuffled, unrelated_jobs
 from benchmarks.world_fits import Settings
-from benchmarks.world_measures import answers, figures_of, total
+from benchmarks.world_measures import Answer, answer_of, figures_of, total
 from benchmarks.world_networks import Truth, compelled_edges
 
 from dagpost import DagPosterior, prior_edges
@@ -41,7 +41,7 @@ def matrix(values: dict[tuple[int, int], float]) -> np.ndarray:
 
 def test_losses_and_pairs_of_an_answer_are_those_by_hand() -> None:
     joined = matrix({(0, 1): 0.8, (1, 2): 1.0, (2, 3): 0.3, (0, 2): 0.95, (0, 3): 0.5, (1, 3): 0.0})
-    found = figures_of(TRUTH, joined, np.zeros((4, 4), dtype=bool))
+    found = figures_of(TRUTH, Answer(joined, np.zeros((4, 4))))
     given = 0.8, 0.999, 0.3, 0.05, 0.5, 0.999
     assert found["log_loss"] == pytest.approx(-sum(math.log(own) for own in given))
     assert found["squares"] == pytest.approx(0.04 + 0.0 + 0.49 + 0.9025 + 0.25 + 0.0)
@@ -56,17 +56,20 @@ def test_losses_and_pairs_of_an_answer_are_those_by_hand() -> None:
 
 
 def test_clear_directions_are_right_lucky_or_wrong() -> None:
-    clear = np.zeros((4, 4), dtype=bool)
+    compelled = np.zeros((4, 4))
     # Compelled and found; as in the truth, but not compelled; reversed; not there.
     for edge in ((1, 2), (0, 1), (2, 3), (0, 3)):
-        clear[edge] = True
-    found = figures_of(TRUTH, matrix({(1, 2): 1.0}), clear)
+        compelled[edge] = 0.75
+    # Not clear: compelled in less than nine tenths; of a pair that is not likely joined.
+    compelled[0, 2], compelled[1, 3] = 0.7, 0.4
+    joined = matrix({(1, 2): 0.8, (0, 1): 0.8, (2, 3): 0.75, (0, 3): 0.8, (0, 2): 0.8, (1, 3): 0.4})
+    found = figures_of(TRUTH, Answer(joined, compelled))
     assert [found[name] for name in ("clear", "right", "wrong", "compelled")] == [4, 1, 2, 2]
 
 
 def test_tables_are_added_up_and_their_losses_averaged() -> None:
-    nothing = np.zeros((4, 4), dtype=bool)
-    parts = [figures_of(TRUTH, matrix({(0, 1): value}), nothing) | {"cpu_seconds": 1.0} for value in (0.5, 1.0)]
+    nothing = np.zeros((4, 4))
+    parts = [figures_of(TRUTH, Answer(matrix({(0, 1): value}), nothing)) | {"cpu_seconds": 1.0} for value in (0.5, 1.0)]
     found = total(parts)
     losses = [part["log_loss"] / 6 for part in parts]
     assert found["log_loss"] == pytest.approx(np.mean(losses))
@@ -81,8 +84,9 @@ def test_clear_directions_of_a_model_are_read_with_its_pairs() -> None:
     frame = pd.DataFrame({"c": third, "constant": 1.0, "a": first, "b": second})
     with pytest.warns(match="constant"):
         model = DagPosterior("bge", prior="edge:0.1", samples=500, seed=1, progress=False).fit(frame)
-    joined, clear = answers(model, list(frame.columns))
-    assert np.argwhere(clear).tolist() == [[2, 0], [3, 0]]
+    answer = answer_of(model, list(frame.columns))
+    joined = answer.joined
+    assert np.argwhere(answer.clear).tolist() == [[2, 0], [3, 0]]
     # A column that was left out is said to be joined with nothing.
     assert not joined[1].any()
     assert np.allclose(joined, joined.T)
