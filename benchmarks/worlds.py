@@ -76,32 +76,35 @@ def structure(job: Job) -> dict[str, Any]:
     return compare(about, case.frame, network.truth(), job.settings, exogenous)
 
 
-def show_structure(found: Iterable[Mapping[str, Any]]) -> str:
+def show_structure(found: Iterable[Mapping[str, Any]], *, brief: bool = False) -> str:
     """Every world and number of rows, all worlds of a setting together, and calibration by tenths."""
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for own in found:
-        setting = own["score"], own["prior"]
-        for key in ((own["world"], f"{own['rows']:,}"), ("all", "all")):
+        setting, rows = (own["score"], own["prior"]), f"{own['rows']:,}"
+        for key in ((own["world"], rows), ("all", rows), ("all", "all")):
             groups.setdefault((*key, *setting), []).append(own)
     totals = {key: total(tables) for key, tables in groups.items()}
-    settings = {key[2:]: own for key, own in totals.items() if key[0] == "all"}
-    lines = [[*key, *cells(own)] for key, own in totals.items() if key[0] != "all"]
-    lines += [["all", "all", *key, *cells(own)] for key, own in settings.items()]
-    figures = table_text(("world", "rows", "score", "prior", *HEAD), lines)
+    settings = {key[2:]: own for key, own in totals.items() if key[:2] == ("all", "all")}
+    parts = []
+    if not brief:
+        lines = [[*key, *cells(own)] for key, own in totals.items() if key[0] != "all"]
+        lines += [[*key, *cells(own)] for key, own in totals.items() if key[0] == "all"]
+        parts.append(table_text(("world", "rows", "score", "prior", *HEAD), lines))
+    if len(settings) > 1 or brief:
+        parts.append(beside(totals, list(settings)))
     tenths = [[f"{k / TENTHS:.1f} to {(k + 1) / TENTHS:.1f}"] for k in range(TENTHS)]
     for own in settings.values():
         for line, cell in zip(tenths, calibration_cells(own), strict=True):
             line.append(cell)
-    if len(settings) > 1:
-        figures = f"{figures}\n\n{beside(totals, list(settings))}"
-    words = "Joined, by tenths of the probability: mean said → share true (pairs)"
     head = "probability", *(f"{score}, {prior}" for score, prior in settings)
-    return f"{figures}\n\n{words}:\n\n{table_text(head, tenths)}"
+    parts += ["Joined, by tenths of the probability: mean said → share true (pairs):", table_text(head, tenths)]
+    return "\n\n".join(parts)
 
 
 def beside(totals: Mapping[tuple[str, ...], Figures], settings: list[tuple[str, ...]]) -> str:
     """The settings beside each other, in worlds that all of them take."""
-    places = sorted(dict.fromkeys(key[:2] for key in totals), key=lambda place: place[0] == "all")
+    in_order = {world: number for number, world in enumerate((*WORLDS, "all"))}
+    places = sorted({key[:2] for key in totals}, key=lambda place: (in_order[place[0]], len(place[1]), place[1]))
     rows = [
         [*place, *brief_cells(totals[*place, *setting] for setting in settings)]
         for place in places
