@@ -80,11 +80,12 @@ class Case(NamedTuple):
 
 
 def seed_of(purpose: str, name: str, rows: int, number: int, seed: int = SEED) -> np.random.SeedSequence:
-    """All that a table depends on, beside its recipe.
+    """All that a table depends on, beside its recipe; whether something is told does not change it.
 
     >>> [seed_of(purpose, "cut-sparse", 300, 7).spawn_key[0] for purpose in ("choosing", "reported")]
     [0, 1]
     """
+    name = name.removesuffix("-told")
     return np.random.SeedSequence(seed, spawn_key=(PURPOSES[purpose], zlib.crc32(name.encode()), rows, number))
 
 

@@ -104,7 +104,12 @@ def show_structure(found: Iterable[Mapping[str, Any]], *, brief: bool = False) -
 def beside(totals: Mapping[tuple[str, ...], Figures], settings: list[tuple[str, ...]]) -> str:
     """The settings beside each other, in worlds that all of them take."""
     in_order = {world: number for number, world in enumerate((*WORLDS, "all"))}
-    places = sorted({key[:2] for key in totals}, key=lambda place: (in_order[place[0]], len(place[1]), place[1]))
+
+    def order(place: tuple[str, ...]) -> tuple[Any, ...]:
+        world, rows = place
+        return in_order[world], rows == "all", len(rows), rows
+
+    places = sorted({key[:2] for key in totals}, key=order)
     rows = [
         [*place, *brief_cells(totals[*place, *setting] for setting in settings)]
         for place in places
