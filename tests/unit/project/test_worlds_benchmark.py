@@ -15,6 +15,7 @@ from benchmarks.world_checks import ARITIES, UnrelatedJob, empty_table, prior_jo
 from benchmarks.world_fits import Settings
 from benchmarks.world_measures import Answer, answer_of, figures_of, total
 from benchmarks.world_networks import Truth, compelled_edges
+from benchmarks.world_tables import draw_case
 
 from dagpost import DagPosterior, prior_edges
 
@@ -120,6 +121,24 @@ def test_the_command_says_which_seeds_it_used_and_who_did_not_take_a_table(
         run(monkeypatch, "--score", "bdue")
     with pytest.raises(SystemExit, match="Got 'eege"):
         run(monkeypatch, "--prior", "eege:0.1")
+
+
+def test_answers_are_kept_with_the_truth_and_what_is_told_reaches_the_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, kept = tmp_path / "found.json", {}
+    for world in ("triangle", "triangle-told"):
+        asked = f"--world {world} --rows 300 --tables 1 --columns 4 5 --score bge --prior edge:0.2 --samples 300"
+        run(monkeypatch, *asked.split(), "--json", str(file))
+        (kept[world],) = json.loads(file.read_text())["tables"]
+    truth = draw_case("choosing", "triangle", 300, 0, columns=(4, 5)).network.truth()
+    for own in kept.values():
+        assert np.array_equal(np.array(own["truth"]["joined"], dtype=bool), truth.joined)
+        answer = Answer(*(np.array(own["answer"][part]) for part in Answer._fields))
+        assert figures_of(truth, answer)["log_loss"] == pytest.approx(own["log_loss"], abs=1e-3)
+    # The same table, of which fewer graphs are possible.
+    assert kept["triangle"]["truth"] == kept["triangle-told"]["truth"]
+    assert kept["triangle"]["answer"]["joined"] != kept["triangle-told"]["answer"]["joined"]
 
 
 def test_real_tables_are_shuffled_column_by_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
