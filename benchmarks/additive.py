@@ -127,8 +127,8 @@ def show_costs(found: list[Case]) -> None:
         kinds = "numbers" if own["numbers"] else "levels and numbers"
         cells = [f"{own['columns']} ({kinds})", f"{own['rows']:,}", str(own["max_parents"])]
         for what in ("score", "fit"):
-            seconds, memory = own.get(f"{what}_seconds"), own.get(f"{what}_bytes")
-            cells += ["–", "–"] if seconds is None else [f"{seconds:.2f}", f"{memory / 1e6:.0f}"]
+            there = f"{what}_seconds" in own
+            cells += [f"{own[f'{what}_seconds']:.2f}", f"{own[f'{what}_bytes'] / 1e6:.0f}"] if there else ["–", "–"]
         print("| " + " | ".join(cells) + " |")
 
 
