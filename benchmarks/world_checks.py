@@ -32,7 +32,7 @@ from benchmarks.gaps_calibration import (
 )
 from benchmarks.gaps_simulation import Graph, Levels, members
 from benchmarks.world_fits import Settings, compare, measured
-from benchmarks.world_measures import figures_of, share, table_text, total
+from benchmarks.world_measures import Answer, figures_of, share, table_text, total
 from benchmarks.world_networks import Truth, stream
 from benchmarks.world_tables import MOST, draw_case, seed_of
 from scipy.stats import chi2, norm
@@ -173,7 +173,7 @@ def prior_check(job: PriorJob) -> dict[str, Any]:
         edges, there = model.edge_probabilities_.to_numpy(), adjacency(job.graph)
         joined, nothing = there | there.T, np.zeros_like(there)
         return {
-            **figures_of(Truth(joined, there, nothing), edges + edges.T, nothing),
+            **figures_of(Truth(joined, there, nothing), Answer(edges + edges.T, np.zeros_like(edges))),
             "outcome": Outcome(edges, covariance_of_edges(model), there, tuple(ranks)).to_json(),
         }
 

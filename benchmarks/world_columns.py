@@ -39,7 +39,13 @@ SHAPES: dict[str, Shape] = {
     "score": Shape(lambda z, _: np.round(np.clip(5 + 2.2 * z, 0, 10)), lambda x: (x - 5) / 2.2),
     "percent": Shape(lambda z, _: 100 / (1 + np.exp(-1.5 * z)), lambda x: (x - 50) / 28),
     "rounded": Shape(lambda z, _: 5 * np.round(26 + 3.6 * z), lambda x: (x - 130) / 18),
+    # A quarter of the rows at the best, or more than a third at zero; five or six values in all.
+    "ceiling": Shape(lambda z, _: np.round(np.clip(80 + 30 * z, 0, 100)), lambda x: (x - 75) / 25),
+    "floor": Shape(lambda z, _: np.maximum(0.0, 4 + 10 * z), lambda x: (x - 6) / 7),
+    "coarse": Shape(lambda z, _: np.round(3 + 0.9 * z), lambda x: (x - 3) / 0.95),
 }
+#: The shapes of worlds that name none.
+USUAL = ("plain", "age", "log-normal", "skewed", "count", "heavy", "score", "percent", "rounded")
 
 
 def _mixed(rng: np.random.Generator, rows: int) -> Floats:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
-from benchmarks.world_measures import answers, figures_of
+from benchmarks.world_measures import answer_of, figures_of, written
 from benchmarks.world_networks import Truth
 
 from dagpost import DagPosterior, DagpostError, Recipe
@@ -29,16 +29,22 @@ class Settings(NamedTuple):
     max_parents: int
     samples: int
 
+    @property
+    def label(self) -> str:
+        """What it is called in tables."""
+        return self.score if self.bins is None else f"{self.score}, {self.bins} bins"
+
     def check(self) -> None:
         """Refuse a score or a prior that there is not."""
         parse_score(self.score, None)
         resolve_prior(self.prior)
 
-    def fit(self, table: Any, seed: int = 1) -> DagPosterior:
+    def fit(self, table: Any, seed: int = 1, exogenous: Sequence[str] = ()) -> DagPosterior:
         """A fitted model; directions are worked out from its draws."""
         return DagPosterior(
             parse_score(self.score, None),
             prior=self.prior,
+            exogenous=exogenous,
             max_parents=self.max_parents,
             samples=self.samples,
             recipe=None if self.bins is None else Recipe(bins=self.bins),
@@ -70,11 +76,15 @@ def each(work: Callable[[Job], dict[str, Any]], jobs: list[Job], processes: int)
         yield from pool.map(work, jobs)
 
 
-def compare(about: Mapping[str, Any], frame: pd.DataFrame, truth: Truth, settings: Settings) -> dict[str, Any]:
-    """What one setting makes of one table, beside the truth."""
+def compare(
+    about: Mapping[str, Any], frame: pd.DataFrame, truth: Truth, settings: Settings, exogenous: Sequence[str] = ()
+) -> dict[str, Any]:
+    """What one setting makes of one table, beside the truth; the answer is kept for committees (committees.py)."""
     names = [str(name) for name in frame.columns]
 
     def figures() -> dict[str, Any]:
-        return figures_of(truth, *answers(settings.fit(frame), names))
+        answer = answer_of(settings.fit(frame, exogenous=exogenous), names)
+        return {**figures_of(truth, answer), "answer": written(answer), "truth": written(truth)}
 
-    return {**about, "score": settings.score, "prior": settings.prior, "columns": len(names), **measured(figures)}
+    setting = {"score": settings.label, "prior": settings.prior}
+    return {**about, **setting, "columns": len(names), **measured(figures)}

@@ -15,7 +15,7 @@ Where causes are hidden see world_networks.py: all arrows of the truth count as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from benchmarks.world_networks import Flags, Truth
 from numpy.typing import NDArray
 
 from dagpost import DagPosterior
+from dagpost.posterior.directions import CLEAR
 
 Floats = NDArray[np.float64]
 Figures = dict[str, Any]
@@ -31,25 +32,43 @@ Figures = dict[str, Any]
 CLIP = 0.001
 TENTHS = 10
 JOINED, SURE = 0.5, 0.9
+#: Probabilities are kept with this many digits.
+DIGITS = 6
 
 
-def answers(model: DagPosterior, names: list[str]) -> tuple[Floats, Flags]:
-    """`joined[a, b]`, and whether a -> b is a clear direction; a column that was left out is joined with nothing."""
+class Answer(NamedTuple):
+    """Of each pair, the probability that it is joined, and that it is and the data compel `[a, b]` to point to b."""
+
+    joined: Floats
+    compelled: Floats
+
+    @property
+    def clear(self) -> Flags:
+        """Directions that are clear, of pairs that are likely joined."""
+        return (self.joined >= JOINED) & (self.compelled >= CLEAR * self.joined)
+
+
+def answer_of(model: DagPosterior, names: list[str]) -> Answer:
+    """What a model says of the columns; one that was left out is joined with nothing."""
     place = {name: number for number, name in enumerate(names)}
-    joined, clear = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)), dtype=np.bool_)
+    joined, compelled = np.zeros((2, len(names), len(names)))
     rows = [place[name] for name in model.names_]
     edges = model.edge_probabilities_.to_numpy()
     joined[np.ix_(rows, rows)] = edges + edges.T
     found: pd.DataFrame = model.directions()
-    for row in found[found["direction"] == "clear"].to_dict("records"):
-        a, b = place[row["from"]], place[row["to"]]
-        a, b = (a, b) if row["by_data"] >= row["by_data_back"] else (b, a)
-        clear[a, b] = joined[a, b] >= JOINED
-    return joined.clip(0.0, 1.0), clear
+    first, second = found["from"].map(place).to_numpy(), found["to"].map(place).to_numpy()
+    compelled[first, second], compelled[second, first] = found["by_data"], found["by_data_back"]
+    return Answer(joined.clip(0.0, 1.0), compelled)
 
 
-def figures_of(truth: Truth, joined: Floats, clear: Flags) -> Figures:
+def written(matrices: NamedTuple) -> dict[str, list[list[float]]]:
+    """An answer or a truth as JSON keeps it."""
+    return {name: np.round(np.float64(own), DIGITS).tolist() for name, own in matrices._asdict().items()}
+
+
+def figures_of(truth: Truth, answer: Answer) -> Figures:
     """Sums over the pairs of one table, so that tables can be added up."""
+    joined, clear = answer.joined, answer.clear
     upper = np.triu_indices(len(joined), 1)
     said, true = joined[upper], truth.joined[upper]
     inside = said.clip(CLIP, 1 - CLIP)

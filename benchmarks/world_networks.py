@@ -38,7 +38,8 @@ class KnownNetwork:
     """Columns with their mechanisms; `parents[i]` act on column i, and `order` has parents before their children.
 
     `hidden` columns act and are not shown. `cuts` are numbers that are shown as levels while the uncut number acts on
-    others: the truth is then that of the numbers behind the columns.
+    others: the truth is then that of the numbers behind the columns. Of `exogenous` columns, whoever fits the table is
+    told that nothing acts on them; what follows of directions is not counted as told by data.
     """
 
     columns: tuple[Column, ...]
@@ -46,6 +47,7 @@ class KnownNetwork:
     order: tuple[int, ...]
     hidden: tuple[int, ...] = ()
     cuts: Mapping[int, tuple[float, ...]] | None = None
+    exogenous: tuple[int, ...] = ()
 
     @property
     def names(self) -> list[str]:

@@ -61,6 +61,13 @@ WORLDS: dict[str, Recipe] = {
     "nominal-dense": replace(_NOMINAL, density=DENSE),
     "cut-sparse": replace(_LINEAR, cut=True),
     "cut-dense": replace(_LINEAR, density=DENSE, cut=True),
+    "triangle": replace(_LINEAR, density=DENSE, driver="untold"),
+    "triangle-told": replace(_LINEAR, density=DENSE, driver="told"),
+    "ceilings": replace(_LINEAR, density=DENSE, shapes=("ceiling", "floor")),
+    "rounded": replace(_LINEAR, density=DENSE, shapes=("coarse", "rounded")),
+    "rare": replace(_NOMINAL, kinds=("number", "rare", "nominal"), density=DENSE),
+    "together": replace(_LINEAR, density=DENSE, together=True),
+    "mixed-together": replace(_MIXED, density=DENSE, relations="linear", together=True),
 }
 
 
@@ -73,17 +80,20 @@ class Case(NamedTuple):
 
 
 def seed_of(purpose: str, name: str, rows: int, number: int, seed: int = SEED) -> np.random.SeedSequence:
-    """All that a table depends on, beside its recipe.
+    """All that a table depends on, beside its recipe; whether something is told does not change it.
 
     >>> [seed_of(purpose, "cut-sparse", 300, 7).spawn_key[0] for purpose in ("choosing", "reported")]
     [0, 1]
     """
+    name = name.removesuffix("-told")
     return np.random.SeedSequence(seed, spawn_key=(PURPOSES[purpose], zlib.crc32(name.encode()), rows, number))
 
 
-def draw_case(purpose: str, world: str, rows: int, number: int, seed: int = SEED) -> Case:
-    """A network of its own for every table, and rows of it."""
+def draw_case(
+    purpose: str, world: str, rows: int, number: int, seed: int = SEED, columns: tuple[int, int] = (FEWEST, MOST)
+) -> Case:
+    """A network of its own for every table, of at least and at most so many columns, and rows of it."""
     own = seed_of(purpose, world, rows, number, seed)
     rng = stream(own, 0)
-    network = draw_network(WORLDS[world], int(rng.integers(FEWEST, MOST + 1)), rng)
+    network = draw_network(WORLDS[world], int(rng.integers(columns[0], columns[1] + 1)), rng)
     return Case(network.frame(rows, np.random.SeedSequence(own.entropy, spawn_key=(*own.spawn_key, 1))), network, own)

@@ -11,7 +11,7 @@ from real ones. `prior`: graphs drawn from the prior itself (both in world_check
 
 Every setting is measured on the same tables. `--seeds choosing` are for whoever tries scores, priors and constants;
 `--seeds reported` are for what is then published, and for nothing else. The output says which were used; `--json` keeps
-the figures of every table.
+the figures, the answer and the truth of every table (committees.py reads them).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from benchmarks.world_measures import (
     table_text,
     total,
 )
-from benchmarks.world_tables import PURPOSES, SEED, WORLDS, draw_case
+from benchmarks.world_tables import FEWEST, MOST, PURPOSES, SEED, WORLDS, draw_case
 
 from dagpost import DagpostError
 
@@ -65,41 +65,51 @@ class Job(NamedTuple):
     number: int
     seed: int
     settings: Settings
+    columns: tuple[int, int]
 
 
 def structure(job: Job) -> dict[str, Any]:
     """Draw the table, fit it, compare with its truth."""
-    case = draw_case(job.purpose, job.world, job.rows, job.number, job.seed)
-    about = {"world": job.world, "rows": job.rows, "number": job.number}
-    return compare(about, case.frame, case.network.truth(), job.settings)
+    case = draw_case(job.purpose, job.world, job.rows, job.number, job.seed, job.columns)
+    about, network = {"world": job.world, "rows": job.rows, "number": job.number}, case.network
+    exogenous = [network.names[node] for node in network.exogenous]
+    return compare(about, case.frame, network.truth(), job.settings, exogenous)
 
 
-def show_structure(found: Iterable[Mapping[str, Any]]) -> str:
+def show_structure(found: Iterable[Mapping[str, Any]], *, brief: bool = False) -> str:
     """Every world and number of rows, all worlds of a setting together, and calibration by tenths."""
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for own in found:
-        setting = own["score"], own["prior"]
-        for key in ((own["world"], f"{own['rows']:,}"), ("all", "all")):
+        setting, rows = (own["score"], own["prior"]), f"{own['rows']:,}"
+        for key in ((own["world"], rows), ("all", rows), ("all", "all")):
             groups.setdefault((*key, *setting), []).append(own)
     totals = {key: total(tables) for key, tables in groups.items()}
-    settings = {key[2:]: own for key, own in totals.items() if key[0] == "all"}
-    lines = [[*key, *cells(own)] for key, own in totals.items() if key[0] != "all"]
-    lines += [["all", "all", *key, *cells(own)] for key, own in settings.items()]
-    figures = table_text(("world", "rows", "score", "prior", *HEAD), lines)
+    settings = {key[2:]: own for key, own in totals.items() if key[:2] == ("all", "all")}
+    parts = []
+    if not brief:
+        lines = [[*key, *cells(own)] for key, own in totals.items() if key[0] != "all"]
+        lines += [[*key, *cells(own)] for key, own in totals.items() if key[0] == "all"]
+        parts.append(table_text(("world", "rows", "score", "prior", *HEAD), lines))
+    if len(settings) > 1 or brief:
+        parts.append(beside(totals, list(settings)))
     tenths = [[f"{k / TENTHS:.1f} to {(k + 1) / TENTHS:.1f}"] for k in range(TENTHS)]
     for own in settings.values():
         for line, cell in zip(tenths, calibration_cells(own), strict=True):
             line.append(cell)
-    if len(settings) > 1:
-        figures = f"{figures}\n\n{beside(totals, list(settings))}"
-    words = "Joined, by tenths of the probability: mean said → share true (pairs)"
     head = "probability", *(f"{score}, {prior}" for score, prior in settings)
-    return f"{figures}\n\n{words}:\n\n{table_text(head, tenths)}"
+    parts += ["Joined, by tenths of the probability: mean said → share true (pairs):", table_text(head, tenths)]
+    return "\n\n".join(parts)
 
 
 def beside(totals: Mapping[tuple[str, ...], Figures], settings: list[tuple[str, ...]]) -> str:
     """The settings beside each other, in worlds that all of them take."""
-    places = sorted(dict.fromkeys(key[:2] for key in totals), key=lambda place: place[0] == "all")
+    in_order = {world: number for number, world in enumerate((*WORLDS, "all"))}
+
+    def order(place: tuple[str, ...]) -> tuple[Any, ...]:
+        world, rows = place
+        return in_order[world], rows == "all", len(rows), rows
+
+    places = sorted({key[:2] for key in totals}, key=order)
     rows = [
         [*place, *brief_cells(totals[*place, *setting] for setting in settings)]
         for place in places
@@ -134,7 +144,7 @@ def work(options: argparse.Namespace) -> tuple[Callable[[Any], dict[str, Any]], 
     if options.what == "prior":
         return prior_check, prior_jobs(*key, options.tables, settings), show_prior
     jobs = [
-        Job(options.seeds, world, rows, number, options.seed, own)
+        Job(options.seeds, world, rows, number, options.seed, own, tuple(options.columns))
         for world, rows, own, number in product(
             chosen_worlds(options.world), options.rows, settings, range(options.tables)
         )
@@ -163,6 +173,7 @@ def parser_of_options() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", choices=[*PURPOSES], default="choosing", help="what the tables are for")
     parser.add_argument("--seed", type=int, default=SEED, help=f"another family of tables; {SEED}")
     parser.add_argument("--bins", type=int, help="how many levels numbers are cut into where a score needs levels")
+    parser.add_argument("--columns", nargs=2, type=int, default=[FEWEST, MOST], metavar=("FEWEST", "MOST"))
     parser.add_argument("--max-parents", type=int, default=5)
     parser.add_argument("--samples", type=int, default=4_000, help="draws that directions are worked out from")
     parser.add_argument(
@@ -199,7 +210,7 @@ def main() -> None:
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         written = {"machine": description | {"load_after": load()}, "options": asked, "tables": found}
-        options.json.write_text(json.dumps(written, indent=1, default=str) + "\n")
+        options.json.write_text(json.dumps(written, default=str) + "\n")
         print(f"Written to {options.json}")
 
 

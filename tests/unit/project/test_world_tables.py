@@ -87,8 +87,8 @@ def test_seeds_for_choosing_and_seeds_that_are_reported_never_meet() -> None:
         for purpose in PURPOSES
     }
     assert not keys["choosing"] & keys["reported"]
-    # Worlds do not share seeds either.
-    assert len(keys["choosing"]) == 50 * 3 * (len(WORLDS) + 2)
+    # Worlds do not share seeds either, but for the one that differs in what the fit is told.
+    assert len(keys["choosing"]) == 50 * 3 * (len(WORLDS) - 1 + 2)
     # Equal numbers under different keys would be chance: the streams differ from their first number on.
     states = [
         int(seed_of(*key).generate_state(1, np.uint64)[0]) for key in (("choosing", "a", 1, 1), ("reported", "a", 1, 1))
@@ -219,6 +219,57 @@ def test_hidden_columns_are_not_in_the_table_and_leave_an_ancestral_graph() -> N
     common = KnownNetwork((plain,) * 3, ((2,), (2,), ()), (2, 0, 1), hidden=(2,)).truth()
     assert common.joined.sum() == 2
     assert not common.arrows.any()
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_driver_acts_on_the_mean_and_the_spread_of_both_ends_of_an_edge(number: int) -> None:
+    """The log of squared residuals goes with the driver: 6.2 standard errors of their correlation."""
+    network = draw_case("choosing", "triangle", 150, number).network
+    driver, first, second = network.order[:3]
+    assert network.edges[driver, [first, second]].all()
+    assert network.edges[first, second]
+    columns = np.array(network.simulate(ROWS, SEED))
+    for end, parents in ((first, [driver]), (second, [driver, first])):
+        design = np.vstack([np.ones(ROWS), columns[parents]]).T
+        rest = columns[end] - design @ np.linalg.lstsq(design, columns[end], rcond=None)[0]
+        assert abs(np.corrcoef(np.log(rest**2), columns[driver])[0, 1]) > 6.2 / np.sqrt(ROWS)
+    assert network.exogenous == ()
+
+
+def test_whoever_fits_is_told_of_a_driver_on_which_nothing_acts() -> None:
+    for number in range(5):
+        told, untold = (draw_case("choosing", world, 150, number) for world in ("triangle-told", "triangle"))
+        assert told.frame.equals(untold.frame)
+        assert told.network.exogenous == told.network.order[:1]
+        assert not told.network.edges[:, told.network.exogenous].any()
+
+
+def test_where_parents_act_together_none_shows_much_by_itself() -> None:
+    network = draw_case("choosing", "together", 150, 0).network
+    child = next(node for node, parents in enumerate(network.parents) if len(parents) == 2)
+    first, second = network.parents[child]
+    columns = np.array(network.simulate(ROWS, SEED))
+    columns = (columns - columns.mean(axis=1, keepdims=True)) / columns.std(axis=1, keepdims=True)
+    alone = abs(np.corrcoef(columns[first], columns[child])[0, 1])
+    assert abs(np.corrcoef(columns[first] * columns[second], columns[child])[0, 1]) > max(0.3, 1.5 * alone)
+
+
+def test_bounded_scores_have_many_ties_and_rare_levels_are_rare() -> None:
+    frame = draw_case("choosing", "ceilings", 5_000, 0).frame
+    assert all(0.1 < frame[name].value_counts(normalize=True).iloc[0] < 0.6 for name in frame)
+    case = draw_case("choosing", "rare", 5_000, 0)
+    rare = [
+        case.frame[name].value_counts(normalize=True).min()
+        for name, column in zip(case.network.names, case.network.columns, strict=True)
+        if not isinstance(column, Number) and column.labels == ("no", "yes")
+    ]
+    assert rare
+    assert max(rare) < 0.15
+
+
+def test_tables_have_as_many_columns_as_are_asked_for() -> None:
+    found = {draw_case("choosing", "numbers-dense", 100, number, columns=(3, 4)).frame.shape[1] for number in range(20)}
+    assert found == {3, 4}
 
 
 @pytest.mark.parametrize("seed", range(20))

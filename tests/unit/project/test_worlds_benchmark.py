@@ -13,8 +13,9 @@ import pytest
 from benchmarks import worlds
 from benchmarks.world_checks import ARITIES, UnrelatedJob, empty_table, prior_jobs, shuffled, unrelated_jobs
 from benchmarks.world_fits import Settings
-from benchmarks.world_measures import answers, figures_of, total
+from benchmarks.world_measures import Answer, answer_of, figures_of, total
 from benchmarks.world_networks import Truth, compelled_edges
+from benchmarks.world_tables import draw_case
 
 from dagpost import DagPosterior, prior_edges
 
@@ -41,7 +42,7 @@ def matrix(values: dict[tuple[int, int], float]) -> np.ndarray:
 
 def test_losses_and_pairs_of_an_answer_are_those_by_hand() -> None:
     joined = matrix({(0, 1): 0.8, (1, 2): 1.0, (2, 3): 0.3, (0, 2): 0.95, (0, 3): 0.5, (1, 3): 0.0})
-    found = figures_of(TRUTH, joined, np.zeros((4, 4), dtype=bool))
+    found = figures_of(TRUTH, Answer(joined, np.zeros((4, 4))))
     given = 0.8, 0.999, 0.3, 0.05, 0.5, 0.999
     assert found["log_loss"] == pytest.approx(-sum(math.log(own) for own in given))
     assert found["squares"] == pytest.approx(0.04 + 0.0 + 0.49 + 0.9025 + 0.25 + 0.0)
@@ -56,17 +57,20 @@ def test_losses_and_pairs_of_an_answer_are_those_by_hand() -> None:
 
 
 def test_clear_directions_are_right_lucky_or_wrong() -> None:
-    clear = np.zeros((4, 4), dtype=bool)
+    compelled = np.zeros((4, 4))
     # Compelled and found; as in the truth, but not compelled; reversed; not there.
     for edge in ((1, 2), (0, 1), (2, 3), (0, 3)):
-        clear[edge] = True
-    found = figures_of(TRUTH, matrix({(1, 2): 1.0}), clear)
+        compelled[edge] = 0.75
+    # Not clear: compelled in less than nine tenths; of a pair that is not likely joined.
+    compelled[0, 2], compelled[1, 3] = 0.7, 0.4
+    joined = matrix({(1, 2): 0.8, (0, 1): 0.8, (2, 3): 0.75, (0, 3): 0.8, (0, 2): 0.8, (1, 3): 0.4})
+    found = figures_of(TRUTH, Answer(joined, compelled))
     assert [found[name] for name in ("clear", "right", "wrong", "compelled")] == [4, 1, 2, 2]
 
 
 def test_tables_are_added_up_and_their_losses_averaged() -> None:
-    nothing = np.zeros((4, 4), dtype=bool)
-    parts = [figures_of(TRUTH, matrix({(0, 1): value}), nothing) | {"cpu_seconds": 1.0} for value in (0.5, 1.0)]
+    nothing = np.zeros((4, 4))
+    parts = [figures_of(TRUTH, Answer(matrix({(0, 1): value}), nothing)) | {"cpu_seconds": 1.0} for value in (0.5, 1.0)]
     found = total(parts)
     losses = [part["log_loss"] / 6 for part in parts]
     assert found["log_loss"] == pytest.approx(np.mean(losses))
@@ -81,8 +85,9 @@ def test_clear_directions_of_a_model_are_read_with_its_pairs() -> None:
     frame = pd.DataFrame({"c": third, "constant": 1.0, "a": first, "b": second})
     with pytest.warns(match="constant"):
         model = DagPosterior("bge", prior="edge:0.1", samples=500, seed=1, progress=False).fit(frame)
-    joined, clear = answers(model, list(frame.columns))
-    assert np.argwhere(clear).tolist() == [[2, 0], [3, 0]]
+    answer = answer_of(model, list(frame.columns))
+    joined = answer.joined
+    assert np.argwhere(answer.clear).tolist() == [[2, 0], [3, 0]]
     # A column that was left out is said to be joined with nothing.
     assert not joined[1].any()
     assert np.allclose(joined, joined.T)
@@ -116,6 +121,24 @@ def test_the_command_says_which_seeds_it_used_and_who_did_not_take_a_table(
         run(monkeypatch, "--score", "bdue")
     with pytest.raises(SystemExit, match="Got 'eege"):
         run(monkeypatch, "--prior", "eege:0.1")
+
+
+def test_answers_are_kept_with_the_truth_and_what_is_told_reaches_the_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, kept = tmp_path / "found.json", {}
+    for world in ("triangle", "triangle-told"):
+        asked = f"--world {world} --rows 300 --tables 1 --columns 4 5 --score bge --prior edge:0.2 --samples 300"
+        run(monkeypatch, *asked.split(), "--json", str(file))
+        (kept[world],) = json.loads(file.read_text())["tables"]
+    truth = draw_case("choosing", "triangle", 300, 0, columns=(4, 5)).network.truth()
+    for own in kept.values():
+        assert np.array_equal(np.array(own["truth"]["joined"], dtype=bool), truth.joined)
+        answer = Answer(*(np.array(own["answer"][part]) for part in Answer._fields))
+        assert figures_of(truth, answer)["log_loss"] == pytest.approx(own["log_loss"], abs=1e-3)
+    # The same table, of which fewer graphs are possible.
+    assert kept["triangle"]["truth"] == kept["triangle-told"]["truth"]
+    assert kept["triangle"]["answer"]["joined"] != kept["triangle-told"]["answer"]["joined"]
 
 
 def test_real_tables_are_shuffled_column_by_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
