@@ -63,7 +63,7 @@ def answer_of(model: DagPosterior, names: list[str]) -> Answer:
 
 def written(matrices: NamedTuple) -> dict[str, list[list[float]]]:
     """An answer or a truth as JSON keeps it."""
-    return {name: np.round(np.float64(own), DIGITS).tolist() for name, own in matrices._asdict().items()}
+    return {name: np.round(np.asarray(own, np.float64), DIGITS).tolist() for name, own in matrices._asdict().items()}
 
 
 def figures_of(truth: Truth, answer: Answer) -> Figures:

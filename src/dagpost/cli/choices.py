@@ -38,7 +38,8 @@ def scores() -> dict[str, str]:
     from dagpost.scores.registry import SCORES
 
     return {
-        AUTO: "what suits the columns: bdeu for levels, bge for numbers, latent-gaussian or conditional-gaussian for both",
+        AUTO: "what suits the columns: bdeu for levels, bge for numbers, latent-gaussian or conditional-gaussian for "
+        "both",
         **_summaries(SCORES),
     }
 

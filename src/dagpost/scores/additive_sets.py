@@ -184,7 +184,7 @@ def _regress(
 def _is_of_interest(path: Integers, size: int, others: Others) -> bool:
     """Whether a set is a parent set of interest, or one with its child in the place of an indicator."""
     indicators = _indicators(path, size, others)
-    return size - indicators <= others.limits[0] + 1 and indicators <= others.limits[1]
+    return bool(size - indicators <= others.limits[0] + 1 and indicators <= others.limits[1])
 
 
 @inline_no_refcount

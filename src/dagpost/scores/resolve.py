@@ -117,8 +117,8 @@ def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
             kind.__name__ for kind in SCORES.classes().values() if kind.parameter_prior is not Score.parameter_prior
         ]
         reason = (
-            f"The score {shown(chosen.name)} gives the structure alone: it does not predict values yet, nor what follows "
-            "if a column is set."
+            f"The score {shown(chosen.name)} gives the structure alone: it does not predict values yet, nor what "
+            "follows if a column is set."
             if isinstance(chosen, Additive)
             else f"{what} the prior of the parameters behind a score, and {shown(chosen.name or score)} does not say "
             "which it is."

@@ -124,11 +124,11 @@ def test_what_takes_long_comes_from_draws_first(monkeypatch: pytest.MonkeyPatch)
     assert {**then, "graphs": None} == {**exact, "graphs": None}
 
 
-def _settings() -> list[dict[str, float]]:
+def _settings() -> list[dict[str, float | str]]:
     """Each value of each setting that a model averages over by itself, and one of both."""
     grid = session("averaged").settings
     assert grid is not None
-    single = [{axis.setting: value} for axis in grid.axes for value in axis.values]
+    single: list[dict[str, float | str]] = [{axis.setting: value} for axis in grid.axes for value in axis.values]
     return [*single, {axis.setting: axis.values[-2] for axis in grid.axes}]
 
 
