@@ -71,9 +71,11 @@ def test_members_are_given_by_name_or_as_scores_and_kept() -> None:
     assert committee.in_words() == "a committee of linear (BGe) (25%) and levels (4 bins) (75%)"
 
 
-def test_tiers_are_known_to_members() -> None:
+def test_no_member_has_an_edge_against_the_tiers() -> None:
     model = DagPosterior(Committee([Additive(), BGe()]), tiers=[["weight"], ["salt", "blood"]]).fit(curved(60))
-    assert model.fitted_.score.members[0].stages == (("weight",), ("salt", "blood"))
+    edges = model.edge_probabilities_
+    assert (edges["weight"] == 0.0).all()
+    assert edges.loc["salt", "blood"] + edges.loc["blood", "salt"] > 0.0
 
 
 def test_what_the_kinds_differ_about_is_said_everywhere(run: Run, numbers: str, tmp_path: Path) -> None:

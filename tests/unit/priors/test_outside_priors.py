@@ -78,7 +78,7 @@ def test_ours_say_what_others_ask_of_them() -> None:
         assert prior.summary
         assert "before the data" in prior.in_words()
         assert from_json(to_json(prior), PRIORS) == prior
-    assert to_json(EdgePrior(0.25)) == {"kind": "EdgePrior", "probability": 0.25, "otherwise": None}
+    assert to_json(EdgePrior(0.25)) == {"kind": "EdgePrior", "probability": 0.25}
     assert isinstance(to_json(CustomPrior(len)), str)
 
 
