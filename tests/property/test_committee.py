@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,19 @@ from tests.naive.density import allowed_dags
 from tests.property.test_averaged_density import holds_edge, holds_path
 from tests.statistical.test_samplers import assert_counts_fit, counts_of_graphs
 
-from dagpost import BDe, BDeu, BGe, Committee, DagPosterior, EdgePrior, InputError, Recipe, Score, local_scores
+from dagpost import (
+    Additive,
+    BDe,
+    BDeu,
+    BGe,
+    Committee,
+    DagPosterior,
+    EdgePrior,
+    InputError,
+    Recipe,
+    Score,
+    local_scores,
+)
 from dagpost.errors import NoGraphError
 from dagpost.priors.edge import densities
 
@@ -231,15 +244,6 @@ def test_what_a_committee_cannot_do_is_refused_with_a_way_out() -> None:
     gaps.iloc[3, 1] = np.nan
     with pytest.raises(InputError, match="'committee' cannot complete the one gap of"):
         DagPosterior(Committee(NUMBERS)).fit(gaps)
-    model = DagPosterior(Committee(NUMBERS)).fit(frame)
-    for ask in (
-        lambda: model.effect("A", "B"),
-        model.to_bayesian_network,
-        model.effects,
-        lambda: model.score_samples(frame),
-    ):
-        with pytest.raises(InputError, match="fit one of the members"):
-            ask()
     with pytest.raises(InputError, match="only a fitted model"):
         local_scores(frame, Committee(NUMBERS))
     with pytest.raises(InputError, match="not made of numbers"):
@@ -252,6 +256,44 @@ def test_what_a_committee_cannot_do_is_refused_with_a_way_out() -> None:
         with pytest.raises(InputError, match="weights"):
             Committee(NUMBERS, weights)
     assert Committee(NUMBERS, list(np.array([1, 3]))).shares == (0.25, 0.75)
+
+
+def questions_about_values(model: DagPosterior, frame: pd.DataFrame) -> list[Callable[[], object]]:
+    return [
+        lambda: model.effect("A", "B"),
+        lambda: model.value("A", {"B": 1.0}),
+        lambda: model.score_samples(frame),
+        lambda: model.predict_number(frame, target="A"),
+        model.to_bayesian_network,
+        model.effects,
+        model.direct_effects,
+        model.latent_correlations,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("score", "way_out"),
+    [
+        (Committee(NUMBERS), r"member of the committee that has them: linear \(BGe\) or levels \(4 bins\)\.$"),
+        (Committee([Additive(), BGe()]), r"member of the committee that has them: linear \(BGe\)\.$"),
+        (
+            Committee([Additive(), Additive(4.0)]),
+            "No member of the committee has them; fit with a score that does: BDeu",
+        ),
+        (Additive(), "gives the structure alone.*Fit with a score that does: BDeu"),
+    ],
+)
+@pytest.mark.parametrize("rows", [True, False])
+def test_values_and_effects_are_refused_with_a_score_that_has_them(
+    score: Score, way_out: str, rows: bool, tmp_path: Any
+) -> None:
+    frame = numbers(3, 50, 3)
+    model = DagPosterior(score, prior="uniform", seed=1).fit(frame)
+    model.save(tmp_path / "m", rows=rows)
+    for own in (model, DagPosterior.load(tmp_path / "m"), model.given("A -> B")):
+        for ask in questions_about_values(own, frame):
+            with pytest.raises(InputError, match=way_out):
+                ask()
 
 
 def test_a_recipe_that_cuts_a_column_cuts_it_for_every_member() -> None:
