@@ -153,6 +153,11 @@ class Committee(Score):
         """Each member alone."""
         return [Alternative(KIND, label, own) for label, own in zip(self.labels, self._scores, strict=True)]
 
+    def assumes(self) -> str:
+        """What each of the members assumes, by their names."""
+        said = zip(self.labels, (own.assumes() for own in self._scores), strict=True)
+        return " ".join(f"Under {label}: {text[0].lower()}{text[1:]}" for label, text in said if text)
+
     def in_words(self) -> str:
         """Its members and their weights."""
         return f"a committee of {self._listed(self.labels)}"

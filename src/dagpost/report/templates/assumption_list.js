@@ -144,7 +144,7 @@ Report.drawChance = () => {
     bar.style.setProperty("--lower", `${100 * view.chance.lower}%`);
     bar.style.setProperty("--upper", `${100 * view.chance.upper}%`);
     bar.classList.toggle("interval", !view.chance.exact);
-    chanceSaid.textContent = Report.chanceSentence(view.chance, count, Report.data.posterior);
+    chanceSaid.textContent = Report.chanceSentence(view.chance, count, Report.data.posterior, Report.weightIsFixed(state));
   }
   if (!source.hidden) {
     const told = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
@@ -152,6 +152,13 @@ Report.drawChance = () => {
     bar.classList.toggle("provisional", progress.asking && view.source !== "exact");
     source.classList.toggle("few", view.few);
   }
+};
+
+// Whether all that is assumed is a kind of model, whose weight was not learned from the data.
+Report.weightIsFixed = ({ given, setting }) => {
+  const names = Object.keys(setting);
+  const axis = (Report.data.explorer?.settings ?? []).find((own) => own.name === names[0]);
+  return given.length === 0 && names.length === 1 && Boolean(axis?.fixed);
 };
 
 // How the numbers are had exactly; null where that is being done, or nobody could.

@@ -21,7 +21,7 @@ Report.percent = (share) => {
 };
 
 // How much was assumed away.
-Report.chanceSentence = (chance, count = 1, posterior = true) => {
+Report.chanceSentence = (chance, count = 1, posterior = true, fixed = false) => {
   if (chance === null) return "Nothing is assumed.";
   const { value, lower, upper, exact } = chance;
   const [your, have, their] = count === 1 ? ["Your assumption", "has", "its"] : ["Your assumptions", "have", "their"];
@@ -35,7 +35,7 @@ Report.chanceSentence = (chance, count = 1, posterior = true) => {
   const within = exact ? "" : ` (${Report.chanceNumber(lower)} to ${Report.chanceNumber(upper)})`;
   const away = Report.percent(1 - value);
   const about = exact || /^(over|less)/.test(away) ? "" : "about ";
-  const said = posterior ? `${have} probability ${Report.chanceNumber(value)}` : `${count === 1 ? "holds" : "hold"} in a share of ${Report.chanceNumber(value)}`;
+  const said = posterior ? `${have} ${fixed ? "the fixed weight" : "probability"} ${Report.chanceNumber(value)}` : `${count === 1 ? "holds" : "hold"} in a share of ${Report.chanceNumber(value)}`;
   const whole = posterior ? "of the posterior" : "of the graphs";
   return `${your} ${said}${within}: you have assumed away ${about}${away} ${whole}.`;
 };
