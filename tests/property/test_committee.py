@@ -23,9 +23,11 @@ from dagpost import (
     BDeu,
     BGe,
     Committee,
+    ConditionalGaussian,
     DagPosterior,
     EdgePrior,
     InputError,
+    LatentGaussian,
     Recipe,
     Score,
     local_scores,
@@ -301,6 +303,35 @@ def test_a_recipe_that_cuts_a_column_cuts_it_for_every_member() -> None:
     model = DagPosterior(Committee([BDeu(5, bins=4), BDeu(5, bins=8)]), recipe=Recipe(cut={"A": 2})).fit(frame)
     assert [len(own or ()) for own in model.fitted_.data.levels] == [2, 0, 0]
     assert model.mixture_weights_.index.get_level_values(0).unique().tolist() == ["levels (4 bins)", "levels (8 bins)"]
+
+
+def test_members_of_one_kind_are_called_in_full_and_a_latent_gaussian_by_its_own_name() -> None:
+    assert Committee([BGe(), LatentGaussian()]).labels == ("linear (BGe)", "latent Gaussian")
+    assert Committee([BDeu(1), Additive(), BDeu(5)]).labels == (repr(BDeu(1)), "additive", repr(BDeu(5)))
+
+
+@pytest.mark.parametrize("other", [LatentGaussian(), ConditionalGaussian()])
+def test_other_linear_models_are_members_beside_numbers_alone(other: Score) -> None:
+    frame = numbers(4, 40, 3)
+    members = (NUMBERS[1], other)
+    model = DagPosterior(Committee(members, (3, 1))).fit(frame)
+    alone = [DagPosterior(own).fit(frame).edge_probabilities_.to_numpy() for own in members]
+    assert np.abs(alone[0] - alone[1]).max() > 1e-3
+    assert model.edge_probabilities_.to_numpy() == pytest.approx(0.75 * alone[0] + 0.25 * alone[1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (LatentGaussian(), "latent Gaussian draws numbers that are not known"),
+        (ConditionalGaussian(), "conditional-gaussian leaves out edges from numbers to levels"),
+    ],
+)
+def test_members_that_do_not_weigh_every_graph_are_refused_with_the_reason(other: Score, why: str) -> None:
+    frame = numbers(3, 40, 3)
+    frame["sex"] = np.where(frame["A"] > 0.0, "f", "m")
+    with pytest.raises(InputError, match=f"{why}\\. Leave it out, or fit it by itself\\."):
+        DagPosterior(Committee([Additive(), other])).fit(frame)
 
 
 def test_sums_that_would_take_too_long_are_refused_before_they_begin(monkeypatch: pytest.MonkeyPatch) -> None:
