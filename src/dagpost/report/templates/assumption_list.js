@@ -144,7 +144,7 @@ Report.drawChance = () => {
     bar.style.setProperty("--lower", `${100 * view.chance.lower}%`);
     bar.style.setProperty("--upper", `${100 * view.chance.upper}%`);
     bar.classList.toggle("interval", !view.chance.exact);
-    chanceSaid.textContent = Report.chanceSentence(view.chance, count, Report.data.posterior, Report.weightIsFixed(state));
+    chanceSaid.textContent = Report.chanceTold(state, view);
   }
   if (!source.hidden) {
     const told = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
@@ -152,13 +152,6 @@ Report.drawChance = () => {
     bar.classList.toggle("provisional", progress.asking && view.source !== "exact");
     source.classList.toggle("few", view.few);
   }
-};
-
-// Whether all that is assumed is a kind of model, whose weight was not learned from the data.
-Report.weightIsFixed = ({ given, setting }) => {
-  const names = Object.keys(setting);
-  const axis = (Report.data.explorer?.settings ?? []).find((own) => own.name === names[0]);
-  return given.length === 0 && names.length === 1 && Boolean(axis?.fixed);
 };
 
 // How the numbers are had exactly; null where that is being done, or nobody could.
@@ -363,7 +356,7 @@ Report.tellChange = ({ asking, trouble }) => {
     return `${Report.plainWords(parts)} from ${numbers.join(" to ")}${now ? `, ${now}` : ""}`;
   });
   const told = changes.length === 0 ? Report.nothingChanged() : `${changes.length} ${changes.length === 1 ? "pair" : "pairs"} changed. ${most.join("; ")}.`;
-  Report.say(`${Report.chanceSentence(Report.view?.chance ?? null, Report.assumed(Report.state), Report.data.posterior)} ${told}`);
+  Report.say(`${Report.chanceTold(Report.state, Report.view)} ${told}`);
 };
 
 // Ctrl+Z and its like, unless one is writing.

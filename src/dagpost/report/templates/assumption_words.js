@@ -20,6 +20,17 @@ Report.percent = (share) => {
   return `${Number(percent.toFixed(percent < 10 || percent > 99 ? 1 : 0))}%`;
 };
 
+// How much of the posterior a state leaves, in words.
+Report.chanceTold = (state, view) =>
+  Report.chanceSentence(view?.chance ?? null, Report.assumed(state), Report.data.posterior, Report.weightIsFixed(state));
+
+// Whether all that is assumed is a kind of model, whose weight was not learned from the data.
+Report.weightIsFixed = ({ given, setting }) => {
+  const names = Object.keys(setting);
+  const axis = (Report.data.explorer?.settings ?? []).find((own) => own.name === names[0]);
+  return given.length === 0 && names.length === 1 && Boolean(axis?.fixed);
+};
+
 // How much was assumed away.
 Report.chanceSentence = (chance, count = 1, posterior = true, fixed = false) => {
   if (chance === null) return "Nothing is assumed.";
