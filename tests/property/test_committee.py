@@ -237,7 +237,7 @@ def test_a_file_gives_the_same_answers(tmp_path: Any) -> None:
 def test_what_a_committee_cannot_do_is_refused_with_a_way_out() -> None:
     frame = numbers(4, 50, 3)
     for method in ("structure-mcmc", "bootstrap"):
-        with pytest.raises(InputError, match=r"exact evidence of each value.*such as.*BGe"):
+        with pytest.raises(InputError, match=r"exact sums over all graphs under each value.*such as.*BGe"):
             DagPosterior(Committee(NUMBERS), prior="uniform", method=method).fit(frame)
     wide = pd.DataFrame(np.random.default_rng(1).normal(size=(30, 26)))
     with pytest.raises(InputError, match=r"26 variables"):
@@ -248,8 +248,10 @@ def test_what_a_committee_cannot_do_is_refused_with_a_way_out() -> None:
         DagPosterior(Committee(NUMBERS)).fit(gaps)
     with pytest.raises(InputError, match="only a fitted model"):
         local_scores(frame, Committee(NUMBERS))
-    with pytest.raises(InputError, match="not made of numbers"):
+    with pytest.raises(InputError, match=r"The member linear \(BGe\) does not take this table\. .*not made of numbers"):
         DagPosterior(Committee(NUMBERS)).fit(frame.assign(D=list("abcde") * 10))
+    with pytest.raises(InputError, match=r"The member levels does not take this table\. .*BDeu\(5, bins=4\)\.$"):
+        DagPosterior(Committee([BGe(), BDeu(5)])).fit(frame)
     for members in ([BGe(), BGe()], ["bdeu:average"], [BDeu("average"), BGe()], 3):
         with pytest.raises(InputError):
             Committee(members)

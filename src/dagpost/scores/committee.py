@@ -134,7 +134,12 @@ class Committee(Score):
             return Committee(tuple(chosen), tuple(chosen.values())).for_table(table)
         for own, label in zip(self._scores, self.labels, strict=True):
             modelled = own.modelled(table)
-            modelled.refuse_other_than(own.columns)
+            try:
+                modelled.refuse_other_than(own.columns)
+            except InputError as error:
+                cut = " Numbers are cut by a member with bins, such as BDeu(5, bins=4)." if not table.discrete else ""
+                cut = cut if own.columns == "discrete" else ""
+                raise InputError(f"The member {label} does not take this table. {error}{cut}") from None
             draws = modelled.gap_count > table.gap_count
             if draws or 0 < len(own.sinks(table)) < len(table.names):
                 why = "draws numbers that are not known" if draws else "leaves out edges from numbers to levels"
