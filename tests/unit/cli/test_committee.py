@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.changed_files import changed, entry, shorter
 from tests.tools.cli_checks import Run
 
-from dagpost import Additive, BDe, BDeu, BGe, Committee, DagPosterior
+from dagpost import Additive, BDe, BDeu, BGe, Committee, DagPosterior, InputError
 from dagpost.data import as_table
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State
@@ -178,6 +179,22 @@ def test_the_explorer_takes_a_kind_by_its_name() -> None:
     expected = model.given(setting={"kind of model": label}).edge_probabilities_
     assert session.under(State((), (("kind of model", label),))).results.edges == pytest.approx(expected.to_numpy())
     assert shown["setting"] == {"kind of model": label}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        entry([0.1, 0.9], "settings", "score", "weights"),
+        entry(None, "settings", "score", "weights"),
+        entry([{"kind": "Additive"}, {"kind": "BGe"}], "settings", "score", "members"),
+        entry({"kind": "BGe"}, "settings", "score"),
+        shorter("edges_by_kind"),
+    ],
+)
+def test_a_file_whose_members_or_weights_were_changed_is_refused(change: Any, tmp_path: Path) -> None:
+    model = DagPosterior(Committee([BGe(), Additive()], [1, 3])).fit(curved(60))
+    with pytest.raises(InputError, match="lacks parts of a model"):
+        DagPosterior.load(changed(model, tmp_path, change))
 
 
 def test_a_report_has_code_that_fits_the_same_again(tmp_path: Path) -> None:
