@@ -2,8 +2,8 @@
 
 A test says `said(text)`, or `with said.raises(InputError):` and `with said.warns(DagpostWarning):` in place of
 `pytest.raises` and `pytest.warns` with a `match`. The sentences of a folder of tests are kept in one text file. A
-sentence that changed is a failure with a diff; `make wording` writes all of them again, and a reader reviews the diff of
-tests/wording. Whatever differs between machines and runs is kept as a word in angle brackets.
+sentence that changed is a failure with a diff; `make wording` writes all of them again, and the diff of
+tests/wording is for review. Whatever differs between machines and runs is kept as a word in angle brackets.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -30,11 +32,13 @@ _PROPERTY = "wording"
 _INDENT = "    "
 #: `test_files.py::test_name[case] (2)`: the second sentence of a test.
 _HEADER = re.compile(r"(?P<test>.*?)(?: \((?P<number>\d+)\))?")
+#: One or more headers, and what all these tests hear, indented.
+_ENTRY = re.compile(r"((?:^[^\s#].*\n)+)((?:^(?: .*)?\n)+)", re.MULTILINE)
 _CHANGING = {
     rf"(?<![\d.]){re.escape(__version__)}(?![\d.]*\d)": "<version>",
     r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?": "<time>",
     r"\b\d[\d,.]* (seconds?|minutes?|ms|s)\b": "<time>",
-    r"(\b\d[\d,.]* ([kMGT]B|bytes)|more than a million TB)(?= (are|is) free)": "<memory>",
+    r"(\b\d[\d,.]* ([kMGT]B|bytes)|more than a million TB)(?= of memory\b| (are|is) free\b)": "<memory>",
 }
 
 
@@ -101,7 +105,7 @@ class Said:
             text = re.sub(pattern, word, text)
         text = re.sub(r"<(?:folder|project)>[^\s'\"]*", lambda found: re.sub(r"\\+", "/", found[0]), text)
         text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-        return "\n".join(line.rstrip() for line in text.strip().splitlines())
+        return "\n".join(line.rstrip() for line in text.strip().splitlines()) or "<nothing>"
 
 
 @lru_cache(maxsize=8)
@@ -137,17 +141,15 @@ def wording_folder(config: pytest.Config) -> Path:
 
 
 def read_sentences(file: Path) -> Sentences:
-    """What a file keeps: headers at the left margin, and what was said below each, indented."""
+    """What a file keeps: headers at the left margin, and below one or more of them what all these hear, indented."""
     if not file.exists():
         return {}
     found: Sentences = {}
-    for line in file.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith((" ", "#")):
-            found.setdefault(_HEADER.fullmatch(line)["test"], []).append("")
-        elif found:
-            sentences = found[next(reversed(found))]
-            sentences[-1] += line.removeprefix(_INDENT) + "\n"
-    return {test: [sentence.strip("\n") for sentence in sentences] for test, sentences in found.items()}
+    for headers, lines in _ENTRY.findall(file.read_text(encoding="utf-8")):
+        sentence = "\n".join(line.removeprefix(_INDENT) for line in lines.splitlines()).strip("\n")
+        for header in headers.splitlines():
+            found.setdefault(_HEADER.fullmatch(header)["test"], []).append(sentence)
+    return found
 
 
 _sentences = lru_cache(read_sentences)
@@ -155,13 +157,17 @@ _sentences = lru_cache(read_sentences)
 
 def write_sentences(file: Path, sentences: Sentences) -> None:
     """Write them in the order of the tests' names; a file that would be empty goes."""
-    parts = [f"# What the tests in {file.stem} hear. Written by `{_COMMAND}`.\n"]
-    for test, said in sorted(sentences.items()):
-        for number, sentence in enumerate(said, 1):
-            parts.append(f"{test}{f' ({number})' if number > 1 else ''}\n{_indented(sentence)}\n")
-    if len(parts) == 1:
+    if not sentences:
         file.unlink(missing_ok=True)
         return
+    headed = [
+        (test + (f" ({number})" if number > 1 else ""), sentence)
+        for test, said in sorted(sentences.items())
+        for number, sentence in enumerate(said, 1)
+    ]
+    parts = [f"# What the tests in {file.stem} hear. Written by `{_COMMAND}`.\n"]
+    for sentence, same in groupby(headed, itemgetter(1)):
+        parts.append("".join(f"{header}\n" for header, _ in same) + _indented(sentence) + "\n")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(parts), encoding="utf-8", newline="\n")
 

@@ -148,7 +148,7 @@ def test_words(said, tmp_path):
     assert kept(small)["test_saying.py::test_words"] == [
         "<folder> <folder>/a.csv '<folder>/a.csv' <project>/tests/room <folder>/b",
         "dagpost <version> of <time>, after <time>",
-        "This needs 6.8 MB of memory and <memory> are free.",
+        "This needs <memory> of memory and <memory> are free.",
         "Listens at tcp://127.0.0.1:<port>, with\nlines\n\n  as they are.",
     ]
     run(small, "tests")
@@ -189,9 +189,10 @@ def test_any(said, value):
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "room.txt"
-    sentences = {"test_a.py::test_b[c d (3)]": ["One\n\n    two: 'x'", "", "#"], "test_a.py::test_a": ["é"]}
+    sentences = {"test_a.py::test_b[c d (3)]": ["One\n\n    two: 'x'", "#", "#"], "test_a.py::test_a": ["é"]}
     write_sentences(file, sentences)
     assert read_sentences(file) == sentences
     assert list(read_sentences(file)) == sorted(sentences)
+    assert file.read_text(encoding="utf-8").endswith("test_b[c d (3)] (2)\ntest_a.py::test_b[c d (3)] (3)\n    #\n")
     write_sentences(file, {})
     assert not file.exists()
