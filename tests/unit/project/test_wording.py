@@ -154,6 +154,22 @@ def test_words(said, tmp_path):
     run(small, "tests")
 
 
+def test_the_words_of_another_library_are_not_kept(small: Path) -> None:
+    write_test(
+        small,
+        """
+def test_number(said):
+    with said.raises(ValueError):
+        try:
+            float("one")
+        except ValueError as error:
+            raise ValueError(f"'size' is not a number ({error}).") from error
+""",
+    )
+    run(small, "--refresh-wording", "tests")
+    assert kept(small)["test_saying.py::test_number"] == ["'size' is not a number (<reason>)."]
+
+
 def test_warnings_are_kept_one_after_the_other_and_others_pass_through(small: Path) -> None:
     write_test(
         small,
