@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from tests.naive.latent_effects import drawn_rows, with_mediator_redrawn
 from tests.tools.latent_models import latent_data, latent_frame, latent_model
+from tests.tools.wording import Said
 
 from dagpost import BGe, DagPosterior, InputError, LatentGaussian
 from dagpost.causal import Effect
@@ -160,23 +161,23 @@ def test_without_values_numbers_move_by_one_latent_deviation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    "asked",
     [
-        ({"cause": "smoking", "outcome": "pressure", "do": ("yes", "perhaps")}, r"no level 'perhaps'"),
-        ({"cause": "smoking", "outcome": "pressure", "do": "yes"}, r"held at one value"),
-        ({"cause": "smoking", "outcome": "pressure", "do": ("yes", "yes")}, r"two different levels"),
-        ({"cause": "pressure", "outcome": "pain", "do": (500, 120)}, r"within the range of 'pressure', 1.*500"),
-        ({"cause": "smoking", "outcome": "pressure", "outcome_level": 3}, r"'pressure' is a column of numbers"),
+        {"cause": "smoking", "outcome": "pressure", "do": ("yes", "perhaps")},
+        {"cause": "smoking", "outcome": "pressure", "do": "yes"},
+        {"cause": "smoking", "outcome": "pressure", "do": ("yes", "yes")},
+        {"cause": "pressure", "outcome": "pain", "do": (500, 120)},
+        {"cause": "smoking", "outcome": "pressure", "outcome_level": 3},
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(asked: dict[str, object], says: str) -> None:
-    with pytest.raises(InputError, match=says):
+def test_what_makes_no_sense_is_refused_in_words(asked: dict[str, object], said: Said) -> None:
+    with said.raises(InputError):
         latent_model().effect(**asked)
 
 
-def test_effects_of_latent_numbers_need_a_fitted_model() -> None:
+def test_effects_of_latent_numbers_need_a_fitted_model(said: Said) -> None:
     sample = latent_model().own_sample()
-    with pytest.raises(InputError, match=r"come from a fitted model"):
+    with said.raises(InputError):
         effect_of(sample, as_table(latent_frame()), "latent-gaussian", "smoking", "pressure")
 
 
