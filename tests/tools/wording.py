@@ -41,6 +41,7 @@ _CHANGING = {
     r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?": "<time>",
     r"\b\d[\d,.]* (seconds?|minutes?|ms|s)\b": "<time>",
     r"\b0x[0-9a-f]{8,16}\b": "<address>",
+    r"(?<=\bthat fits now is )\d[\d,]*": "<number>",
     r"\bprocess \d+\b": "process <number>",
     r"(\b\d[\d,.]* ([kMGT]B|bytes)|more than a million TB)(?= of memory\b| (are|is) free\b)": "<memory>",
 }
@@ -276,7 +277,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     result = yield
     said = getattr(item, "funcargs", {}).get("said")
-    if said is not None:
+    if isinstance(said, Said):
         said.finish()
         if item.config.getoption("--refresh-wording"):
             item.user_properties.append((_PROPERTY, said.heard))

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.naive import posterior as naive
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample, Expectation, InputError
 
@@ -127,20 +128,20 @@ def test_a_model_answers_from_its_own_sample(models: dict[str, DagPosterior]) ->
 
 
 @pytest.mark.parametrize(
-    ("function", "message"),
+    "function",
     [
-        (lambda graph: graph.has_edge("A", "B"), r"returns True or False, which is a statement: use probability\(\)"),
-        (lambda _: "many", "must return a finite number. Got 'many'"),
-        (lambda _: math.nan, "must return a finite number. Got nan"),
-        ("A -> B", r"Got 'A -> B'\. For the probability of a statement, use probability\(\)"),
+        lambda graph: graph.has_edge("A", "B"),
+        lambda _: "many",
+        lambda _: math.nan,
+        "A -> B",
     ],
 )
-def test_what_is_not_a_number_is_refused(models: dict[str, DagPosterior], function: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_what_is_not_a_number_is_refused(models: dict[str, DagPosterior], function: Any, said: Said) -> None:
+    with said.raises(InputError):
         models["exact-layers"].sample(5, seed=1).expectation(function)
 
 
-def test_a_statement_that_returns_a_number_is_told_of_expectations(models: dict[str, DagPosterior]) -> None:
+def test_a_statement_that_returns_a_number_is_told_of_expectations(models: dict[str, DagPosterior], said: Said) -> None:
     sample: DagSample = models["exact-layers"].sample(5, seed=1)
-    with pytest.raises(InputError, match=r"For the expected value of a number, use expectation\(function\)"):
+    with said.raises(InputError):
         sample.probability(number_of_edges)

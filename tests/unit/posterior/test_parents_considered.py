@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import BayesianNetwork, BDeu, BlockGibbs, DagPosterior, datasets
 from dagpost.engines import ThreadEngine
@@ -40,9 +41,9 @@ def test_a_fit_says_what_was_considered(model: DagPosterior) -> None:
     assert "sets left out hold at most 0.00" in reason
 
 
-def test_an_average_over_a_setting_has_no_one_list() -> None:
+def test_an_average_over_a_setting_has_no_one_list(said: Said) -> None:
     averaged = DagPosterior(BDeu((1.0, 10.0)), prior="uniform").fit(datasets.load("coronary"))
-    with pytest.raises(InputError, match="one value of equivalent sample size"):
+    with said.raises(InputError):
         averaged.parents_considered()
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import regimes as naive
+from tests.tools.wording import Said
 
 from dagpost import (
     BDeu,
@@ -199,7 +200,7 @@ def fitted_with_known(frame: pd.DataFrame) -> DagPosterior:
     return DagPosterior(prior="uniform", score="k2", regimes=Regimes("regime", "r0")).fit(frame, interventions=targets)
 
 
-def test_prediction_knows_how_many_configurations_there_are() -> None:
+def test_prediction_knows_how_many_configurations_there_are(said: Said) -> None:
     """With one graph allowed, the evidence of one row more is the probability of that row."""
     frame = random_frame(4, 2, 2)
     indicators = ['"regime=r1"', '"regime=r2"']
@@ -213,9 +214,9 @@ def test_prediction_knows_how_many_configurations_there_are() -> None:
     np.testing.assert_allclose(model.score_samples(new), np.array(gained) - model.log_evidence_, atol=1e-9)
     chances = model.predict_proba(new, target="v0")
     assert chances.shape == (4, 2)
-    with pytest.raises(InputError, match="lack the column 'regime'"):
+    with said.raises(InputError):
         model.score_samples(new.drop(columns="regime"))
-    with pytest.raises(InputError, match="is of the regime 'r9', which the model does not know"):
+    with said.raises(InputError):
         model.score_samples(new.assign(regime="r9"))
 
 
@@ -265,28 +266,28 @@ def test_numbers_and_counts_name_regimes_as_well() -> None:
     assert model.regime_effects().reference == "1"
 
 
-def test_the_reference_is_the_regime_of_the_first_row_and_a_notice_says_so() -> None:
-    with pytest.warns(DagpostWarning, match="first row, 'r0', is the reference"):
+def test_the_reference_is_the_regime_of_the_first_row_and_a_notice_says_so(said: Said) -> None:
+    with said.warns(DagpostWarning):
         model = fitted(random_frame(2, 2, 2), regimes="regime")
     assert model.regime_effects().reference == "r0"
 
 
 @pytest.mark.parametrize(
-    ("regimes", "words"),
+    "regimes",
     [
-        ("regim", "'regimes' names 'regim', which is not a column. Did you mean 'regime'"),
-        (Regimes("regime", "r7"), "The reference 'r7' is not a regime of the column 'regime'"),
-        (Regimes("regime", "r0", 3.0), "expected to change 3 of 3 variables"),
-        (3, "must be the name of a column"),
+        "regim",
+        Regimes("regime", "r7"),
+        Regimes("regime", "r0", 3.0),
+        3,
     ],
 )
-def test_what_cannot_be_is_refused(regimes: object, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_what_cannot_be_is_refused(regimes: object, said: Said) -> None:
+    with said.raises(InputError):
         fitted(random_frame(2, 3, 2), regimes=regimes)
 
 
-def test_one_regime_alone_is_refused() -> None:
-    with pytest.raises(InputError, match="names one regime only, 'r0'"):
+def test_one_regime_alone_is_refused(said: Said) -> None:
+    with said.raises(InputError):
         fitted(random_frame(2, 3, 0))
 
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.sensitivity import fate_of, joined_under
 from tests.tools.reference import coronary_of_the_paper
+from tests.tools.wording import Said
 
 from dagpost import (
     BDe,
@@ -247,22 +248,22 @@ def test_a_model_with_its_rows_tries_other_choices_after_loading(tmp_path: Path)
     assert DagPosterior.load(tmp_path / "m").sensitivity().to_json() == model.sensitivity().to_json()
 
 
-def test_a_model_that_cannot_be_fitted_again_says_why(tmp_path: Path) -> None:
+def test_a_model_that_cannot_be_fitted_again_says_why(tmp_path: Path, said: Said) -> None:
     table = random_table(4)
     model = DagPosterior(prior="uniform", score="bdeu").fit(table)
     model.save(tmp_path / "m")
-    with pytest.raises(InputError, match=r"need the rows of the table.*rows=True"):
+    with said.raises(InputError):
         DagPosterior.load(tmp_path / "m").sensitivity()
-    with pytest.raises(InputError, match="made from scores"):
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu").fit_scores(local_scores(table)).sensitivity()
     chains = DagPosterior(prior="uniform", score="bdeu", method="bootstrap", samples=50, seed=1).fit(table)
-    with pytest.raises(InputError, match=r"exact sums only.*method='auto'"):
+    with said.raises(InputError):
         chains.sensitivity()
-    with pytest.raises(InputError, match="has no data yet"):
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu").sensitivity()
 
 
-def test_a_prior_of_the_users_own_is_kept_in_memory_but_not_in_a_file(tmp_path: Path) -> None:
+def test_a_prior_of_the_users_own_is_kept_in_memory_but_not_in_a_file(tmp_path: Path, said: Said) -> None:
     def few(child: str, parents: frozenset[str]) -> float:
         return -2.0 * len(parents) - (child == "x0")
 
@@ -280,7 +281,7 @@ def test_a_prior_of_the_users_own_is_kept_in_memory_but_not_in_a_file(tmp_path: 
     )
     fresh = DagPosterior(BDeu(1), CustomPrior(few)).fit(table)
     fresh.save(tmp_path / "m", rows=True)
-    with pytest.raises(InputError, match="the prior of this model was not kept"):
+    with said.raises(InputError):
         DagPosterior.load(tmp_path / "m").sensitivity()
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost import BDeu, DagPosterior, ResourceError, local_scores
 from dagpost._tools.spelling import in_python
@@ -143,7 +144,7 @@ def test_a_thousand_columns_take_well_under_a_second(dense: bool) -> None:
     assert time.process_time() - started < 1.0
 
 
-def test_a_method_that_sums_by_components_is_refused_by_its_largest() -> None:
+def test_a_method_that_sums_by_components_is_refused_by_its_largest(said: Said) -> None:
     """Forty columns in two tiers are accepted, and refused once a column in no tier joins these."""
     table = table_of(40)
     tiers = [[f"V{column}" for column in range(start, start + 20)] for start in (0, 20)]
@@ -151,10 +152,8 @@ def test_a_method_that_sums_by_components_is_refused_by_its_largest() -> None:
     assert plan.exact
     assert "2 groups of at most 20 variables" in str(plan)
     tiers[1].remove("V39")
-    with pytest.raises(ResourceError) as refused:
+    with said.raises(ResourceError) as refused:
         DagPosterior(prior="uniform", method="exact-layers", tiers=tiers, max_parents=2).plan(table)
-    assert "'V39' is in no tier" in str(refused.value)
-    assert "at most 20 columns" in str(refused.value)
     assert "--method block-gibbs" in in_words(refused.value.marked)
 
 
@@ -210,10 +209,10 @@ def test_a_plan_names_the_column_that_is_in_no_tier() -> None:
     )
 
 
-def test_more_columns_than_chains_take_are_refused_for_orders() -> None:
+def test_more_columns_than_chains_take_are_refused_for_orders(said: Said) -> None:
     rows = np.random.default_rng(1).integers(0, 2, (30, 70))
     tiers = {f"V{column}": column // 7 for column in range(70)}
-    with pytest.raises(InputError, match=r"at most 64 columns; there are 70\. Rules do not split sums over orders"):
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu", modularity="order", tiers=tiers, max_parents=1).fit(rows)
 
 
