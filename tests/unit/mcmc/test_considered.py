@@ -10,6 +10,7 @@ import pytest
 from tests.naive import posterior as naive
 from tests.naive import pruning as naive_pruning
 from tests.tools.broken_off import Stopped, StoppingEngine, eager
+from tests.tools.wording import Said
 from tests.unit.scores.test_allowed_scores import random_table
 
 from dagpost.data.table import Table
@@ -157,11 +158,11 @@ def test_more_than_64_columns() -> None:
     assert found.scored.startswith("every set of at most 1 parent, those of at most 3 among")
 
 
-def test_a_prior_without_weight_is_refused_by_the_name_of_the_column() -> None:
+def test_a_prior_without_weight_is_refused_by_the_name_of_the_column(said: Said) -> None:
     def nothing_for_c(child: str, parents: frozenset[str]) -> float:
         return -np.inf if child == "c" else 0.0
 
-    with pytest.raises(InputError, match="leave no parent set to 'c'"):
+    with said.raises(InputError):
         considered(switched(50), prior=CustomPrior(nothing_for_c))
 
 
