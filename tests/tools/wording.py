@@ -36,14 +36,18 @@ _INDENT = "    "
 _HEADER = re.compile(r"(?P<test>.*?)(?: \((?P<number>\d+)\))?")
 #: One or more headers, and what all these tests hear, indented.
 _ENTRY = re.compile(r"((?:^[^\s#].*\n)+)((?:^(?: .*)?\n)+)", re.MULTILINE)
+#: The `repr` of a set of texts, which has another order in each run.
+_SET = re.compile(r"\{('[^',]*'(?:, '[^',]*')+)\}")
 _CHANGING = {
     rf"(?<![\d.]){re.escape(__version__)}(?![\d.]*\d)": "<version>",
     r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?": "<time>",
     r"\b\d[\d,.]* (seconds?|minutes?|ms|s)\b": "<time>",
     r"\b0x[0-9a-f]{8,16}\b": "<address>",
     r"(?<=\bthat fits now is )\d[\d,]*": "<number>",
-    r"\bprocess \d+\b": "process <number>",
-    r"(\b\d[\d,.]* ([kMGT]B|bytes)|more than a million TB)(?= of memory\b| (are|is) free\b)": "<memory>",
+    r"\(process \d+\)": "(process <number>)",
+    r"\b127\.0\.0\.1:\d{5}\b": "127.0.0.1:<port>",
+    r"(?<=\bthere are )\d+(?= cores here)|(?<=\bup to )\d+(?= variables fit)": "<number>",
+    r"(\b\d[\d,.]* ([kMGT]B|bytes)|more than a million TB)(?= of (memory|disk)\b| (are|is) free\b)": "<memory>",
 }
 
 
@@ -115,6 +119,7 @@ class Said:
         for pattern, word in [*self._places, *_CHANGING.items(), *changing.items()]:
             text = re.sub(pattern, word, text)
         text = re.sub(r"<(?:folder|project)>[^\s'\"]*", lambda found: re.sub(r"\\+", "/", found[0]), text)
+        text = re.sub(_SET, lambda found: f"{{{', '.join(sorted(found[1].split(', ')))}}}", text)
         text = text.encode("utf-8", "backslashreplace").decode("utf-8")
         return "\n".join(line.rstrip() for line in text.strip().splitlines()) or "<nothing>"
 
@@ -132,9 +137,10 @@ def _without_words_of_others(error: BaseException) -> str:
 
 def _is_ours(error: BaseException) -> bool:
     """Whether a line of dagpost says `raise`: what Python or NumPy refuse there are their words."""
-    frame, line = list(walk_tb(error.__traceback__))[-1]
-    ours = str(frame.f_globals.get("__name__")).startswith("dagpost")
-    return ours and getline(frame.f_code.co_filename, line).lstrip().startswith("raise")
+    for frame, line in list(walk_tb(error.__traceback__))[-1:]:
+        ours = str(frame.f_globals.get("__name__")).startswith("dagpost")
+        return ours and getline(frame.f_code.co_filename, line).lstrip().startswith("raise")
+    return False
 
 
 @lru_cache(maxsize=8)

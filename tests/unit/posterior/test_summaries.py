@@ -215,7 +215,7 @@ def test_sixty_four_variables_fit_into_a_mask() -> None:
     ],
 )
 def test_what_is_no_graph_of_these_variables_is_refused(graph: Any, said: Said) -> None:
-    with said.raises(InputError, {r"\{'[AB]', '[AB]'\}": "<set>"}):
+    with said.raises(InputError):
         masks_of_graph(graph, ("A", "B", "C"))
 
 

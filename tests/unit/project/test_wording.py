@@ -141,6 +141,7 @@ def test_words(said, tmp_path):
     said(f"{tmp_path} {tmp_path / 'a.csv'} {str(tmp_path / 'a.csv')!r} {Path(__file__).parent} {tempfile.mkdtemp()}/b")
     said(f"dagpost {__version__} of 2026-01-31 12:30:01.5, after 0.25 seconds")
     said("This needs 6.8 MB of memory and 9.1 GB are free.")
+    said(f"Got { {'work', 'age', 'sex', 'dose'} }.")
     said("Listens at tcp://127.0.0.1:8786, with\\nlines  \\n\\n  as they are.", changing={r":\\d+": ":<port>"})
 """,
     )
@@ -149,6 +150,7 @@ def test_words(said, tmp_path):
         "<folder> <folder>/a.csv '<folder>/a.csv' <project>/tests/room <folder>/b",
         "dagpost <version> of <time>, after <time>",
         "This needs <memory> of memory and <memory> are free.",
+        "Got {'age', 'dose', 'sex', 'work'}.",
         "Listens at tcp://127.0.0.1:<port>, with\nlines\n\n  as they are.",
     ]
     run(small, "tests")

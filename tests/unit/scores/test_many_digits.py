@@ -146,7 +146,7 @@ def test_numbers_given_levels_keep_the_digits(mean_weight: float, degrees: float
 def test_a_prior_of_hardly_any_rows_is_refused_where_groups_may_have_fewer_rows_than_columns(said: Said) -> None:
     codes = np.arange(20, dtype=np.uint8) % 2
     table = Table((*NAMES, "k"), (*np.ascontiguousarray(linear().T), codes), (None, None, None, None, ("p", "q")))
-    with said.raises(PrecisionError):
+    with said.raises(PrecisionError, {"as much as [0-9e+]+": "as much as <number>"}):
         local_scores(table, ConditionalGaussian(5.0, 1e-50), 3)
 
 
@@ -184,12 +184,12 @@ def test_a_column_that_follows_from_others_is_refused_only_where_digits_are_lost
     data = linear()
     data[:, 3] = data[:, 0]
     assert np.isfinite(local_scores(table_of(data), BGe(), 3).values).all()
-    with said.raises(PrecisionError):
+    with said.raises(PrecisionError, {"as much as [0-9e+]+": "as much as <number>"}):
         local_scores(table_of(data), BGe(1e-50), 3)
 
 
 def test_a_prior_mean_far_from_all_rows_is_refused(said: Said) -> None:
-    with said.raises(PrecisionError):
+    with said.raises(PrecisionError, {"as much as [0-9e+]+": "as much as <number>"}):
         local_scores(table_of(linear(1e13)), BGe(prior_mean=0.0), 3)
     near = table_of(linear(1e3))
     found = differences(local_scores(near, BGe(prior_mean=0.0), 3).values)
