@@ -46,7 +46,8 @@ _CHANGING = {
     r"(?<=\bthat fits now is )\d[\d,]*": "<number>",
     r"\(process \d+\)": "(process <number>)",
     r"\b127\.0\.0\.1:\d{5}\b": "127.0.0.1:<port>",
-    r"(?<=\bthere are )\d+(?= cores here)|(?<=\bup to )\d+(?= variables fit)": "<number>",
+    r"\bthere (is 1 core|are \d[\d,]* cores) here": "there are <number> cores here",
+    r"(?<=\bint of at least 1 and at most )\d[\d,]*|(?<=\bup to )\d+(?= variables fit)": "<number>",
     r"(\b\d[\d,.]* ([kMGT]B|bytes)|more than a million TB)(?= of (memory|disk)\b| (are|is) free\b)": "<memory>",
 }
 

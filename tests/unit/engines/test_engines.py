@@ -158,7 +158,7 @@ def test_all_cores_are_used_unless_told_otherwise() -> None:
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "two", True, 100_000])
 def test_a_number_of_threads_that_is_none_is_refused(threads: object, said: Said) -> None:
-    with said.raises(InputError, {r"at most [\d,]+": "at most <number>"}):
+    with said.raises(InputError):
         ThreadEngine(threads)
 
 
