@@ -47,9 +47,11 @@ _CHANGING = {
     r"\(process \d+\)": "(process <number>)",
     r"\b127\.0\.0\.1:\d{5}\b": "127.0.0.1:<port>",
     r"\bthere (is 1 core|are \d[\d,]* cores) here": "there are <number> cores here",
-    r"(?<=\bint of at least 1 and at most )\d[\d,]*|(?<=\bup to )\d+(?= variables fit)": "<number>",
+    r"(?<=\bint of at least 1 and at most )\d+(,\d{3})*|(?<=\bup to )\d+(?= variables fit)": "<number>",
     r"(\b\d[\d,.]* ([kMGT]B|bytes)|more than a million TB)(?= of (memory|disk)\b| (are|is) free\b)": "<memory>",
 }
+#: For `changing`: figures that are drawn, whose last digits may be others on another machine.
+ESTIMATES = {r"-?\b\d+\.\d+\b": "<number>", r"\b\d[\d,]*(?= independent graphs)": "<number>"}
 
 
 class Said:

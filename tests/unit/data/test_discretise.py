@@ -76,7 +76,7 @@ def test_counts_weigh_as_the_repeated_rows_do(frame: pd.DataFrame, strategy: Any
 
 
 @pytest.mark.parametrize(("strategy", "bins", "got"), [("quantile", 3, "2 bins"), ("kmeans", 4, "3 bins")])
-def test_bins_that_collapse_are_reported_with_the_column(strategy: Any, bins: Any, got: Any) -> None:
+def test_bins_that_collapse_are_reported_with_the_column(strategy: Any, bins: Any, got: Any, said: Said) -> None:
     frame = pd.DataFrame({"x": [0.5] * 18 + [1.5, 2.5], "y": ["a", "b"] * 10})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -84,7 +84,7 @@ def test_bins_that_collapse_are_reported_with_the_column(strategy: Any, bins: An
     assert {warning.category for warning in caught} == {DagpostWarning}
     assert f"'x' falls into {got} instead of {bins}" in str(caught[0].message)
     assert table.arities[0] == int(got[0])
-    assert "frequent values leave no room" in table.recipe.step("x").rule
+    said(table.recipe.step("x").rule)
 
 
 def test_a_cut_at_the_smallest_value_moves_up() -> None:

@@ -33,7 +33,7 @@ def table() -> Table:
     return as_table(frame_with(dose=["low", None, "high", "low"] * 3, height=[None, *np.arange(1, 12) / 7]))
 
 
-def test_a_table_says_where_its_gaps_are(table: Table) -> None:
+def test_a_table_says_where_its_gaps_are(table: Table, said: Said) -> None:
     assert repr(table).splitlines() == [
         "Table of 4 columns and 12 rows; 4 cells without a value, in 4 of the rows",
         "  sex     2 levels: f, m",
@@ -43,33 +43,33 @@ def test_a_table_says_where_its_gaps_are(table: Table) -> None:
     ]
     assert "3 gaps</td>" in table._repr_html_()
     assert table.recipe is not None
-    assert table.recipe.summary() == "Recipe for 4 columns: 4 used; 4 gaps are completed by chains"
+    said(table.recipe.summary())
     assert Recipe(missing="level").fit(table).summary().endswith("4 gaps are a level of their own")
     assert not table.discrete
     assert part_of(table, [3]).continuous
     assert part_of(table, [0, 1]).gaps is None
 
 
-def test_what_cannot_deal_with_gaps_refuses_them(table: Table) -> None:
-    said = r"The table has gaps: 'dose' \(3\), 'height' \(1\).*Recipe\(missing='drop'\).*fit a DagPosterior"
+def test_what_cannot_deal_with_gaps_refuses_them(table: Table, said: Said) -> None:
+    heard = r"The table has gaps: 'dose' \(3\), 'height' \(1\).*Recipe\(missing='drop'\).*fit a DagPosterior"
     for work in (lambda: cut_numbers(table).codes(), lambda: local_scores(cut_numbers(table), "bdeu", 1)):
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=heard):
             work()
-    with pytest.raises(InputError, match=r"has gaps: 'height' \(1\)"):
+    with said.raises(InputError):
         part_of(table, [3]).values()
-    with pytest.raises(InputError, match=r"'sex', 'arm', 'dose' are not made of numbers"):
+    with said.raises(InputError):
         DagPosterior("bge", prior="uniform").fit(table)
-    with pytest.raises(InputError, match=r"has 4 gaps, and the method 'kbest' cannot complete them.*missing='drop'"):
+    with said.raises(InputError):
         DagPosterior("bdeu", prior="uniform", method="kbest").fit(cut_numbers(table))
 
 
-def test_the_notice_is_one_sentence_with_columns_assumption_and_other_ways(table: Table) -> None:
-    said = notice_of_gaps(table)
-    assert said.startswith("4 cells have no value ('dose': 3, 'height': 1), so that 4 of 12 rows (33.3%) have gaps: ")
-    assert "missing at random" in said
-    assert said.count(". ") == 0
+def test_the_notice_is_one_sentence_with_columns_assumption_and_other_ways(table: Table, said: Said) -> None:
+    heard = notice_of_gaps(table)
+    assert heard.startswith("4 cells have no value ('dose': 3, 'height': 1), so that 4 of 12 rows (33.3%) have gaps: ")
+    assert "missing at random" in heard
+    assert heard.count(". ") == 0
     assert notice_of_gaps(part_of(table, [0, 1])) == ""
-    with pytest.warns(DagpostWarning, match="4 cells have no value"):
+    with said.warns(DagpostWarning):
         notify_of_gaps(DagPosterior(prior="uniform"), table)
     notify_of_gaps(DagPosterior(prior="uniform", missing="augment"), table)  # asked for, so nothing is said
 
@@ -131,19 +131,19 @@ def test_a_column_without_any_value_is_left_out_or_refused(said: Said) -> None:
     assert Recipe(bins=2).read(empty).names == ("sex", "arm")
 
 
-def test_a_column_that_is_constant_where_it_has_values_is_left_out() -> None:
+def test_a_column_that_is_constant_where_it_has_values_is_left_out(said: Said) -> None:
     with pytest.warns(DagpostWarning, match="'dose' \\(constant\\)"):
         table = as_table(frame_with(dose=["low", None] * 6))
     assert table.gaps is None
     assert table.recipe is not None
-    assert table.recipe.step("dose").why == "constant: one value wherever there is one"
+    said(table.recipe.step("dose").why)
 
 
 def test_a_table_may_be_treated_in_another_way_when_it_is_fitted(table: Table, said: Said) -> None:
     table = cut_numbers(table)
     dropped = DagPosterior("bdeu", prior="uniform", missing="drop").fit(table)
     assert dropped.fitted_.data.observations == 8
-    assert dropped.recipe_.summary() == "Recipe for 4 columns: 4 used; 4 of 12 rows dropped for gaps"
+    said(dropped.recipe_.summary())
     level = DagPosterior("bdeu", prior="uniform", missing="level").fit(table)
     assert level.fitted_.data.levels[2] == ("low", "high", "(missing)")
     with said.raises(InputError):
@@ -185,7 +185,7 @@ def test_earlier_values_have_no_gaps_and_present_ones_may(said: Said) -> None:
     assert table.gaps.any(axis=1).tolist() == [name == "mood" for name in table.names]
     assert rules_of(DagPosterior("bdeu", prior="uniform"), table).exogenous == ("pain[t-1]", "mood[t-1]")
     assert table.recipe is not None
-    assert "1 of 18 rows dropped for gaps; other gaps are completed" in table.recipe.summary()
+    said(table.recipe.summary())
     assert as_table(unrolled, recipe=Recipe(missing="level")).rows == 18
 
 

@@ -118,7 +118,7 @@ def test_what_is_kept_is_used_and_what_is_dropped_is_not() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
-def test_a_constant_among_the_complete_rows_is_left_out() -> None:
+def test_a_constant_among_the_complete_rows_is_left_out(said: Said) -> None:
     gaps = [None, "x"] * (ROWS // 2)
     drop = Recipe(missing="drop")
     table = as_table(frame_with(mostly=gaps, other=["p", "q", "q", "q"] * (ROWS // 4)), recipe=drop)
@@ -126,7 +126,7 @@ def test_a_constant_among_the_complete_rows_is_left_out() -> None:
     assert table.rows == ROWS, "the column that had gaps is not used"
     other = as_table(frame_with(some=[None, 1, None, 2] * (ROWS // 4)), recipe=drop)
     assert other.names == ("group", "some")
-    assert other.recipe.step("sex").why == "constant: one value in the complete rows"
+    said(other.recipe.step("sex").why)
 
 
 @pytest.mark.parametrize("missing", ["augment", "drop", "level"])

@@ -417,7 +417,7 @@ def test_a_recipe_of_other_columns_is_refused(change: Any, message: str, tmp_pat
     if "counts" not in message:
         shown = CliRunner().invoke(app, ["info", str(tmp_path / "y")], prog_name="dagpost")
         assert (shown.exit_code, shown.stdout) == (2, "")
-        assert "lacks parts of a model" in " ".join(shown.stderr.split())
+        said(" ".join(shown.stderr.split()))
 
 
 def test_counts_and_rows_of_other_levels_are_refused(model: DagPosterior, tmp_path: Path) -> None:

@@ -109,14 +109,14 @@ def test_graphs_that_were_not_drawn_give_no_interval(models: dict[str, DagPoster
         assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["upper"] is None
 
 
-def test_one_graph_has_no_standard_error_and_agreement_is_named(models: dict[str, DagPosterior]) -> None:
+def test_one_graph_has_no_standard_error_and_agreement_is_named(models: dict[str, DagPosterior], said: Said) -> None:
     sample = models["exact-layers"].sample(50, seed=1)
     assert sample[:1].expectation(number_of_edges).upper == math.inf
     agreed = sample.expectation(len)
     assert (agreed.rule, agreed, agreed.lower, agreed.upper) == ("every graph agrees", 4.0, 4.0, 4.0)
     never = sample.expectation(number_of_edges, "A -> B & B -> A")
     assert math.isnan(never)
-    assert never.rule == "the condition never occurred"
+    said(never.rule)
 
 
 def test_a_model_answers_from_its_own_sample(models: dict[str, DagPosterior]) -> None:

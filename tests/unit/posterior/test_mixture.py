@@ -372,16 +372,13 @@ def test_a_damaged_file_is_refused(damage: Any, said: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("method", ["partition-mcmc", "order-mcmc", "structure-mcmc", "hybrid-mcmc", "bootstrap"])
-def test_methods_without_exact_evidence_are_refused(method: str) -> None:
+def test_methods_without_exact_evidence_are_refused(method: str, said: Said) -> None:
     modularity: Any = "order" if method == "order-mcmc" else "structure"
     model = DagPosterior(BDeu("average"), prior="uniform", method=method, modularity=modularity)
     table = random_table(3, 20, 1)
     for ask in (model.fit, model.plan):
-        with pytest.raises(
-            InputError, match=f"exact evidence of each value, which the method '{method}' does not have"
-        ) as said:
+        with said.raises(InputError):
             ask(table)
-    assert "Choose one, such as BDeu(equivalent_sample_size=10.0)" in str(said.value)
 
 
 def test_too_many_columns_are_refused_before_they_are_scored(said: Said) -> None:
@@ -413,7 +410,7 @@ def test_an_ordinary_model_has_no_weights_of_a_mixture(said: Said) -> None:
         _ = model.mixture_weights_
 
 
-def test_a_plan_counts_every_size_once_in_time_and_tables_once_in_memory() -> None:
+def test_a_plan_counts_every_size_once_in_time_and_tables_once_in_memory(said: Said) -> None:
     table = random_table(4, 20, 1)
     one, four = (DagPosterior(BDeu(size), prior="uniform").plan(table).stages for size in (1.0, "average"))
     by_name = [{stage.stage: stage for stage in stages} for stages in (one, four)]
@@ -422,7 +419,7 @@ def test_a_plan_counts_every_size_once_in_time_and_tables_once_in_memory() -> No
     assert by_name[1]["tables"].size == by_name[0]["tables"].size
     assert by_name[1]["scores"].seconds == pytest.approx(4 * by_name[0]["scores"].seconds)
     assert by_name[1]["samples"] == by_name[0]["samples"]
-    assert "for each of 4 values of the equivalent sample size" in by_name[1]["tables"].what
+    said(by_name[1]["tables"].what)
 
 
 def test_progress_says_which_size() -> None:

@@ -154,7 +154,7 @@ def test_a_file_keeps_the_regimes(model: DagPosterior, tmp_path: Path) -> None:
     assert model.own_sample().provenance["regimes"]["reference"] == "r0"
 
 
-def test_known_targets_are_compared_with_what_was_found(model: DagPosterior) -> None:
+def test_known_targets_are_compared_with_what_was_found(model: DagPosterior, said: Said) -> None:
     frame = random_frame(1, 3, 2, rows=400)
     found = compare_targets(model, {"r2": "v0", "r1": ["v1", "v2"]})
     assert found.found == 1
@@ -166,13 +166,13 @@ def test_known_targets_are_compared_with_what_was_found(model: DagPosterior) -> 
     known = DagPosterior(prior="uniform", score="bdeu").fit(
         frame.drop(columns="regime"), interventions=["v0" if regime == "r2" else None for regime in frame["regime"]]
     )
-    said = repr(compare_targets(model, {"r2": "v0"}, known))
+    heard = repr(compare_targets(model, {"r2": "v0"}, known))
     fewer = known.log_evidence_ < model.log_evidence_
-    assert ("That can only raise its evidence" if fewer else "cannot be compared") in said
+    assert ("That can only raise its evidence" if fewer else "cannot be compared") in heard
     assert "nats" in repr(compare_targets(model, {"r2": "v0"}, fitted(frame, max_parents=1)))
-    with pytest.raises(InputError, match="'r9', which the model does not have"):
+    with said.raises(InputError):
         compare_targets(model, {"r9": "v0"})
-    with pytest.raises(InputError, match="not a variable"):
+    with said.raises(InputError):
         compare_targets(model, {"r2": "regime=r1"})
 
 
@@ -229,7 +229,7 @@ def test_rules_may_name_regimes(model: DagPosterior) -> None:
     assert ruled.edge_probabilities_.loc["v1", "v0"] == 0.0
 
 
-def test_numbers_with_regimes_say_that_only_means_shift() -> None:
+def test_numbers_with_regimes_say_that_only_means_shift(said: Said) -> None:
     generator = np.random.default_rng(0)
     which = np.repeat(["a", "b"], 150)
     first = generator.normal(size=300) + 2.0 * (which == "b")
@@ -238,7 +238,7 @@ def test_numbers_with_regimes_say_that_only_means_shift() -> None:
     effects = model.regime_effects()
     assert effects.table.loc["b", "x"] > 0.95
     assert effects.table.loc["b", "y"] < 0.5
-    assert "only shift the mean" in effects.note
+    said(effects.note)
     assert "only shift the mean" in repr(effects)
 
 

@@ -90,14 +90,11 @@ def test_advice_that_is_followed_leaves_what_it_says(case: tuple[Constraints, tu
         assert all(repr(names[column]) in spelled for column in advice.columns[:8]) or advice.any_of_them
 
 
-def test_columns_that_were_left_out_of_the_tiers_are_named() -> None:
+def test_columns_that_were_left_out_of_the_tiers_are_named(said: Said) -> None:
     rules = Constraints(tiers=[list("abcd"), list("efgh"), list("ijk")])
     advice = advise(components_of(rules, NAMES), rules, NAMES, 6)
     assert advice == Advice("tiers", (11,), 4)
-    assert in_words(advice_in_words(advice, NAMES, 6)) == (
-        "'l' is in no tier, so edges lead through it from later tiers to earlier ones. With it in --tier too, the "
-        "others can form cycles among at most 4 columns. Exact sums take at most 6 columns at once here."
-    )
+    said(in_words(advice_in_words(advice, NAMES, 6)))
 
 
 def test_one_column_or_one_edge_between_two_groups_is_found() -> None:
@@ -189,14 +186,14 @@ def test_estimates_under_rules_say_which_rule_would_make_them_exact() -> None:
     assert DagPosterior(tiers=[*tiers_without_one(), ["V3"]], **{"prior": "uniform", **settings_}).plan(table).exact
 
 
-def test_orders_are_not_split_by_rules_and_plan_and_refusal_say_so() -> None:
+def test_orders_are_not_split_by_rules_and_plan_and_refusal_say_so(said: Said) -> None:
     rows = np.random.default_rng(1).integers(0, 2, (30, 40))
     tiers = {f"V{column}": column // 8 for column in range(40)}
     settings: dict[str, Any] = {"score": "bdeu", "tiers": tiers, "max_parents": 2}
-    said = str(DagPosterior(modularity="order", **{"prior": "uniform", **settings}).plan(rows))
-    assert "orders of separate groups of columns interleave. With modularity='structure'" in said
-    assert "within each of 5 groups of at most 8 variables." in said
-    with pytest.raises(ResourceError, match=r"interleave\. With method='auto' and modularity='structure'"):
+    heard = str(DagPosterior(modularity="order", **{"prior": "uniform", **settings}).plan(rows))
+    assert "orders of separate groups of columns interleave. With modularity='structure'" in heard
+    assert "within each of 5 groups of at most 8 variables." in heard
+    with said.raises(ResourceError):
         DagPosterior(method="dds", modularity="order", **{"prior": "uniform", **settings}).plan(rows)
     assert DagPosterior(**{"prior": "uniform", **settings}).plan(rows).hint == ""
 

@@ -168,8 +168,8 @@ def test_rows_with_gaps_are_scored_and_spoken_of_once() -> None:
     gaps[2, 5] = True
     # The gap is held out in one fold, and completed in the other.
     model = model_with(score="bdeu", samples=40, method=Augmentation(chains=2, burn_in=5, given_table="exact-layers"))
-    with pytest.warns(DagpostWarning) as said:
+    with pytest.warns(DagpostWarning) as heard:
         found = cross_validate(model, replace(table, gaps=gaps), folds=2, seed=1)
-    assert sum("1 cell has no value" in str(warning.message) for warning in said) == 1
+    assert sum("1 cell has no value" in str(warning.message) for warning in heard) == 1
     assert np.isfinite(found.log_scores).all()
     assert found.method == "augmentation"

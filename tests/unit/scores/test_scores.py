@@ -252,15 +252,15 @@ def test_more_levels_or_observations_than_can_be_counted_are_refused(said: Said)
         local_scores(random_table([2, 2], 2, counts=np.array([5 * 10**9] * 2)))
 
 
-def test_a_result_that_does_not_fit_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_that_does_not_fit_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 5_000_000)
     message = r"Scoring 20 nodes with up to 5 parents needs 2\.8 MB"
     local_scores(random_table([2] * 20, 5), "bdeu", 4)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
     with pytest.raises(ResourceError, match=message) as raised:
         local_scores(random_table([2] * 20, 5), "bdeu", 5)
-    assert "1.0 MB are free" in str(raised.value)
-    assert "largest max_parents that fits is 4" in str(raised.value)
+    said(str(raised.value))
+    said(str(raised.value))
 
 
 def test_an_interrupt_stops_scoring() -> None:
