@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagpostWarning, DagSample, datasets
 from dagpost._tools.json_settings import from_json
@@ -189,13 +188,13 @@ def test_a_method_draws_graphs_of_its_kind(method: Method, model: DagPosterior) 
 
 
 def test_a_precision_is_guaranteed_by_independent_draws_of_a_posterior_alone(
-    method: Method, model: DagPosterior, said: Said
+    method: Method, model: DagPosterior
 ) -> None:
     assert method.guarantees_precision == (method.draws == "independent" and method.target.posterior)
     if method.guarantees_precision:
         assert model.sample(precision=0.2, seed=1).guarantee == (0.2, 0.95)
     else:
-        with said.raises(ValueError):
+        with pytest.raises(ValueError, match="precision"):
             model.sample(precision=0.2)
 
 
