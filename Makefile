@@ -23,13 +23,14 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-dep
 # Files stay together on a worker, so that each kernel is compiled by as few processes as possible.
 TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules src tests
 
-.PHONY: help demo test test-long test-all coverage lint format bench bench-quick paper torture docs dist lock clean
+.PHONY: help demo test test-long test-all wording coverage lint format bench bench-quick paper torture docs dist lock clean
 
 help:
 	@echo "make demo      a bundled study: its edges, a question or two, and a report to open in a browser"
 	@echo "make test      all tests but the long ones"
 	@echo "make test-long the long ones; SHARD=1/3 for a third of them"
 	@echo "make test-all  all tests, with more random examples"
+	@echo "make wording   write the sentences that tests hear to tests/wording, to be reviewed in the diff"
 	@echo "make coverage  the tests of 'make test', with the lines that none of them runs"
 	@echo "make lint      ruff, mypy and the order of imports; 'make format' mends the layout"
 	@echo "make bench     measure, and write a table and JSON to benchmarks/results"
@@ -52,6 +53,10 @@ test-long: $(READY)
 
 test-all: $(READY)
 	$(TESTS) --hypothesis-profile=thorough $(PYTEST)
+
+wording: $(READY)
+	$(TESTS) --refresh-wording $(PYTEST)
+	@git --no-pager diff --stat tests/wording || true
 
 coverage: $(READY)
 	$(TESTS) -m "not long" --cov --cov-report=term:skip-covered --cov-report=xml $(PYTEST)

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.tools import reference
 
+pytest_plugins = ["tests.tools.wording"]
+
 # Examples are drawn from a fixed seed: a run that passes once passes again. Compilation makes the first example
 # slow, so no deadline. `make test-all` takes more examples.
 _USUAL = settings(derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)

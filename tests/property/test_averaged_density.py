@@ -15,6 +15,7 @@ from tests.naive import density as twin
 from tests.naive import mixture as naive_mixture
 from tests.naive import paths as naive_paths
 from tests.naive import posterior as naive
+from tests.tools.wording import Said
 
 from dagpost import (
     BDeu,
@@ -206,13 +207,13 @@ def test_a_given_density_is_the_model_of_that_density() -> None:
         assert both.edge_probabilities_.to_numpy() == pytest.approx(fixed.edge_probabilities_.to_numpy(), abs=1e-9)
 
 
-def test_settings_that_are_not_averaged_over_are_refused() -> None:
+def test_settings_that_are_not_averaged_over_are_refused(said: Said) -> None:
     model = DagPosterior(BDeu((1, 10))).fit(random_table(3, 40, 3))
-    with pytest.raises(InputError, match="averages over 'equivalent sample size' and 'edge density'"):
+    with said.raises(InputError):
         model.given(setting={"density": 0.5})
-    with pytest.raises(InputError, match="one of the values that edge density has"):
+    with said.raises(InputError):
         model.given(setting={"edge density": 0.3})
-    with pytest.raises(InputError, match="a mapping such as"):
+    with said.raises(InputError):
         model.given(setting=10.0)
 
 
@@ -322,15 +323,15 @@ def test_scores_from_elsewhere_are_uniform_unless_an_average_is_asked_for() -> N
     assert asked.mixture_weights_.to_numpy() == pytest.approx(expected.shares, abs=1e-9)
 
 
-def test_chains_and_gaps_take_one_stated_density() -> None:
+def test_chains_and_gaps_take_one_stated_density(said: Said) -> None:
     frame = random_table(4, 60, 8)
     chain = DagPosterior(method="structure-mcmc", samples=200, seed=1).fit(frame)
     assert chain.fitted_.settings["prior"] == to_json(EdgePrior(1 / 3))
-    with pytest.raises(InputError, match="To average over the edge density takes the exact evidence of each value"):
+    with said.raises(InputError):
         DagPosterior(method="structure-mcmc", prior="edge:average", score=BDeu(1)).fit(frame)
     with_gaps = frame.copy()
     with_gaps.iloc[3, 1] = None
-    with pytest.raises(InputError, match="To average over the density of edges takes the exact evidence"):
+    with said.raises(InputError):
         DagPosterior(prior="edge:average", missing="augment").fit(with_gaps)
 
 

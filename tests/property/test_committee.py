@@ -16,6 +16,7 @@ from tests.naive import posterior as naive
 from tests.naive.density import allowed_dags
 from tests.property.test_averaged_density import holds_edge, holds_path
 from tests.statistical.test_samplers import assert_counts_fit, counts_of_graphs
+from tests.tools.wording import Said
 
 from dagpost import (
     Additive,
@@ -197,7 +198,7 @@ def test_by_components_each_kind_has_its_weight_of_the_whole() -> None:
     assert model.edge_probabilities_.to_numpy() == pytest.approx((alone[0] + alone[1]) / 2, abs=1e-9)
 
 
-def test_a_given_kind_is_the_model_of_that_kind() -> None:
+def test_a_given_kind_is_the_model_of_that_kind(said: Said) -> None:
     frame = numbers(4, 50, 3)
     model = DagPosterior(Committee(NUMBERS, (3, 1))).fit(frame)
     for label, own, share in zip(("linear (BGe)", "levels (4 bins)"), NUMBERS, (0.75, 0.25), strict=True):
@@ -207,7 +208,7 @@ def test_a_given_kind_is_the_model_of_that_kind() -> None:
         both = model.given(setting={"kind of model": label})
         assert float(both.condition_.probability) == pytest.approx(share, abs=1e-12)
         assert f"kind of model = {label}" in both.condition_.words
-    with pytest.raises(InputError, match=r"'linear \(BGe\)', 'levels \(4 bins\)'"):
+    with said.raises(InputError):
         model.given(setting={"kind of model": "additive"})
     with pytest.raises(NoGraphError):
         DagPosterior(Committee(NUMBERS), required=["A -> B"]).fit(frame).given("!(A -> B)")
@@ -234,23 +235,23 @@ def test_a_file_gives_the_same_answers(tmp_path: Any) -> None:
     assert type(sample).load(tmp_path / "sample.npz").log_evidence == sample.log_evidence
 
 
-def test_what_a_committee_cannot_do_is_refused_with_a_way_out() -> None:
+def test_what_a_committee_cannot_do_is_refused_with_a_way_out(said: Said) -> None:
     frame = numbers(4, 50, 3)
     for method in ("structure-mcmc", "bootstrap"):
-        with pytest.raises(InputError, match=r"exact sums over all graphs under each value.*such as.*BGe"):
+        with said.raises(InputError):
             DagPosterior(Committee(NUMBERS), prior="uniform", method=method).fit(frame)
     wide = pd.DataFrame(np.random.default_rng(1).normal(size=(30, 26)))
     with pytest.raises(InputError, match=r"26 variables"):
         DagPosterior(Committee(NUMBERS), max_parents=1, prior="uniform").fit(wide)
     gaps = frame.copy()
     gaps.iloc[3, 1] = np.nan
-    with pytest.raises(InputError, match="'committee' cannot complete the one gap of"):
+    with said.raises(InputError):
         DagPosterior(Committee(NUMBERS)).fit(gaps)
-    with pytest.raises(InputError, match="only a fitted model"):
+    with said.raises(InputError):
         local_scores(frame, Committee(NUMBERS))
-    with pytest.raises(InputError, match=r"The member linear \(BGe\) does not take this table\. .*not made of numbers"):
+    with said.raises(InputError):
         DagPosterior(Committee(NUMBERS)).fit(frame.assign(D=list("abcde") * 10))
-    with pytest.raises(InputError, match=r"The member levels does not take this table\. .*BDeu\(5, bins=4\)\.$"):
+    with said.raises(InputError):
         DagPosterior(Committee([BGe(), BDeu(5)])).fit(frame)
     for members in ([BGe(), BGe()], ["bdeu:average"], [BDeu("average"), BGe()], 3):
         with pytest.raises(InputError):
@@ -336,7 +337,9 @@ def test_members_that_do_not_weigh_every_graph_are_refused_with_the_reason(other
         DagPosterior(Committee([Additive(), other])).fit(frame)
 
 
-def test_sums_that_would_take_too_long_are_refused_before_they_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_that_would_take_too_long_are_refused_before_they_begin(
+    monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
     from dagpost.posterior.mixture import JoinedWorkspace
 
     monkeypatch.setattr(JoinedWorkspace, "structure_is_affordable", lambda _: False)
@@ -344,7 +347,7 @@ def test_sums_that_would_take_too_long_are_refused_before_they_begin(monkeypatch
     for method in ("auto", "linear-extensions"):
         model = DagPosterior(Committee(NUMBERS), method=method)
         for ask in (model.fit, model.plan):
-            with pytest.raises(InputError, match=r"sums over all graphs of 4 variables.*BGe.*fewer columns"):
+            with said.raises(InputError):
                 ask(frame)
     # What is asked for by name is made; and orders are summed quickly.
     assert DagPosterior(Committee(NUMBERS), method="exact-layers").fit(frame).exact_

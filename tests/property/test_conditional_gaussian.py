@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.naive import conditional_gaussian as naive
 from tests.naive.summaries import essential_graph_of_every_dag
 from tests.tools.mixed_tables import mixed_table, mixed_tables
+from tests.tools.wording import Said
 
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.data.table import Table
@@ -177,34 +178,34 @@ def test_hard_columns_have_finite_scores_that_do_not_depend_on_the_direction(nam
         assert one == pytest.approx(other, rel=1e-11)
 
 
-def test_values_whose_squares_overflow_are_refused() -> None:
+def test_values_whose_squares_overflow_are_refused(said: Said) -> None:
     table = Table(tuple("ab"), (np.arange(4, dtype=np.uint8) % 2, np.arange(4) * 1e200), ((0, 1), None))
-    with pytest.raises(InputError, match="squares of the values overflow: the largest is"):
+    with said.raises(InputError):
         local_scores(table, ConditionalGaussian(prior_scale=1.0), 1)
-    with pytest.raises(InputError, match=r"standard deviation of the column 'b' is 1\.29\S+, and its square"):
+    with said.raises(InputError):
         local_scores(table, ConditionalGaussian(), 1)
 
 
-def test_more_levels_than_codes_are_refused() -> None:
+def test_more_levels_than_codes_are_refused(said: Said) -> None:
     """Also where the column is only a parent."""
     levels = 2**16 + 1
     table = Table(tuple("ab"), (np.arange(levels, dtype=np.uint32), np.ones(levels)), (tuple(range(levels)), None))
-    with pytest.raises(InputError, match="Column 'a' has 65,537 levels"):
+    with said.raises(InputError):
         ConditionalGaussian().fill_nodes(table, (1,), 1, np.zeros((1, 2)), ONE, NO_PROGRESS)
 
 
 @pytest.mark.parametrize(
-    ("settings", "named"),
+    "settings",
     [
-        ({"equivalent_sample_size": 0}, "equivalent_sample_size"),
-        ({"mean_weight": -1}, "mean_weight"),
-        ({"degrees_of_freedom": "five"}, "degrees_of_freedom"),
-        ({"prior_mean": (1.0, float("nan"))}, "prior_mean"),
-        ({"prior_scale": (1.0, 0.0)}, "prior_scale"),
+        {"equivalent_sample_size": 0},
+        {"mean_weight": -1},
+        {"degrees_of_freedom": "five"},
+        {"prior_mean": (1.0, float("nan"))},
+        {"prior_scale": (1.0, 0.0)},
     ],
 )
-def test_parameters_are_checked_under_their_names(settings: dict[str, Any], named: str) -> None:
-    with pytest.raises(InputError, match=f"'{named}' parameter of ConditionalGaussian"):
+def test_parameters_are_checked_under_their_names(settings: dict[str, Any], said: Said) -> None:
+    with said.raises(InputError):
         ConditionalGaussian(**settings)
 
 

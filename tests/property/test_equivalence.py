@@ -13,6 +13,7 @@ from tests.naive import summaries as naive_summaries
 from tests.naive.posterior import all_dags
 from tests.naive.summaries import NAMES, sample_of
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost.errors import InputError
 from dagpost.posterior.summaries import equivalence_classes, essential_graphs, pattern_graph
@@ -96,11 +97,11 @@ def test_directed_edges_of_a_completed_graph_are_those_of_the_graph(nodes: Any, 
     assert edges <= completed
 
 
-def test_a_cycle_is_refused_with_the_number_of_its_graph() -> None:
+def test_a_cycle_is_refused_with_the_number_of_its_graph(said: Said) -> None:
     graphs = np.array([[0, 1, 2], [0, 1, 2], [4, 1, 2]], dtype=np.uint8)
-    with pytest.raises(InputError, match=r"graph number 2 has a directed cycle"):
+    with said.raises(InputError):
         essential_graphs(graphs)
-    with pytest.raises(InputError, match=r"graph number 2 has a directed cycle"):
+    with said.raises(InputError):
         essential_graphs(graphs, at_a_time=2)
 
 

@@ -14,6 +14,7 @@ from tests.naive import features as naive_features
 from tests.naive.posterior import all_dags
 from tests.naive.summaries import NAMES, edges_of, sample_of
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost import InputError, essential_graph
 from dagpost.families.essential import compelled_by_data, compelled_with_rules, essential_graphs, patterns_of
@@ -170,9 +171,9 @@ def test_an_order_of_all_nodes_settles_every_edge_and_blocks_change_nothing() ->
     np.testing.assert_array_equal(patterns_of(dags, compelled_by_data(dags)), essential_graphs(dags))
 
 
-def test_a_cycle_is_refused_under_interventions_too() -> None:
+def test_a_cycle_is_refused_under_interventions_too(said: Said) -> None:
     graphs = np.array([[0, 1, 2], [4, 1, 2]], dtype=np.uint8)
-    with pytest.raises(InputError, match=r"graph number 1 has a directed cycle"):
+    with said.raises(InputError):
         compelled_by_data(graphs, [1])
 
 
@@ -243,10 +244,10 @@ def test_the_essential_graph_of_one_graph_obeys_rules_and_targets(seed: int) -> 
     assert set(found.edges) == directed | undirected | {edge[::-1] for edge in undirected}
 
 
-def test_a_graph_that_breaks_the_rules_has_no_essential_graph_under_them() -> None:
-    with pytest.raises(InputError, match=r"has the edge A -> B, which tiers rules out"):
+def test_a_graph_that_breaks_the_rules_has_no_essential_graph_under_them(said: Said) -> None:
+    with said.raises(InputError):
         essential_graph([("A", "B")], tiers=[["B"], ["A"]])
-    with pytest.raises(InputError, match=r"has the edge A -> B, which forbidden rules out"):
+    with said.raises(InputError):
         essential_graph([("A", "B")], forbidden=[("A", "B")])
-    with pytest.raises(InputError, match=r"lacks the edge C -> A, which required has"):
+    with said.raises(InputError):
         essential_graph([("A", "B"), ("A", "C")], required=[("C", "A")])

@@ -13,6 +13,7 @@ from tests.naive import features as naive_features
 from tests.naive import wide as naive_wide
 from tests.naive.posterior import all_dags
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost import (
     adjacent,
@@ -185,11 +186,11 @@ def test_python_functions_take_part_and_see_a_frozen_graph_with_names() -> Any:
     assert calls[0] == names
 
 
-def test_a_python_function_that_forgets_to_answer_is_named() -> None:
+def test_a_python_function_that_forgets_to_answer_is_named(said: Said) -> None:
     def forgetful(dag: Any) -> None:
         dag.number_of_edges()
 
-    with pytest.raises(InputError, match=r"forgetful\(dag\) must return True or False. Got None for DAG number 0"):
+    with said.raises(InputError):
         evaluate([custom(forgetful)], np.zeros((2, 2), dtype=np.uint8), ["A", "B"])
 
 
@@ -322,30 +323,30 @@ def test_a_cycle_in_a_later_block_keeps_its_number() -> None:
         ancestors(dags, block_size=100)
 
 
-def test_what_is_not_masks_of_parents_is_refused() -> None:
+def test_what_is_not_masks_of_parents_is_refused(said: Said) -> None:
     for wrong in (np.zeros((2, 3)), np.zeros((2, 3), dtype=np.int64), np.zeros(3, dtype=np.uint8)):
-        with pytest.raises(InputError, match="unsigned integers, one row per DAG"):
+        with said.raises(InputError):
             ancestors(wrong)
-    with pytest.raises(InputError, match="must be an array of masks"):
+    with said.raises(InputError):
         ancestors([[0, 1]])
-    with pytest.raises(InputError, match="In DAGs of 65 nodes a set of parents is 2 words"):
+    with said.raises(InputError):
         ancestors(np.zeros((1, 65), dtype=np.uint64))
-    with pytest.raises(InputError, match=r"1 to 1024 nodes\. Got 0"):
+    with said.raises(InputError):
         ancestors(np.zeros((1, 0), dtype=np.uint64))
-    with pytest.raises(InputError, match="DAG number 1 has a parent beyond its 3 nodes"):
+    with said.raises(InputError):
         ancestors(np.array([[0, 1, 2], [0, 8, 0]], dtype=np.uint8))
-    with pytest.raises(InputError, match="have 3 nodes and there are 2 names"):
+    with said.raises(InputError):
         evaluate([edge("A", "B")], np.zeros((1, 3), dtype=np.uint8), ["A", "B"])
-    with pytest.raises(InputError, match="Did you mean 'Smoking'"):
+    with said.raises(InputError):
         evaluate([edge("Smoknig", "A")], np.zeros((1, 2), dtype=np.uint8), ["Smoking", "A"])
 
 
 @pytest.mark.parametrize("relation", ["<-", "~>{0}", "~>{}", "", "~>{-1}", "-->", None])
-def test_an_unknown_relation_is_refused(relation: Any) -> None:
-    with pytest.raises(InputError, match="relation must be"):
+def test_an_unknown_relation_is_refused(relation: Any, said: Said) -> None:
+    with said.raises(InputError):
         weighted_matrix(relation, np.zeros((1, 3), dtype=np.uint8), np.ones(1))
 
 
-def test_weights_must_fit_the_dags() -> None:
-    with pytest.raises(InputError, match=r"There are 2 DAGs, and weights of shape \(3,\)"):
+def test_weights_must_fit_the_dags(said: Said) -> None:
+    with said.raises(InputError):
         weighted_matrix("->", np.zeros((2, 3), dtype=np.uint8), np.ones(3))

@@ -18,6 +18,7 @@ from tests.naive import kbest as naive_kbest
 from tests.naive import posterior as naive
 from tests.tools import reference
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost._tools import memory
 from dagpost._tools.progress import reporter_for
@@ -264,14 +265,14 @@ def is_acyclic(dag: naive.Dag) -> bool:
 
 
 @pytest.mark.parametrize("count", [0, -3, 2.0, True, "ten"])
-def test_the_number_of_dags_must_be_a_positive_integer(count: Any) -> None:
-    with pytest.raises(InputError, match=r"must be an int of at least 1\. Got"):
+def test_the_number_of_dags_must_be_a_positive_integer(count: Any, said: Said) -> None:
+    with said.raises(InputError):
         best_dags(np.zeros((3, 4)), 2, count, engine=ENGINE)
 
 
-def test_constraints_that_exclude_each_other_leave_no_dag() -> None:
+def test_constraints_that_exclude_each_other_leave_no_dag(said: Said) -> None:
     weights = np.array([[-np.inf, 0.0], [-np.inf, 0.0]])
-    with pytest.raises(NoGraphError, match="No graph satisfies the constraints"):
+    with said.raises(NoGraphError):
         best_dags(weights, 1, 5, engine=ENGINE)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.naive import posterior as naive
 from tests.naive import sampling as naive_sampling
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
@@ -146,9 +147,9 @@ def test_the_table_of_sets_grows_when_it_must_and_the_result_stays_the_same() ->
     np.testing.assert_allclose(log_linear_extensions(graphs, engine=ENGINE), expected, rtol=1e-13)
 
 
-def test_an_order_with_too_many_sets_is_an_error_that_names_the_graph() -> None:
+def test_an_order_with_too_many_sets_is_an_error_that_names_the_graph(said: Said) -> None:
     graphs = masks((0,) * 64, naive_sampling.rectangle(8, 8))
-    with pytest.raises(ResourceError, match="graph number 1 fits cannot be counted"):
+    with said.raises(ResourceError):
         log_linear_extensions(graphs, engine=ENGINE, largest_table=1 << 12)
     with pytest.raises(ResourceError, match="graph number 0"):
         count_linear_extensions(graphs[1], largest_table=1 << 12)
@@ -172,18 +173,18 @@ def test_the_number_of_threads_makes_no_difference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parents", "words"),
+    "parents",
     [
-        (np.array([[0, 0], [2, 1]], dtype=np.uint8), "Graph number 1 has a directed cycle"),
-        (np.array([[0, 0], [0, 4]], dtype=np.uint8), "DAG number 1 has a parent beyond its 2 nodes"),
-        (np.array([[0, 0]]), "2 dimensions of int64"),
-        (np.zeros(3, dtype=np.uint8), "1 dimensions of uint8"),
-        ([[0, 1]], "must be an array of masks"),
-        (np.zeros((1, 65, 2), dtype=np.uint64), "at most 64 variables"),
+        np.array([[0, 0], [2, 1]], dtype=np.uint8),
+        np.array([[0, 0], [0, 4]], dtype=np.uint8),
+        np.array([[0, 0]]),
+        np.zeros(3, dtype=np.uint8),
+        [[0, 1]],
+        np.zeros((1, 65, 2), dtype=np.uint64),
     ],
 )
-def test_what_is_no_graph_is_an_error_that_says_so(parents: object, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_what_is_no_graph_is_an_error_that_says_so(parents: object, said: Said) -> None:
+    with said.raises(InputError):
         log_linear_extensions(parents, engine=ENGINE)
 
 

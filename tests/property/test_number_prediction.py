@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.property.test_mixed_prediction import mixed_tables, rows_like, some_dags
 from tests.property.test_prediction import continuous_tables, every_dag, sample_of, weights_for
+from tests.tools.wording import Said
 
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.data.table import Table
@@ -72,7 +73,7 @@ def test_numbers_have_the_distribution_of_direct_integration(table: Table, seed:
     compare(found, sample, statistics, score, rows, node)
 
 
-def test_missing_levels_are_mixed_by_how_probable_they_are() -> None:
+def test_missing_levels_are_mixed_by_how_probable_they_are(said: Said) -> None:
     generator = np.random.default_rng(4)
     group = generator.integers(0, 3, 90)
     first = group * 2.0 + generator.normal(size=90)
@@ -86,5 +87,5 @@ def test_missing_levels_are_mixed_by_how_probable_they_are() -> None:
     found = predicted(sample, statistics, "conditional-gaussian", rows, 2)
     compare(found, sample, statistics, "conditional-gaussian", rows, 2)
     lacking = rows._replace(gaps=np.array([[False], [True], [True]]))
-    with pytest.raises(InputError, match=r"Row 1 .* has no value in 'x'\. One column of numbers is predicted"):
+    with said.raises(InputError):
         predicted(sample, statistics, "conditional-gaussian", lacking, 2)

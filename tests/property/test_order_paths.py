@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tests.naive import paths as naive_paths
 from tests.naive import posterior as naive
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost._tools import memory
 from dagpost._tools.progress import reporter_for
@@ -239,9 +240,9 @@ def test_too_little_memory_is_refused_with_both_figures_and_what_fits() -> None:
 
 
 @pytest.mark.parametrize("node", [-1, 4])
-def test_a_node_that_is_not_there_is_refused(node: int) -> None:
+def test_a_node_that_is_not_there_is_refused(node: int, said: Said) -> None:
     forward = forward_of(random_weights(4, 2, seed=0, scale=1.0), 2)
-    with pytest.raises(InputError, match=rf"must be an int in \[0, 3\]\. Got {node} instead"):
+    with said.raises(InputError):
         descendant_sets(forward, node)
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.naive import posterior as naive
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost._tools import memory
 from dagpost.engines import ThreadEngine
@@ -281,11 +282,11 @@ def test_the_caller_s_weights_are_left_alone() -> None:
 # Refusals
 
 
-def test_nan_and_infinite_weights_are_refused() -> None:
+def test_nan_and_infinite_weights_are_refused(said: Said) -> None:
     for bad in (np.nan, np.inf):
         weights = np.zeros((3, 4))
         weights[1, 2] = bad
-        with pytest.raises(InputError, match="nan or infinity"):
+        with said.raises(InputError):
             posterior(weights, 2)
 
 
@@ -301,18 +302,18 @@ def test_a_node_without_any_parent_set_is_named() -> None:
         posterior(weights, 2)
 
 
-def test_constraints_that_only_a_cycle_satisfies_are_refused() -> None:
+def test_constraints_that_only_a_cycle_satisfies_are_refused(said: Said) -> None:
     # Each of two nodes must have the other as its parent.
     weights = np.array([[-np.inf, 0.0], [-np.inf, 0.0]])
-    with pytest.raises(InputError, match="No graph satisfies the constraints"):
+    with said.raises(InputError):
         posterior(weights, 1)
 
 
-def test_weights_beyond_the_range_of_the_tables_are_refused_with_both_figures() -> None:
+def test_weights_beyond_the_range_of_the_tables_are_refused_with_both_figures(said: Said) -> None:
     # Whoever comes first has no parents.
     weights = np.zeros((4, 8))
     weights[:, 0] = -2.4e6
-    with pytest.raises(InputError, match=r"9,600,000 nats.*the sums hold 2,\d\d\d,\d\d\d"):
+    with said.raises(InputError):
         posterior(weights, 3)
 
 
@@ -329,9 +330,9 @@ def test_weights_just_inside_the_range_are_taken_and_right() -> None:
     np.testing.assert_allclose(found.families, expected.families, rtol=0, atol=1e-8)
 
 
-def test_too_little_memory_is_refused_before_anything_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_refused_before_anything_is_allocated(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 3_000_000)
-    with pytest.raises(ResourceError, match=r"20 variables needs 8\.\d MB .* 3\.0 MB are free") as refusal:
+    with said.raises(ResourceError) as refusal:
         order.forward_table(np.zeros((20, 20)), 1, engine=ThreadEngine(1))
     largest = int(str(refusal.value).split("fits now is ")[1].split(":")[0])
     # The largest that is said to fit does, and one more does not.

@@ -12,6 +12,7 @@ from tests.naive import families as naive_families
 from tests.naive import posterior as naive
 from tests.naive import pruning as naive_pruning
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost._tools import memory
 from dagpost.engines import ThreadEngine
@@ -165,14 +166,14 @@ def test_what_all_sets_share_is_one_of_them(seed: int) -> None:
     assert node_without_core(considered) == (wrong[0] if wrong else None)
 
 
-def test_a_node_without_any_set_is_named() -> None:
+def test_a_node_without_any_set_is_named(said: Said) -> None:
     log_weights = np.zeros((3, 4))
     log_weights[1] = -np.inf
-    with pytest.raises(NoGraphError, match="node 1 is left without"):
+    with said.raises(NoGraphError):
         considered_from_all(log_weights, 2)
 
 
-def test_lists_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 10)
-    with pytest.raises(ResourceError, match=r"12 parent sets that matter.*indegree"):
+    with said.raises(ResourceError):
         considered_from_all(np.zeros((3, 4)), 2)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import cutting as naive
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost.data.cutting import bin_names, bin_of, cut_points
 from dagpost.data.recipe import Recipe
@@ -126,6 +126,6 @@ def test_every_new_number_has_a_bin(value: float) -> None:
     assert table.columns[0][0] in (0, 1, 2)
 
 
-def test_an_unfitted_recipe_transforms_nothing() -> None:
-    with pytest.raises(InputError, match=r"Call fit\(table\) first"):
+def test_an_unfitted_recipe_transforms_nothing(said: Said) -> None:
+    with said.raises(InputError):
         Recipe().transform(pd.DataFrame({"a": [1, 2], "b": [3, 4]}))

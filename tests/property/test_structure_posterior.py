@@ -20,6 +20,7 @@ from tests.naive import posterior as naive
 from tests.naive import structure as naive_structure
 from tests.tools import reference
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost._tools import memory
 from dagpost._tools.wide_floats import ZERO, to_logs
@@ -206,9 +207,9 @@ def test_both_ways_to_sum_over_all_graphs_agree_within_the_bound(digits: int) ->
     assert from_sources == pytest.approx(tables.log_evidence, abs=tables.error_bound, rel=0)
 
 
-def test_too_large_a_bound_on_the_error_is_refused() -> None:
+def test_too_large_a_bound_on_the_error_is_refused(said: Said) -> None:
     weights = sparse_weights(10, 5, -math.log(1000.0))
-    with pytest.raises(PrecisionError, match=r"cancel too far.*as large as .*modularity='order'"):
+    with said.raises(PrecisionError):
         structure_posterior(weights, 5, engine=ENGINE, largest_error=1e-13)
 
 
@@ -294,12 +295,10 @@ def test_the_sources_of_a_path_and_its_targets_tell_the_same_story() -> None:
     assert up[masks >> 2 & 1 == 1].sum() == pytest.approx(posterior.paths[2, 9], abs=1e-11)
 
 
-def test_too_many_nodes_are_refused_with_both_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_nodes_are_refused_with_both_figures(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     weights = random_weights(12, 2, seed=1, scale=1.0)
     monkeypatch.setattr(memory, "available_bytes", lambda: 100_000)
-    with pytest.raises(
-        ResourceError, match=r"12 variables.* needs .* of memory and 100\.0 kB are free\. .* fits now is \d+"
-    ):
+    with said.raises(ResourceError):
         structure_posterior(weights, 2, engine=ENGINE)
 
 

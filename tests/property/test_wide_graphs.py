@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import features as naive_features
 from tests.naive import wide as naive
+from tests.tools.wording import Said
 
 from dagpost import (
     InputError,
@@ -169,15 +170,15 @@ def test_a_thousand_and_twenty_four_columns() -> None:
         assert held.tolist() == [naive_features.holds(pair, graph) for pair in pairs]
 
 
-def test_a_cycle_is_found_wherever_it_is() -> None:
+def test_a_cycle_is_found_wherever_it_is(said: Said) -> None:
     dags = naive.random_wide(COLUMNS, 5, 100, 3, seed=1)
     graph = naive.graph_of_wide(dags[3], NAMES)
     source, target = next(pair for pair in graph.edges if nx.ancestors(graph, pair[0]))
     root = sorted(nx.ancestors(graph, source))[0]
     naive.add_edge(dags[3], NAMES.index(target), NAMES.index(root))
-    with pytest.raises(InputError, match="Graph number 3 has a directed cycle"):
+    with said.raises(InputError):
         ancestors(dags)
-    with pytest.raises(InputError, match="Graph number 3 has a directed cycle"):
+    with said.raises(InputError):
         evaluate([edge("v0", "v1")], dags, NAMES, block_size=2)
 
 
@@ -212,19 +213,19 @@ def test_distinct_wide_graphs_are_told_apart(colliding: bool, monkeypatch: pytes
     assert rows_equal_to(dags[7], dags).tolist() == [key == keys[7] for key in keys]
 
 
-def test_what_are_not_masks_of_wide_graphs_is_refused() -> None:
+def test_what_are_not_masks_of_wide_graphs_is_refused(said: Said) -> None:
     good = np.zeros((2, 70, 2), dtype=np.uint64)
     check_masks(good)
     for wrong in (good[:, :, :1], good[:, :, 0], good.astype(np.uint32), good[:, :64]):
-        with pytest.raises(InputError, match="a set of parents is"):
+        with said.raises(InputError):
             check_masks(wrong)
-    with pytest.raises(InputError, match=r"1 to 1024 nodes\. Got 1025"):
+    with said.raises(InputError):
         check_masks(np.zeros((1, 1025, 17), dtype=np.uint64))
     beyond = good.copy()
     beyond[1, 4, 1] = 1 << 6
-    with pytest.raises(InputError, match="DAG number 1 has a parent beyond its 70 nodes"):
+    with said.raises(InputError):
         check_masks(beyond)
-    with pytest.raises(InputError, match="A row of parent masks has 70 rows of 2 words"):
+    with said.raises(InputError):
         graph_of_masks(good[0, :, 0], NAMES[:70])
 
 

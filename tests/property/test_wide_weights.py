@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 from tests.naive import posterior as naive
 from tests.naive import structure as naive_structure
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, InputError, local_scores
 from dagpost._tools.wide_floats import RANGE_NATS, to_logs
@@ -103,10 +104,10 @@ def test_every_order_counted_once_is_as_enumeration_says(weights: np.ndarray) ->
     np.testing.assert_allclose(order_path_probabilities(forward, engine=ENGINE), reached, **CLOSE)
 
 
-def test_most_probable_graphs_out_of_range_are_refused_with_how_many_rows_fit() -> None:
+def test_most_probable_graphs_out_of_range_are_refused_with_how_many_rows_fit(said: Said) -> None:
     """The remedy applies: that part of the rows has that part of the log weights."""
     weights = of_sets(4, 3 * RANGE_NATS, np.random.default_rng(1))
-    with pytest.raises(InputError, match=r"part of the rows, or of their counts \(about 1 in \d+ fits") as refusal:
+    with said.raises(InputError) as refusal:
         forward_table(weights, 3, engine=ENGINE)
     part = int(re.findall(r"1 in (\d+)", str(refusal.value))[0])
     assert part < 5
@@ -204,7 +205,7 @@ def test_components_of_a_million_clear_rows_have_the_posterior_of_all_graphs(cel
 # Sums of single nodes, which chains read
 
 
-def test_sums_of_each_node_are_right_where_products_of_all_would_leave_the_range() -> None:
+def test_sums_of_each_node_are_right_where_products_of_all_would_leave_the_range(said: Said) -> None:
     weights = of_sets(4, 1.5e6, np.random.default_rng(3))
     tables = family_tables(weights_of_all(weights, 3), engine=ENGINE)
     expected = naive.log_alpha(weights, 3)
@@ -213,7 +214,7 @@ def test_sums_of_each_node_are_right_where_products_of_all_would_leave_the_range
         masks = [sum(1 << others[place] for place in range(3) if inside >> place & 1) for inside in range(8)]
         found = to_logs(tables.sums[node]) + tables.heaviest[node]
         np.testing.assert_allclose(found, expected[node, masks], rtol=0, atol=1e-8)
-    with pytest.raises(InputError, match="nats over all nodes"):
+    with said.raises(InputError):
         bucket_families(tables)
-    with pytest.raises(InputError, match="at node 2, and the sums hold"):
+    with said.raises(InputError):
         family_tables(weights_of_all(np.where(np.arange(4)[:, None] == 2, 10 * weights, weights), 3), engine=ENGINE)

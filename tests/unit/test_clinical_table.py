@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from tests.tools.clinical import LEFT_OUT, STRONG_PAIRS, TRUE_EDGES, TRUE_EFFECTS, USED, clinical_frame
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, Recipe, as_table, read_table
 from dagpost.causal import Effect
@@ -40,13 +41,13 @@ def cut(frame: pd.DataFrame) -> tuple[DagPosterior, list[str]]:
     return model, [str(warning.message) for warning in said]
 
 
-def test_identifiers_and_dates_are_left_out_with_a_reason(fitted: Any) -> None:
-    model, said = fitted
+def test_identifiers_and_dates_are_left_out_with_a_reason(fitted: Any, said: Said) -> None:
+    model, heard = fitted
     assert model.names_ == USED
     assert tuple(step.name for step in model.recipe_.steps_ if not step.used) == LEFT_OUT
-    assert model.recipe_.step("patient_id").why == "identifier: 900 different values in 900 rows"
+    said(model.recipe_.step("patient_id").why)
     assert model.recipe_.step("visit_date").why.startswith("dates: ")
-    assert "Left out: 'patient_id' (identifier), 'visit_date' (dates)." in said[0]
+    assert "Left out: 'patient_id' (identifier), 'visit_date' (dates)." in heard[0]
     assert model.n_features_in_ == 9
     assert model.feature_names_in_.tolist()[:2] == ["patient_id", "visit_date"]
 
@@ -221,7 +222,7 @@ def test_the_same_table_in_another_spelling_gives_the_same_answer(
 
 
 @pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
-def test_the_settings_of_a_recipe_count(frame: pd.DataFrame) -> None:
+def test_the_settings_of_a_recipe_count(frame: pd.DataFrame, said: Said) -> None:
     recipe = Recipe(drop=["diastolic"], cut={"systolic": 140, "age": (4, "quantile")}, missing="level")
     model = DagPosterior("bdeu", recipe=recipe).fit(frame)
     levels = dict(zip(model.names_, model.fitted_.data.levels, strict=True))
@@ -231,7 +232,7 @@ def test_the_settings_of_a_recipe_count(frame: pd.DataFrame) -> None:
     assert levels["smoking"] == ("never", "former", "current", "(missing)")
     assert model.recipe_.dropped_rows_ == 0
     assert DagPosterior("bdeu", recipe=recipe, missing="drop").fit(frame).recipe_.dropped_rows_ > 40
-    with pytest.raises(InputError, match=r"Missing values.*'smoking' has"):
+    with said.raises(InputError):
         DagPosterior(recipe=recipe, missing="refuse").fit(frame)
 
 
@@ -251,13 +252,13 @@ def test_a_rule_about_a_column_that_was_left_out_is_told_why(frame: pd.DataFrame
 
 
 @pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
-def test_numbers_stay_numbers_for_a_continuous_score(frame: pd.DataFrame) -> None:
+def test_numbers_stay_numbers_for_a_continuous_score(frame: pd.DataFrame, said: Said) -> None:
     numbers = frame[["patient_id", "age", "BMI", "systolic", "diastolic"]]
     model = DagPosterior("bge").fit(numbers)
     assert model.names_ == ("age", "BMI", "systolic", "diastolic")
     assert [step.cuts for step in model.recipe_.steps_] == [None] * 5
     holes = numbers.assign(BMI=numbers["BMI"].where(numbers["BMI"] > 22))
-    with pytest.raises(InputError, match=r"'BMI' has gaps.*missing='drop'"):
+    with said.raises(InputError):
         DagPosterior("bge", missing="level").fit(holes)
 
 

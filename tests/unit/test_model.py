@@ -20,6 +20,7 @@ from tests.naive import posterior as naive
 from tests.naive import structure as naive_structure
 from tests.tools.answers import facts
 from tests.tools.engines import SlowEngine
+from tests.tools.wording import Said
 
 from dagpost import (
     BIC,
@@ -111,11 +112,11 @@ def test_defaults_are_those_of_the_documentation() -> None:
     assert [*inspect.signature(DagPosterior).parameters] == [*DEFAULTS]
 
 
-def test_clone_copies_settings_and_not_the_fit(frame: pd.DataFrame) -> None:
+def test_clone_copies_settings_and_not_the_fit(frame: pd.DataFrame, said: Said) -> None:
     model = DagPosterior(BDeu(3.0), EdgePrior(0.2), "order", 2, required=[("A", "B")], seed=4).fit(frame)
     copy = clone(model)
     assert repr(copy) == repr(DagPosterior(BDeu(3.0), EdgePrior(0.2), "order", 2, required=[("A", "B")], seed=4))
-    with pytest.raises(InputError, match="has no data yet"):
+    with said.raises(InputError):
         copy.sample(3)
     assert copy.fit(frame).log_evidence_ == model.log_evidence_
 
@@ -127,61 +128,53 @@ def test_making_an_estimator_checks_and_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        (
-            {"modularity": "both"},
-            r"'modularity' parameter of DagPosterior must be one of 'structure', 'order'\. Got 'both'",
-        ),
-        (
-            {"max_parents": "five"},
-            r"'max_parents' parameter of DagPosterior must be an int in \[0, 12\]\. Got 'five' instead",
-        ),
-        ({"max_parents": -1}, "'max_parents'.*Got -1"),
-        ({"max_parents": 13}, "'max_parents'.*Got 13"),
-        ({"max_parents": True}, "'max_parents'.*Got True"),
-        ({"max_parents": 2.0}, r"'max_parents'.*Got 2\.0"),
-        ({"samples": 0}, "'samples'.*at least 1. Got 0"),
-        ({"samples": 1.5}, "'samples'.*Got 1.5"),
-        ({"samples": True}, "'samples'.*Got True"),
-        ({"threads": 0}, "'threads'.*at least 1 and at most [0-9]+, or None. Got 0"),
-        ({"threads": -2}, "'threads'.*Got -2"),
-        ({"threads": "all"}, "'threads'.*Got 'all'"),
-        ({"threads": True}, "'threads'.*Got True"),
-        ({"engine": "steam"}, "'engine' parameter of DagPosterior must be .*Got 'steam'"),
-        ({"engine": 3}, "'engine' parameter of DagPosterior must be .*Got 3"),
-        ({"method": "magic"}, "'method' parameter of DagPosterior must be one of 'auto', 'exact-layers'.*Got 'magic'"),
-        ({"method": None}, "'method' parameter.*Got None"),
-        ({"score": "magic"}, "'score' must be one of 'auto', 'bdeu'.*Got 'magic'"),
-        ({"prior": "magic"}, "'prior' must be one of 'auto', 'uniform', 'indegree'.*Got 'magic'"),
-        ({"seed": -1}, "'seed'.*Got -1"),
-        ({"seed": 1.5}, r"'seed'.*Got 1\.5"),
-        ({"seed": "x"}, "'seed'.*Got 'x'"),
-        ({"required": [("A", "Z")]}, "'required' has the edge A -> Z, but there is no column 'Z'"),
-        ({"required": 3}, "'required' must be a list of"),
-        ({"required": "AB"}, "An edge of 'required' is written .*Got 'AB'"),
-        ({"required": [("A", "B")], "forbidden": [("A", "B")]}, "Both required and forbidden: A -> B"),
-        ({"required": [("A", "B"), ("B", "A")]}, "form a cycle"),
+        {"modularity": "both"},
+        {"max_parents": "five"},
+        {"max_parents": -1},
+        {"max_parents": 13},
+        {"max_parents": True},
+        {"max_parents": 2.0},
+        {"samples": 0},
+        {"samples": 1.5},
+        {"samples": True},
+        {"threads": 0},
+        {"threads": -2},
+        {"threads": "all"},
+        {"threads": True},
+        {"engine": "steam"},
+        {"engine": 3},
+        {"method": "magic"},
+        {"method": None},
+        {"score": "magic"},
+        {"prior": "magic"},
+        {"seed": -1},
+        {"seed": 1.5},
+        {"seed": "x"},
+        {"required": [("A", "Z")]},
+        {"required": 3},
+        {"required": "AB"},
+        {"required": [("A", "B")], "forbidden": [("A", "B")]},
+        {"required": [("A", "B"), ("B", "A")]},
     ],
 )
 def test_a_setting_that_cannot_be_is_named_with_what_is_allowed(
-    settings: dict[str, Any], message: str, frame: pd.DataFrame
+    settings: dict[str, Any], frame: pd.DataFrame, said: Said
 ) -> None:
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         DagPosterior(**{"score": "bdeu", **settings}).fit(frame)
 
 
 @pytest.mark.parametrize("method", ["exact-layers", "iw-dds", "linear-extensions"])
-def test_a_method_for_the_other_prior_is_refused_with_the_way_out(method: str, frame: pd.DataFrame) -> None:
-    with pytest.raises(
-        InputError, match=rf"'{method}' samples the structure-modular posterior\. Set modularity='structure'"
-    ):
+def test_a_method_for_the_other_prior_is_refused_with_the_way_out(method: str, frame: pd.DataFrame, said: Said) -> None:
+    with said.raises(InputError):
         DagPosterior(score="bdeu", method=method, modularity="order").fit(frame)
-    with pytest.raises(InputError, match=r"'dds' samples the order-modular posterior\. Set modularity='order', or"):
+    with said.raises(InputError):
         DagPosterior(score="bdeu", method="dds").fit(frame)
 
 
-def test_every_question_to_an_unfitted_model_says_to_fit_first(tmp_path: Path) -> None:
+def test_every_question_to_an_unfitted_model_says_to_fit_first(tmp_path: Path, said: Said) -> None:
     model = DagPosterior(score="bdeu")
     for ask in (
         lambda: model.sample(3),
@@ -191,7 +184,7 @@ def test_every_question_to_an_unfitted_model_says_to_fit_first(tmp_path: Path) -
         lambda: model.top_families("A"),
         lambda: model.save(tmp_path / "x"),
     ):
-        with pytest.raises(InputError, match=r"has no data yet\. Call fit\(table\) first"):
+        with said.raises(InputError):
             ask()
     assert list(tmp_path.iterdir()) == []
 
@@ -278,13 +271,13 @@ def test_every_score_for_levels_fits(score: Any, frame: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("score", ["bge", BGe()])
-def test_the_score_for_numbers_fits(score: Any) -> None:
+def test_the_score_for_numbers_fits(score: Any, said: Said) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=200)
     table = pd.DataFrame({"x": x, "y": x + rng.normal(size=200), "z": rng.normal(size=200)})
     model = DagPosterior(score).fit(table)
     assert model.probability("x -- y").value > 0.99
-    with pytest.warns(DagpostWarning, match=r"Cut into levels for a discrete score: 'x' at -0\.\d+ and 0\.\d+, 'y' at"):
+    with said.warns(DagpostWarning):
         cut = DagPosterior(score="bdeu").fit(table)
     assert cut.probability("x -- y").value > 0.99
     assert cut.recipe_.step("x").rule == "3 quantiles"
@@ -334,11 +327,11 @@ def test_a_number_of_families_that_is_none_is_refused(count: Any, model: DagPost
         model.top_families("B", count)
 
 
-def test_an_unknown_variable_gets_a_suggestion(model: DagPosterior) -> None:
-    with pytest.raises(InputError, match="There is no variable 'Z'"):
+def test_an_unknown_variable_gets_a_suggestion(model: DagPosterior, said: Said) -> None:
+    with said.raises(InputError):
         model.family_probabilities("Z")
     named = DagPosterior(score="bdeu").fit(datasets.load("coronary"))
-    with pytest.raises(InputError, match="Did you mean 'Smoking'"):
+    with said.raises(InputError):
         named.top_families("smoking")
 
 
@@ -465,7 +458,7 @@ def test_the_own_sample_is_drawn_once_with_the_seed_of_the_model(frame: pd.DataF
     assert first.probability(asked).samples == 50
 
 
-def test_matrices_are_exact_where_they_can_be(model: DagPosterior) -> None:
+def test_matrices_are_exact_where_they_can_be(model: DagPosterior, said: Said) -> None:
     edges = model.edge_probabilities_.to_numpy()
     np.testing.assert_array_equal(model.probability_matrix("->"), edges)
     np.testing.assert_allclose(model.probability_matrix("--"), edges + edges.T, rtol=0, atol=1e-12)
@@ -478,7 +471,7 @@ def test_matrices_are_exact_where_they_can_be(model: DagPosterior) -> None:
         )
         bounded = model.probability_matrix("~>{2}").loc[source, target]
         assert bounded == pytest.approx(model.probability(f"{source} ~>{{2}} {target}").value, abs=0.01)
-    with pytest.raises(InputError, match="The relation must be"):
+    with said.raises(InputError):
         model.probability_matrix("=>")
 
 
@@ -502,9 +495,9 @@ def test_what_is_no_statement_is_refused(statement: Any, model: DagPosterior) ->
 @pytest.mark.parametrize("statement", ["A -> B", "A ~>{2} C"])
 @pytest.mark.parametrize("confidence", [0.0, 95, math.nan])
 def test_what_is_no_confidence_is_refused_whatever_is_asked(
-    statement: str, confidence: float, model: DagPosterior
+    statement: str, confidence: float, model: DagPosterior, said: Said
 ) -> None:
-    with pytest.raises(InputError, match="'confidence' must be a float between 0 and 1"):
+    with said.raises(InputError):
         model.probability(statement, confidence=confidence)
 
 
@@ -525,22 +518,22 @@ def test_a_sample_can_be_asked_for_by_precision(model: DagPosterior) -> None:
     assert drawn.probability("A ~> B").rule == "Hoeffding"
 
 
-def test_a_number_and_a_precision_are_one_too_many(model: DagPosterior) -> None:
-    with pytest.raises(InputError, match="a number of graphs or for a precision, not for both"):
+def test_a_number_and_a_precision_are_one_too_many(model: DagPosterior, said: Said) -> None:
+    with said.raises(InputError):
         model.sample(100, precision=0.02)
 
 
 @pytest.mark.parametrize("method", ["iw-dds", "linear-extensions"])
-def test_weighted_methods_refuse_a_precision_and_name_the_way_out(method: str, frame: pd.DataFrame) -> None:
+def test_weighted_methods_refuse_a_precision_and_name_the_way_out(method: str, frame: pd.DataFrame, said: Said) -> None:
     model = DagPosterior(score="bdeu", method=method).fit(frame)
     assert len(model.sample(10, seed=1)) == 10
-    with pytest.raises(InputError, match=r"not independent draws.*method='exact-layers'.*modularity='order'"):
+    with said.raises(InputError):
         model.sample(precision=0.02)
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, True, "x"])
-def test_a_number_of_graphs_that_is_none_is_refused(count: Any, model: DagPosterior) -> None:
-    with pytest.raises(InputError, match="'count' must be an int of at least 1"):
+def test_a_number_of_graphs_that_is_none_is_refused(count: Any, model: DagPosterior, said: Said) -> None:
+    with said.raises(InputError):
         model.sample(count)
 
 
@@ -551,8 +544,8 @@ def test_a_seed_that_is_none_is_refused(seed: Any, model: DagPosterior) -> None:
 
 
 @pytest.mark.parametrize("precision", [0.0, 1.0, 2, "x", math.nan])
-def test_a_precision_that_is_none_is_refused(precision: Any, model: DagPosterior) -> None:
-    with pytest.raises(InputError, match="'precision' must be a float between 0 and 1"):
+def test_a_precision_that_is_none_is_refused(precision: Any, model: DagPosterior, said: Said) -> None:
+    with said.raises(InputError):
         model.sample(precision=precision)
 
 
@@ -565,8 +558,8 @@ def test_more_graphs_than_memory_holds_are_refused_with_both_figures(how: dict[s
 # Where the sums over all graphs are out of reach
 
 
-def test_edges_are_estimated_where_the_sums_are_out_of_reach(frame: pd.DataFrame) -> None:
-    with pytest.warns(DagpostWarning, match=r"estimated from 30,000 graphs .*modularity='order', .* would be exact"):
+def test_edges_are_estimated_where_the_sums_are_out_of_reach(frame: pd.DataFrame, said: Said) -> None:
+    with said.warns(DagpostWarning):
         model = DagPosterior(score="bdeu", prior="uniform", engine=SlowEngine(), seed=1).fit(frame)
     expected = by_enumeration(model)
     assert not model.exact_
@@ -577,9 +570,9 @@ def test_edges_are_estimated_where_the_sums_are_out_of_reach(frame: pd.DataFrame
     assert estimate.value == pytest.approx(expected.edges[0, 1], abs=0.03)
     assert model.probability_matrix("~>").loc["A", "B"] >= estimate.value - 1e-9
     assert model.log_evidence_ == pytest.approx(expected.log_evidence, abs=0.1)
-    with pytest.raises(InputError, match=r"not computed here.*modularity='order'"):
+    with said.raises(InputError):
         model.family_probabilities("A")
-    with pytest.raises(InputError, match=r"not independent draws.*modularity='order'"):
+    with said.raises(InputError):
         model.sample(precision=0.1)
 
 
@@ -607,14 +600,14 @@ def test_who_asks_for_exact_layers_by_name_gets_what_they_cost(frame: pd.DataFra
 
 @pytest.mark.parametrize("modularity", MODULARITIES)
 def test_tables_that_cannot_fit_are_refused_before_anything_is_computed(
-    modularity: Any, monkeypatch: pytest.MonkeyPatch
+    modularity: Any, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     """Scoring all parent sets of many variables takes minutes, and would be in vain."""
     table = np.random.default_rng(0).integers(0, 2, (40, 40))
     monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
     worked: list[tuple[str, int, int]] = []
     method = "exact-layers" if modularity == "structure" else "dds"
-    with pytest.raises(ResourceError, match=r"40 variables.*memory.*'(block-gibbs|partial-order-mcmc)'"):
+    with said.raises(ResourceError):
         DagPosterior(
             score="bdeu",
             modularity=modularity,
@@ -738,7 +731,7 @@ def test_best_graphs_come_in_falling_order_with_the_mass_they_cover() -> None:
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, True, "ten"])
-def test_a_number_of_best_graphs_that_is_none_is_refused(count: object) -> None:
+def test_a_number_of_best_graphs_that_is_none_is_refused(count: object, said: Said) -> None:
     model = DagPosterior(score="bdeu").fit(datasets.load("coronary"))
-    with pytest.raises(InputError, match="must be an int of at least 1"):
+    with said.raises(InputError):
         model.best(count)

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import check_estimator
 from tests.tools.answers import facts
+from tests.tools.wording import Said
 
 from dagpost import BDeu, DagPosterior, datasets
 from dagpost._tools.estimator import Estimator
@@ -115,15 +116,15 @@ class Ours(Estimator):
         {"edges": BDeu(2.0), "name": "x" * 60},
     ],
 )
-def test_settings_are_shown_kept_and_changed_as_scikit_learn_does(settings: dict[str, Any]) -> None:
+def test_settings_are_shown_kept_and_changed_as_scikit_learn_does(settings: dict[str, Any], said: Said) -> None:
     ours, theirs = Ours(**settings), OfScikitLearn(**settings)
     assert repr(ours).replace("Ours(", "OfScikitLearn(").replace("\n" + 5 * " ", "\n" + 14 * " ") == repr(theirs)
     assert ours.get_params() == theirs.get_params()
     assert ours.set_params(name=1, alpha=Ours()).set_params(alpha__alpha=3).alpha.alpha == 3
     assert theirs.set_params(name=1, alpha=Ours(3)).get_params().keys() == ours.get_params().keys()
-    with pytest.raises(ValueError, match=r"Ours has no setting 'alhpa'\. Did you mean 'alpha'"):
+    with said.raises(ValueError):
         ours.set_params(alhpa=1)
-    with pytest.raises(ValueError, match=r"'name__size' cannot be set: 'name' is 1, which has no settings\."):
+    with said.raises(ValueError):
         ours.set_params(name__size=1)
 
 
@@ -162,7 +163,7 @@ def test_a_pickled_model_answers_and_predicts_as_before() -> None:
     assert facts(again.probability("Smoking ~> Pressure")) == facts(model.probability("Smoking ~> Pressure"))
 
 
-def test_a_model_without_data_says_so_in_scikit_learns_way() -> None:
+def test_a_model_without_data_says_so_in_scikit_learns_way(said: Said) -> None:
     for ask in (lambda m: m.score_samples([[0, 1]]), lambda m: m.sample(1), lambda m: m.own_sample()):
-        with pytest.raises(NotFittedError, match=r"Call fit\(table\) first"):
+        with said.raises(NotFittedError):
             ask(DagPosterior(score="bdeu"))

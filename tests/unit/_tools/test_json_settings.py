@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from tests.tools.wording import Said
 
 import dagpost
 from dagpost import Score
@@ -58,15 +59,15 @@ def test_what_json_cannot_hold_or_no_registry_knows_is_shown() -> None:
     assert to_json(3.5) == "3.5"
 
 
-def test_an_unknown_kind_says_what_to_install(toys: Registry[Toy]) -> None:
-    with pytest.raises(InputError, match=r"'Other' is not a toy that is known here\. Install the package 'others'"):
+def test_an_unknown_kind_says_what_to_install(toys: Registry[Toy], said: Said) -> None:
+    with said.raises(InputError):
         from_json({"kind": "Other", "package": "others"}, toys)
-    with pytest.raises(InputError, match="Install the package that defines it"):
+    with said.raises(InputError):
         from_json({"kind": "Other"}, toys)
 
 
-def test_settings_that_a_choice_does_not_take_are_refused(toys: Registry[Toy]) -> None:
-    with pytest.raises(InputError, match=r"The toy Toy does not take the settings {'colour': 'red'}"):
+def test_settings_that_a_choice_does_not_take_are_refused(toys: Registry[Toy], said: Said) -> None:
+    with said.raises(InputError):
         from_json({"kind": "Toy", "package": Toy.__module__.partition(".")[0], "colour": "red"}, toys)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from tests.tools.wording import Said
 
 from dagpost._tools import memory
 from dagpost.errors import ResourceError
@@ -64,10 +65,9 @@ def test_sizes_are_said_as_people_say_them(size: float, text: str) -> None:
     assert memory.readable(size) == text
 
 
-def test_a_refusal_names_the_thing_both_figures_and_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_names_the_thing_both_figures_and_the_remedy(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 2_500_000)
     memory.require(2_500_000, "The table", "Buy more.")
-    with pytest.raises(ResourceError) as refusal:
+    with said.raises(ResourceError) as refusal:
         memory.require(8_590_000_000, "The table", "Buy more.")
-    assert str(refusal.value) == "The table needs 8.6 GB of memory and 2.5 MB are free. Buy more."
     assert isinstance(refusal.value, MemoryError)

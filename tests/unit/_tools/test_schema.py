@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tools.wording import Said
 
 from dagpost._tools import schema
 from dagpost._tools.schema import Sizes
@@ -42,10 +43,10 @@ def test_numbers_are_finite_and_in_range_unless_more_is_allowed(row: list[float]
         assert _holds(rule, array) == all(plain(value, **more) for value in row)
 
 
-def test_sizes_must_agree() -> None:
+def test_sizes_must_agree(said: Said) -> None:
     rules = {"first": schema.numbers("rows"), "second": schema.wholes("rows", 2)}
     schema.check_arrays(rules, {"first": np.zeros(3), "second": np.zeros((3, 2), dtype=int)}, Sizes())
-    with pytest.raises(ValueError, match=r"second of shape \(2, 2\) instead of \(3 rows, 2\)"):
+    with said.raises(ValueError):
         schema.check_arrays(rules, {"first": np.zeros(3), "second": np.zeros((2, 2), dtype=int)}, Sizes())
     with pytest.raises(ValueError, match="second"):
         schema.check_arrays(rules, {"first": np.zeros(3)}, Sizes())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import tomllib
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tools.wording import Said
 
 from dagpost._tools.toml_text import toml_comment, toml_key, toml_value
 from dagpost.errors import InputError
@@ -32,6 +32,6 @@ def test_a_tuple_is_written_as_a_list_and_a_long_list_on_many_lines() -> None:
     assert math.isinf(tomllib.loads(f"key = {toml_value(math.inf)}")["key"])
 
 
-def test_half_a_character_is_refused() -> None:
-    with pytest.raises(InputError, match="half of a character"):
+def test_half_a_character_is_refused(said: Said) -> None:
+    with said.raises(InputError):
         toml_key("\ud800")

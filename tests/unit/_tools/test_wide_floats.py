@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost._tools.kernels import inlined
 from dagpost._tools.wide_floats import (
@@ -187,11 +188,10 @@ def test_logs_of_arrays_that_are_not_contiguous_are_right() -> None:
     np.testing.assert_allclose(to_logs(from_logs(logs)), logs, rtol=1e-15, atol=1e-12)
 
 
-def test_spans_that_fit_the_range_are_taken_and_others_refused() -> None:
+def test_spans_that_fit_the_range_are_taken_and_others_refused(said: Said) -> None:
     check_range(np.array([RANGE_NATS / 2, RANGE_NATS / 2 - 1.0]))
-    with pytest.raises(InputError, match=r"at node 1, and the sums hold") as refusal:
+    with said.raises(InputError):
         check_range(np.array([10.0, RANGE_NATS]))
-    assert f"{RANGE_NATS:,.0f}" in str(refusal.value)
     with pytest.raises(InputError):
         check_range(np.array([np.nan]))
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.tools.wording import Said
 
 from dagpost._tools.schema import Sizes, check_graphs, graphs, is_acyclic, masks
 from dagpost._tools.wide_graphs import edges_in_words, graphs_with_cycles, words_of_edges
@@ -54,7 +55,7 @@ def test_cycles_are_those_that_networkx_finds(case: tuple[int, int, list[tuple[i
     assert found.tolist() == [own for own, fits in enumerate(expected) if not fits]
 
 
-def test_what_is_not_a_wide_graph_is_refused() -> None:
+def test_what_is_not_a_wide_graph_is_refused(said: Said) -> None:
     good = words_by_python(70, 2, [(0, 3, 64), (1, 64, 3)])
     graphs("graphs", "nodes").check("parents", good, Sizes(nodes=70))
     masks("sets").check("sets", good[0], Sizes(nodes=70))
@@ -70,5 +71,5 @@ def test_what_is_not_a_wide_graph_is_refused() -> None:
         with pytest.raises(ValueError, match=words):
             graphs("graphs", "nodes").check("parents", array, Sizes(nodes=70))
     check_graphs(good, most=1)
-    with pytest.raises(ValueError, match="more than 1 parents"):
+    with said.raises(ValueError):
         check_graphs(words_by_python(70, 1, [(0, 3, 1), (0, 3, 64)]), most=1)

@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
 from dagpost.causal import Effect
@@ -147,21 +148,21 @@ def test_rows_in_which_the_treatment_was_set_count() -> None:
     assert effects[0].mean == effects[1].mean
 
 
-def test_effects_come_from_the_prior_with_a_warning_where_no_row_speaks() -> None:
+def test_effects_come_from_the_prior_with_a_warning_where_no_row_speaks(said: Said) -> None:
     table = three_levels()
     blind = replace(table, interventions=np.full(table.rows, 4, dtype=np.uint64))
     sample = sample_of(table.names, [[0, 0, 2]])
-    with pytest.warns(DagpostWarning, match="In every row 'C' was set"):
+    with said.warns(DagpostWarning):
         effect = effect_of(sample, blind, BDeu(10.0), "B", "C", outcome_level=1, seed=1)
     assert effect.mean == pytest.approx(0.0, abs=1e-15)
     # Ten imagined rows in six cells: the difference of two variates of the Beta(5/3, 10/3) distribution.
     assert effect.samples.var() == pytest.approx(2 * (2 / 9) / 6, rel=0.1)
     continuous = linear(10, np.random.default_rng(1))
     blind = replace(continuous, interventions=np.full(10, 2, dtype=np.uint64))
-    with pytest.warns(DagpostWarning, match="In every row 'B' was set"):
+    with said.warns(DagpostWarning):
         assert effect_of(sample_of(blind.names, [[0, 1, 0]]), blind, "bge", "A", "B", seed=1).mean == 0.0
     model = DagPosterior("bge", prior="uniform", seed=1).fit(blind)
-    with pytest.warns(DagpostWarning, match="In every row 'B' was set"):
+    with said.warns(DagpostWarning):
         model.effect("A", "B", draws=10)
 
 
@@ -200,7 +201,7 @@ def test_outcomes_of_all_levels_differ_by_the_mean_effect(effect: Effect) -> Non
     assert (found["lower"] <= found["upper"]).all()
 
 
-def test_of_levels_in_an_order_the_last_is_compared_with_the_first_and_of_others_the_farthest() -> None:
+def test_of_levels_in_an_order_the_last_is_compared_with_the_first_and_of_others_the_farthest(said: Said) -> None:
     table, graphs = three_levels(), [[0, 1, 2]]
     farthest = effect_of(sample_of(table.names, graphs), table, "bdeu", "A", "B", draws=10, seed=1)
     seen = {own.do[0]: own.mean for own in farthest.outcomes if own.level is True}
@@ -209,7 +210,7 @@ def test_of_levels_in_an_order_the_last_is_compared_with_the_first_and_of_others
     in_order = replace(table, in_order=("A",))
     last = effect_of(sample_of(table.names, graphs), in_order, "bdeu", "A", "B", draws=10, seed=1)
     assert last.do == ("high", "low")
-    assert "last level rather than the first" in last.note
+    said(last.note)
     assert last.mean == pytest.approx(seen["high"] - seen["low"])
 
 
@@ -225,7 +226,7 @@ def test_the_level_of_an_outcome_is_the_last_or_that_which_changes_most() -> Non
     assert "changes most" in words.note
 
 
-def test_several_columns_are_set_at_once_or_held() -> None:
+def test_several_columns_are_set_at_once_or_held(said: Said) -> None:
     table = linear(200, np.random.default_rng(6))
     sample = sample_of(table.names, [[4, 5, 0], [0, 1, 1]], [0.75, 0.25])
     both = effect_of(sample, table, "bge", {"A": (1, 0), "C": (2, 0)}, "B", draws=100, seed=1)
@@ -236,7 +237,7 @@ def test_several_columns_are_set_at_once_or_held() -> None:
     assert len(both.outcomes) == 2
     # C is not on the way from A.
     assert held.mean == pytest.approx(alone.mean)
-    assert held.deed == "A set to 1 rather than 0 and C held at 5"
+    said(held.deed)
     units = effect_of(sample, table, "bge", ["A", "C"], "B", draws=100, seed=1)
     doubled = effect_of(sample, table, "bge", {"A": None, "C": (2, 0)}, "B", draws=100, seed=1)
     assert 2 * (both.mean - held.mean) == pytest.approx(2 * (doubled.mean - alone.mean))
@@ -255,7 +256,7 @@ def test_parts_of_a_linear_effect_are_sums_over_paths() -> None:
     assert effect.parts_table()["part"].to_list() == ["total", "direct", "through A"]
 
 
-def test_a_condition_restricts_the_graphs_and_says_how_probable_it_is() -> None:
+def test_a_condition_restricts_the_graphs_and_says_how_probable_it_is(said: Said) -> None:
     table = linear(50, np.random.default_rng(6))
     graphs = [[4, 5, 0], [0, 1, 2], [0, 0, 0]]
     sample = sample_of(table.names, graphs, [0.5, 0.3, 0.2])
@@ -267,9 +268,9 @@ def test_a_condition_restricts_the_graphs_and_says_how_probable_it_is() -> None:
     assert given.mean == pytest.approx(alone.mean)
     assert (given.graphs, given.zero_probability) == (1, 0.0)
     assert repr(given).startswith("Given C -> A: with one unit more of A")
-    with pytest.raises(InputError, match=r"In none of the 3 graphs does 'B -> A' hold"):
+    with said.raises(InputError):
         effect_of(sample, table, "bge", "A", "B", given="B -> A")
-    with pytest.raises(InputError, match="has a condition of its own"):
+    with said.raises(InputError):
         effect_of(sample, table, "bge", "A", "B", given="P(B -> A | A -> C)")
 
 
@@ -421,8 +422,8 @@ def test_rounding_gives_no_draw_to_graphs_that_are_not_there(last: float) -> Non
 # What is shown
 
 
-def test_more_draws_than_fit_are_refused(coronary: Table, coronary_sample: DagSample) -> None:
-    with pytest.raises(ResourceError, match=r"Drawing 1,000,000,000,000 times .* Ask for fewer draws"):
+def test_more_draws_than_fit_are_refused(coronary: Table, coronary_sample: DagSample, said: Said) -> None:
+    with said.raises(ResourceError):
         effect_of(coronary_sample, coronary, "bdeu", "Smoking", "Pressure", draws=10**12, seed=1)
 
 
@@ -509,103 +510,101 @@ def test_the_plot_is_drawn_where_it_is_told_to(effect: Effect) -> None:
 # What is refused
 
 
-def test_names_must_be_known_and_different(coronary: Table, coronary_sample: DagSample) -> None:
-    with pytest.raises(InputError, match=r"There is no variable 'Smokin'\. Did you mean 'Smoking'"):
+def test_names_must_be_known_and_different(coronary: Table, coronary_sample: DagSample, said: Said) -> None:
+    with said.raises(InputError):
         effect_of(coronary_sample, coronary, "bdeu", "Smokin", "Pressure")
-    with pytest.raises(InputError, match="There is no variable 'Pressur'"):
+    with said.raises(InputError):
         effect_of(coronary_sample, coronary, "bdeu", "Smoking", "Pressur")
     with pytest.raises(InputError, match="both 'Smoking'"):
         effect_of(coronary_sample, coronary, "bdeu", "Smoking", "Smoking")
 
 
-def test_graphs_and_table_must_have_the_same_variables(coronary: Table, coronary_sample: DagSample) -> None:
-    with pytest.raises(InputError, match="same variables in the same order"):
+def test_graphs_and_table_must_have_the_same_variables(coronary: Table, coronary_sample: DagSample, said: Said) -> None:
+    with said.raises(InputError):
         effect_of(coronary_sample, three_levels(), "bdeu", "Smoking", "Pressure")
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        ({"do": ("high", "huge")}, "'A' has no level 'huge'. There are: 'low', 'mid', 'high'"),
-        ({"do": ("high", ["low"])}, "'A' has no level \\['low'\\]"),
-        ({"do": ("high", "low"), "outcome_level": "maybe"}, "'B' has no level 'maybe'. There are: False, True"),
-        ({"do": ("high", "high")}, "two different levels of 'A'. Got 'high' and 'high', which are both 'high'"),
-        ({"do": "high"}, "Every column is held at one value"),
-        ({"do": ("low", "mid", "high")}, "'do' must be two levels, such as \\('low', 'mid'\\), of 'A'"),
-        ({"do": {"high"}}, "'do' must be two levels"),
-        ({"do": ("high", "low"), "draws": -5}, "'draws' must be an int of at least 1. Got -5"),
-        ({"do": ("high", "low"), "draws": True}, "'draws' must be an int"),
-        ({"do": ("high", "low"), "draws": 2.5}, "'draws' must be an int"),
-        ({"do": ("high", "low"), "confidence": 95}, "'confidence' must be a float between 0 and 1. Got 95"),
-        ({"do": ("high", "low"), "seed": -1}, "'seed' must be an int of at least 0"),
+        {"do": ("high", "huge")},
+        {"do": ("high", ["low"])},
+        {"do": ("high", "low"), "outcome_level": "maybe"},
+        {"do": ("high", "high")},
+        {"do": "high"},
+        {"do": ("low", "mid", "high")},
+        {"do": {"high"}},
+        {"do": ("high", "low"), "draws": -5},
+        {"do": ("high", "low"), "draws": True},
+        {"do": ("high", "low"), "draws": 2.5},
+        {"do": ("high", "low"), "confidence": 95},
+        {"do": ("high", "low"), "seed": -1},
     ],
 )
-def test_wrong_settings_are_refused_with_what_is_allowed(settings: dict, message: str) -> None:
+def test_wrong_settings_are_refused_with_what_is_allowed(settings: dict, said: Said) -> None:
     table = three_levels()
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         effect_of(sample_of(table.names, [[4, 1, 0]]), table, "bdeu", "A", "B", **settings)
 
 
 @pytest.mark.parametrize(
-    ("cause", "settings", "message"),
+    ("cause", "settings"),
     [
-        ({"A": ("high", "low"), "C": (1, 0)}, {"do": ("high", "low")}, "'do' is for one cause"),
-        ({}, {}, "'cause' must be the name of a column"),
-        (5, {}, "'cause' must be the name of a column"),
-        (["A", "A"], {}, "Every cause is named once"),
-        (["A", "C"], {}, r"'A' has 3 levels in no order, so two must be named .* \{'A': \(level, other level\)\}"),
-        ({"A": "high", "C": 1}, {}, "Every column is held at one value"),
-        ({"A": ("high", "low"), "B": (True, False)}, {}, "both 'B'"),
+        ({"A": ("high", "low"), "C": (1, 0)}, {"do": ("high", "low")}),
+        ({}, {}),
+        (5, {}),
+        (["A", "A"], {}),
+        (["A", "C"], {}),
+        ({"A": "high", "C": 1}, {}),
+        ({"A": ("high", "low"), "B": (True, False)}, {}),
     ],
 )
-def test_wrong_causes_are_refused_with_what_is_allowed(cause: object, settings: dict, message: str) -> None:
+def test_wrong_causes_are_refused_with_what_is_allowed(cause: object, settings: dict, said: Said) -> None:
     table = three_levels()
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         effect_of(sample_of(table.names, [[4, 1, 0]]), table, "bdeu", cause, "B", **settings)
 
 
-def test_a_variable_of_one_level_cannot_change() -> None:
+def test_a_variable_of_one_level_cannot_change(said: Said) -> None:
     table = replace(three_levels(), columns=(np.zeros(30, np.uint8),) * 3, levels=((0,), (0, 1), (0, 1)))
     sample = sample_of(table.names, [[0, 1, 0]])
     for pair in (("A", "B"), ("B", "A")):
-        with pytest.raises(InputError, match="'A' has only one level"):
+        with said.raises(InputError):
             effect_of(sample, table, "bdeu", *pair)
 
 
-def test_discrete_and_continuous_are_not_mixed_up() -> None:
+def test_discrete_and_continuous_are_not_mixed_up(said: Said) -> None:
     table, numbers = three_levels(), linear(9, np.random.default_rng(1))
     sample = sample_of(table.names, [[4, 1, 0]])
-    with pytest.raises(InputError, match="are not made of numbers, and a score for continuous data"):
+    with said.raises(InputError):
         effect_of(sample, table, "bge", "A", "B")
-    with pytest.warns(DagpostWarning, match="Cut into levels for a discrete score: 'A' at"):
+    with said.warns(DagpostWarning):
         cut = effect_of(sample, numbers, "bdeu", "A", "B", draws=10)
     assert len(cut.outcomes) == 9
-    with pytest.raises(InputError, match=r"'do' must be two numbers, as 'A' is a column of numbers. Got 'x'"):
+    with said.raises(InputError):
         effect_of(sample, numbers, "bge", "A", "B", do=("x", 0.0))
-    with pytest.raises(InputError, match="two different values of 'A'"):
+    with said.raises(InputError):
         effect_of(sample, numbers, "bge", "A", "B", do=(1.0, 1.0))
-    with pytest.raises(InputError, match="'outcome_level' is about levels"):
+    with said.raises(InputError):
         effect_of(sample, numbers, "bge", "A", "B", outcome_level=1.0)
 
 
-def test_scores_without_known_parameters_are_refused() -> None:
+def test_scores_without_known_parameters_are_refused(said: Said) -> None:
     class Mine:
         def fill(self, *arguments: object) -> None: ...
 
     table = three_levels()
-    with pytest.raises(
-        InputError, match=r"does not say which it is\. Fit with a score that does: BDeu, BDe, K2, BIC, BGe"
-    ):
+    with said.raises(InputError):
         effect_of(sample_of(table.names, [[4, 1, 0]]), table, Mine(), "A", "B")
 
 
 @pytest.mark.parametrize("score", ["bdeu", "bge"])
-def test_negative_counts_are_refused(score: str) -> None:
+def test_negative_counts_are_refused(score: str, said: Said) -> None:
     table = three_levels() if score == "bdeu" else linear(30, np.random.default_rng(1))
     counts = np.ones(30, dtype=np.int64)
     counts[4] = -2
     sample = sample_of(table.names, [[4, 1, 0]])
-    with pytest.raises(InputError, match=r"counts of a table must be at least 0\. Got -2 in row 5"):
+    with said.raises(InputError):
         effect_of(
             sample,
             replace(table, counts=counts),

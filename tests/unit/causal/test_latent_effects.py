@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from tests.naive.latent_effects import drawn_rows, with_mediator_redrawn
 from tests.tools.latent_models import latent_data, latent_frame, latent_model
+from tests.tools.wording import Said
 
 from dagpost import BGe, DagPosterior, InputError, LatentGaussian
 from dagpost.causal import Effect
@@ -119,7 +120,7 @@ def smoking() -> Effect:
     return latent_model().effect("smoking", "pressure", seed=1)
 
 
-def test_an_effect_on_numbers_is_in_their_unit_and_in_latent_deviations(smoking: Effect) -> None:
+def test_an_effect_on_numbers_is_in_their_unit_and_in_latent_deviations(smoking: Effect, said: Said) -> None:
     assert smoking.do == ("yes", "no")
     assert smoking.standardised is not None
     assert np.array_equal(smoking.samples == 0.0, smoking.standardised == 0.0)
@@ -130,53 +131,53 @@ def test_an_effect_on_numbers_is_in_their_unit_and_in_latent_deviations(smoking:
     assert np.median(unit) == pytest.approx(latent_frame()["pressure"].std(), rel=0.15)
     assert smoking.mean == pytest.approx(smoking.samples.mean(), abs=5 * smoking.samples.std() / 50)
     assert "in latent standard deviations" in repr(smoking)
-    assert smoking.quantity == "change of the mean of pressure with smoking set to yes rather than no"
+    said(smoking.quantity)
     assert json.loads(json.dumps(smoking.summary()))["standardised"]["interval"] == list(
         smoking.standardised_interval()
     )
 
 
-def test_effects_on_levels_are_changes_of_their_probabilities() -> None:
+def test_effects_on_levels_are_changes_of_their_probabilities(said: Said) -> None:
     effects = [
         latent_model().effect("smoking", "pain", outcome_level=level, draws=4_000, seed=1) for level in (1, 2, 3)
     ]
     assert sum(effect.mean for effect in effects) == pytest.approx(0.0, abs=1e-9)
     assert all(np.abs(effect.samples).max() <= 1.0 for effect in effects)
-    assert effects[2].quantity == "change of P(pain = 3) with smoking set to yes rather than no"
+    said(effects[2].quantity)
     without = latent_model().effect("smoking", "pain", draws=100, seed=1)
     assert (without.outcome_level, without.note) == (3, "Of pain: the last level.")
 
 
-def test_without_values_numbers_move_by_one_latent_deviation() -> None:
+def test_without_values_numbers_move_by_one_latent_deviation(said: Said) -> None:
     found = latent_model().effect("pressure", "pain", draws=400, seed=1)
     high, low = found.do
     pressure = latent_frame()["pressure"]
     assert low == pytest.approx(pressure.median(), abs=1.5)
     assert high - low == pytest.approx(pressure.std(), rel=0.4)
-    assert "one latent standard deviation more than the middle" in found.note
+    said(found.note)
     assert found.standardised is not None
     assert np.array_equal(found.samples > 0, found.standardised > 0)
     assert sum(own.mean for own in found.outcomes if own.do == (high,)) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    "asked",
     [
-        ({"cause": "smoking", "outcome": "pressure", "do": ("yes", "perhaps")}, r"no level 'perhaps'"),
-        ({"cause": "smoking", "outcome": "pressure", "do": "yes"}, r"held at one value"),
-        ({"cause": "smoking", "outcome": "pressure", "do": ("yes", "yes")}, r"two different levels"),
-        ({"cause": "pressure", "outcome": "pain", "do": (500, 120)}, r"within the range of 'pressure', 1.*500"),
-        ({"cause": "smoking", "outcome": "pressure", "outcome_level": 3}, r"'pressure' is a column of numbers"),
+        {"cause": "smoking", "outcome": "pressure", "do": ("yes", "perhaps")},
+        {"cause": "smoking", "outcome": "pressure", "do": "yes"},
+        {"cause": "smoking", "outcome": "pressure", "do": ("yes", "yes")},
+        {"cause": "pressure", "outcome": "pain", "do": (500, 120)},
+        {"cause": "smoking", "outcome": "pressure", "outcome_level": 3},
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(asked: dict[str, object], says: str) -> None:
-    with pytest.raises(InputError, match=says):
+def test_what_makes_no_sense_is_refused_in_words(asked: dict[str, object], said: Said) -> None:
+    with said.raises(InputError):
         latent_model().effect(**asked)
 
 
-def test_effects_of_latent_numbers_need_a_fitted_model() -> None:
+def test_effects_of_latent_numbers_need_a_fitted_model(said: Said) -> None:
     sample = latent_model().own_sample()
-    with pytest.raises(InputError, match=r"come from a fitted model"):
+    with said.raises(InputError):
         effect_of(sample, as_table(latent_frame()), "latent-gaussian", "smoking", "pressure")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from tests.tools.wording import Said
 
 from dagpost.causal import discrete
 from dagpost.data.table import Table
@@ -19,7 +19,7 @@ def table_of(columns: int, levels: int, rows: int = 30) -> Table:
     return Table(names, tuple(codes), (tuple(range(levels)),) * columns)
 
 
-def test_of_a_huge_family_only_what_a_question_needs_is_made() -> None:
+def test_of_a_huge_family_only_what_a_question_needs_is_made(said: Said) -> None:
     table, score = table_of(13, 10), BDeu(1.0)
     graphs = np.zeros((2, 13), dtype=np.uint64)
     graphs[:, 12] = (1 << 12) - 1
@@ -29,7 +29,7 @@ def test_of_a_huge_family_only_what_a_question_needs_is_made() -> None:
     found = made.outcome(12, world)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     np.testing.assert_array_equal(made.outcome(12, world), found)
-    with pytest.raises(ResourceError, match="Merge levels, or fit with fewer parents"):
+    with said.raises(ResourceError):
         made.outcome(12, {})
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from tests.tools.broken_off import Stopped, StoppingEngine, broken_off, eager, flip, parts, same_fit, same_sample
 from tests.tools.engines import SlowEngine
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample, LocalScores, datasets, local_scores
 from dagpost._tools.progress import NO_PROGRESS, reporter_for
@@ -135,14 +136,14 @@ def test_chains_that_were_gone_on_with_may_be_broken_off_too(folder: Path) -> No
 
 
 @pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
-def test_damaged_rounds_of_chains_are_run_again(folder: Path) -> None:
+def test_damaged_rounds_of_chains_are_run_again(folder: Path, said: Said) -> None:
     method = PartitionMCMC(chains=2, thinning=2, burn_in=300)
     model = DagPosterior(prior="uniform", score="bdeu", max_parents=2, method=method).fit(datasets.load("coronary"))
     whole = model.sample(1_000, seed=3)
     for which in (0, 2, -1):
         model.sample(1_000, seed=3, checkpoint=eager(folder))
         flip(parts(folder)[which])
-        with pytest.warns(DagpostWarning, match="A part of 'chains' .* is damaged"):
+        with said.warns(DagpostWarning):
             assert same_sample(model.sample(1_000, seed=3, checkpoint=eager(folder)), whole)
         eager(folder).remove()
 
@@ -298,12 +299,12 @@ def test_scores_that_threads_have_begun_are_ended_by_threads(folder: Path) -> No
     assert np.array_equal(found.values, local_scores(table, "k2", 3).values)
 
 
-def test_damaged_scores_are_counted_again(folder: Path) -> None:
+def test_damaged_scores_are_counted_again(folder: Path, said: Said) -> None:
     table = as_table(columns_of("bdeu"))
     with eager(folder).task("fit", {}) as kept:
         whole = local_scores(table, "bdeu", 3, checkpoint=kept)
     flip(parts(folder)[-1])
-    damaged = pytest.warns(DagpostWarning, match="A part of 'local scores, run 0' .* is damaged")
+    damaged = said.warns(DagpostWarning)
     with damaged, eager(folder).task("fit", {}) as kept:
         found = local_scores(table, "bdeu", 3, checkpoint=kept)
     assert np.array_equal(found.values, whole.values)
@@ -336,10 +337,10 @@ def test_the_method_that_was_chosen_stays_chosen(folder: Path) -> None:
         )
 
 
-def test_scores_that_leave_a_variable_nothing_are_refused_by_its_name() -> None:
+def test_scores_that_leave_a_variable_nothing_are_refused_by_its_name(said: Said) -> None:
     scores = local_scores(datasets.load("coronary"), "bdeu", 2)
     scores.values[2] = -np.inf
-    with pytest.raises(InputError, match=r"'P\. Work' has no allowed parent set"):
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu").fit_scores(scores)
 
 
@@ -353,30 +354,32 @@ def test_scores_from_elsewhere_go_on_too(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    "change",
     [
-        ({"max_parents": 1}, "max_parents: 2 there, 1 here"),
-        ({"score": "k2"}, "score: .*BDeu.* there, .*K2.* here"),
-        ({"seed": 5}, "seed: 1 there, 5 here"),
-        ({"forbidden": [("Smoking", "Family")]}, "forbidden"),
-        ({"modularity": "order"}, "modularity"),
+        {"max_parents": 1},
+        {"score": "k2"},
+        {"seed": 5},
+        {"forbidden": [("Smoking", "Family")]},
+        {"modularity": "order"},
     ],
 )
-def test_a_fit_with_other_settings_is_refused(change: dict[str, Any], named: str, folder: Path) -> None:
+def test_a_fit_with_other_settings_is_refused(change: dict[str, Any], folder: Path, said: Said) -> None:
     table, settings = datasets.load("coronary"), {"max_parents": 2, "seed": 1}
     DagPosterior(**{"prior": "uniform", "score": "bdeu", **settings}).fit(table, checkpoint=eager(folder))
-    with pytest.raises(InputError, match=named):
+    with said.raises(InputError):
         DagPosterior(**{"prior": "uniform", **settings, **change}).fit(table, checkpoint=eager(folder))
 
 
-def test_a_fit_of_other_data_or_another_version_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fit_of_other_data_or_another_version_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
     table = datasets.load("coronary")
     DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(table, checkpoint=eager(folder))
     other = table.to_pandas().iloc[1:]
     with pytest.raises(InputError, match="data: "):
         DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(other, counts="counts", checkpoint=eager(folder))
     monkeypatch.setattr("dagpost.posterior.settings.__version__", "0.0.1")
-    with pytest.raises(InputError, match=r"dagpost: .* there, 0\.0\.1 here"):
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(table, checkpoint=eager(folder))
 
 
@@ -401,7 +404,7 @@ class OwnScore:
         values[:] = local_scores(table, "k2", max_parents, engine=engine, reporter=reporter).values + self.shift
 
 
-def test_a_score_of_the_users_own_is_asked_again(folder: Path) -> None:
+def test_a_score_of_the_users_own_is_asked_again(folder: Path, said: Said) -> None:
     table = datasets.load("coronary")
     whole = DagPosterior(OwnScore(0.0), prior="uniform", max_parents=2).fit(table, checkpoint=eager(folder))
     checkpoint = eager(folder)
@@ -409,7 +412,7 @@ def test_a_score_of_the_users_own_is_asked_again(folder: Path) -> None:
         DagPosterior(OwnScore(0.0), prior="uniform", max_parents=2).fit(table, checkpoint=checkpoint), whole
     )
     assert checkpoint.resumed
-    with pytest.raises(InputError, match="weights of the parent sets"):
+    with said.raises(InputError):
         DagPosterior(OwnScore(1.0), prior="uniform", max_parents=2).fit(table, checkpoint=eager(folder))
 
 
@@ -425,10 +428,8 @@ def test_a_score_that_is_derived_from_one_of_ours_fills_in_its_own_way() -> None
     assert np.array_equal(local_scores(table, DerivedScore()).values, local_scores(table, "k2").values + 1.0)
 
 
-def test_a_path_is_no_checkpoint(folder: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"'checkpoint' must be a Checkpoint, .* Make one: Checkpoint\('.*run.partial'\)"
-    ):
+def test_a_path_is_no_checkpoint(folder: Path, said: Said) -> None:
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu").fit(datasets.load("coronary"), checkpoint=str(folder))
 
 

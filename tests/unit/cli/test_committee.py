@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from tests.tools.changed_files import changed, entry, shorter
 from tests.tools.cli_checks import Run
+from tests.tools.wording import Said
 
 from dagpost import Additive, BDe, BDeu, BGe, Committee, DagPosterior, InputError
 from dagpost.data import as_table
@@ -59,7 +60,7 @@ def test_members_that_nobody_names_suit_the_columns_and_the_rows() -> None:
     assert DagPosterior("committee").fit(mixed[:100]).fitted_.settings["score"]["kind"] == "Additive"
 
 
-def test_members_are_given_by_name_or_as_scores_and_kept() -> None:
+def test_members_are_given_by_name_or_as_scores_and_kept(said: Said) -> None:
     committee = Committee(["bge", BDeu(5, bins=4)], [1, 3])
     assert committee.members == (BGe(), BDeu(5, bins=4))
     assert committee == Committee(["bge", "4 bins"], [1, 3])
@@ -69,7 +70,7 @@ def test_members_are_given_by_name_or_as_scores_and_kept() -> None:
     assert Committee([BDeu(1), BDe()]).columns == "discrete"
     assert committee.columns == "mixed"
     assert [own.setting for own in committee.alternatives()] == list(committee.members)
-    assert committee.in_words() == "a committee of linear (BGe) (25%) and levels (4 bins) (75%)"
+    said(committee.in_words())
 
 
 def test_no_member_has_an_edge_against_the_tiers() -> None:
@@ -156,7 +157,7 @@ def test_weights_are_not_called_probabilities_and_every_member_says_what_it_assu
     )
 
 
-def test_kinds_that_agree_are_said_to_agree() -> None:
+def test_kinds_that_agree_are_said_to_agree(said: Said) -> None:
     frame = pd.DataFrame(np.random.default_rng(1).normal(size=(300, 2)), columns=["A", "B"])
     frame["B"] += 3.0 * frame["A"]
     model = DagPosterior(Committee([BGe(), BDeu(5, bins=4)])).fit(frame)
@@ -166,7 +167,7 @@ def test_kinds_that_agree_are_said_to_agree() -> None:
     assert disagreement(model.fitted_) == "The kinds of models agree: no two differ by more than 0.00 about any pair."
     one = model.given(setting={"kind of model": "linear (BGe)"})
     assert disagreement(one.fitted_) == ""
-    with pytest.raises(AttributeError, match="under several kinds"):
+    with said.raises(AttributeError):
         _ = one.joined_by_kind_
     assert not hasattr(DagPosterior(BGe()).fit(frame), "joined_by_kind_")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests.tools.cli_checks import ESCAPE_CODE, Run, one_message, write_table
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, InputError, datasets
 from dagpost._tools.spelling import bare, either, setting
@@ -182,44 +183,41 @@ def test_too_few_complete_rows_are_said_with_other_ways(command: str, run: Run) 
     assert re.search(message, said)
 
 
-def test_levels_that_were_not_seen_are_named_with_the_option_that_helps(run: Run, model: str, tmp_path: Path) -> None:
+def test_levels_that_were_not_seen_are_named_with_the_option_that_helps(
+    run: Run, model: str, tmp_path: Path, said: Said
+) -> None:
     few = pd.read_csv(write_table(tmp_path, "new.csv"))
     few.loc[7, "C"] = 5
     few.to_csv("few.csv", index=False)
     message = one_message(run("predict", model, "few.csv", status=2))
-    assert "Column 'C' holds 5 in row 8" in message
-    assert "leave them to the prior: --unseen prior" in message
+    said(message)
     write_table(tmp_path, "new.csv", C=5)
     message = one_message(run("predict", model, "new.csv", status=2))
-    assert "400 of 400 rows hold such values" in message
+    said(message)
     assert "--unseen" not in message, "the prior alone would answer"
     assert len(run("predict", model, "new.csv", "--unseen", "prior").stdout.splitlines()) == 400
 
 
-def test_what_differs_is_said_when_chains_cannot_go_on(run: Run, chained: str, model: str) -> None:
+def test_what_differs_is_said_when_chains_cannot_go_on(run: Run, chained: str, model: str, said: Said) -> None:
     run("sample", chained, "-n", "200", "--seed", "4", "-o", "some", "-q")
     run(
         "fit", "table.csv", "--ess", "3", "--method", "structure-mcmc:chains=2", "--samples", "200", "-o", "other", "-q"
     )
     message = one_message(run("sample", "other", "-n", "400", "--resume", "some", status=2))
-    assert "these differ: method is" in message
-    assert "score is bdeu (equivalent sample size 1.0) there and bdeu (equivalent sample size 3.0) here" in message
-    assert "method is structure-mcmc (chains 2, thinning 2, " in message
+    said(message)
     assert "prior is" not in message
     fewer = one_message(run("sample", chained, "-n", "100", "--resume", "some", status=2))
-    assert "There are 200 graphs already, and 100 are asked for" in fewer
+    said(fewer)
     assert "Only chains" in one_message(run("sample", model, "-n", "400", "--resume", "some", status=2))
 
 
-def test_a_model_is_not_taken_for_a_sample_nor_the_other_way(run: Run, model: str) -> None:
+def test_a_model_is_not_taken_for_a_sample_nor_the_other_way(run: Run, model: str, said: Said) -> None:
     run("sample", model, "-n", "5", "--seed", "1", "-o", "graphs")
-    assert "is a dagpost sample file; a model file is needed" in one_message(
-        run("sample", "graphs", "-n", "5", "-o", "x", status=2)
-    )
+    said(one_message(run("sample", "graphs", "-n", "5", "-o", "x", status=2)))
 
 
-def test_threads_beyond_reason_are_refused_in_python_too() -> None:
-    with pytest.raises(InputError, match=r"'threads' parameter must be .* at most [\d,]+, or None\. Got 100000"):
+def test_threads_beyond_reason_are_refused_in_python_too(said: Said) -> None:
+    with said.raises(InputError):
         DagPosterior(score="bdeu", threads=100_000).fit(datasets.load("iris"))
 
 
@@ -309,34 +307,33 @@ def test_parameters_are_called_options(message: str, words: str) -> None:
     assert in_words(message) == words
 
 
-def test_a_method_with_settings_is_named_as_the_option_takes_it(run: Run, table: str) -> None:
+def test_a_method_with_settings_is_named_as_the_option_takes_it(run: Run, table: str, said: Said) -> None:
     run("fit", table, "--method", "bootstrap:replicates=20", "-o", "m", "-q")
     message = one_message(run("sample", "m", "-n", "500", status=2))
-    assert "Fit it again with --method bootstrap:replicates=500." in message
+    said(message)
 
 
-def test_names_from_the_data_are_left_as_they_are(run: Run, tmp_path: Path) -> None:
+def test_names_from_the_data_are_left_as_they_are(run: Run, tmp_path: Path, said: Said) -> None:
     """Even where they look like settings of the library."""
     names = ["seed", "method='dds'", "K2(depth_m)", "The 'seed' must be an int. Got "]
     frame = pd.DataFrame({name: [0, 1] * 20 for name in names}).assign(**{names[2]: 0})
     frame.to_csv(tmp_path / "odd.csv", index=False)
-    said = run("fit", "odd.csv", "-o", "m").stderr
-    assert "K2(depth_m)  constant: one value in all rows  left out" in said
+    heard = run("fit", "odd.csv", "-o", "m").stderr
+    said(heard)
     message = one_message(run("fit", "odd.csv", "--required", "seed -> Trees(oak)", "-q", status=2))
-    assert "the edge seed -> Trees(oak), but there is no column 'Trees(oak)'" in message
+    said(message)
     assert repr(names[3].strip()) in one_message(run("query", "m", "score='bge' -> seed", status=2))
 
 
-def test_more_threads_than_anyone_means_are_one_sentence(run: Run, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_threads_than_anyone_means_are_one_sentence(
+    run: Run, table: str, monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
     monkeypatch.setattr("dagpost.engines.threads.available_cores", lambda: 2)
-    assert one_message(run("fit", table, "--threads", "257", status=2)) == (
-        "dagpost: --threads must be a whole number of at least 1 and at most 256. Got 257 instead; there are 2 cores "
-        "here.\n"
-    )
+    said(one_message(run("fit", table, "--threads", "257", status=2)))
 
 
 def test_what_differs_from_an_unfinished_run_is_said_in_options(
-    run: Run, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     monkeypatch.setenv("DAGPOST_CHECKPOINT_SECONDS", "0")
     monkeypatch.setattr("dagpost.checkpoints.Checkpoint.remove", lambda _: None)
@@ -344,10 +341,7 @@ def test_what_differs_from_an_unfinished_run_is_said_in_options(
     settings = ["--prior", "edge:0.2", "--required", "A -> B", "--tier", "A", "--tier", "B,C"]
     method = ["--method", "structure-mcmc:chains=2,burn_in=7"]
     message = one_message(run("fit", table, "-o", "m", *settings, *method, status=2))
-    assert "--prior: edge:average there, edge (probability 0.2) here; " in message
-    assert "--method: auto there, StructureMCMC (chains 2, thinning " in message
-    assert ", burn in 7, " in message
-    assert "--required: none there, A -> B here; --tier: none there, A before B, C here" in message
+    said(message)
     assert not re.search(r"[\[\]{}_]|Prior", message)
 
 
@@ -356,6 +350,6 @@ def test_words_are_refused_by_a_score_for_numbers(run: Run) -> None:
     assert re.search("'A' is not made of numbers.*use a discrete score such as --score bdeu", one_message(result))
 
 
-def test_numbers_are_cut_for_a_discrete_score_with_a_notice(run: Run) -> None:
+def test_numbers_are_cut_for_a_discrete_score_with_a_notice(run: Run, said: Said) -> None:
     result = run("fit", "-", "--score", "bdeu", standard_input="A,B\n1.5,0.2\n2.5,3.1\n0.3,0.4\n")
-    assert "A  numbers, 3 values  cut: 3 quantiles  <0.9, [0.9, 2), >=2" in result.stderr
+    said(result.stderr)

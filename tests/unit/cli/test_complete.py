@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from tests.tools.cli_checks import Run, one_message
 from tests.tools.gapped import answers_to, fitted_to
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior
 from dagpost.methods.augmentation import Augmentation
@@ -82,8 +83,8 @@ def test_complete_refuses_in_words(arguments: list[str], words: str, run: Run, g
     assert (tmp_path / "there.csv").read_text() == "mine"
 
 
-def test_a_model_without_gaps_is_refused(run: Run, model: str) -> None:
-    assert "This one has no gaps" in one_message(run("complete", model, status=2))
+def test_a_model_without_gaps_is_refused(run: Run, model: str, said: Said) -> None:
+    said(one_message(run("complete", model, status=2)))
 
 
 def test_fit_and_info_say_that_the_rows_are_in_the_file(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.tools.cli_checks import Run
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample, Recipe
 
@@ -43,7 +44,7 @@ def test_a_fit_says_what_it_is_conditional_on(run: Run, coronary: Path, tmp_path
     assert {pair["direction"] for pair in content["pairs"] if pair["from"] == "Smoking"} == {"rules"}
 
 
-def test_a_stored_model_says_it_in_every_answer(run: Run, given: str, tmp_path: Path) -> None:
+def test_a_stored_model_says_it_in_every_answer(run: Run, given: str, tmp_path: Path, said: Said) -> None:
     assert GIVEN in run("edges", given).stdout
     about = run("info", given).stdout
     assert "exogenous" in about
@@ -54,7 +55,7 @@ def test_a_stored_model_says_it_in_every_answer(run: Run, given: str, tmp_path: 
     content = json.loads(run("query", given, "Smoking -> Pressure", "--json").stdout)
     assert content[0]["exogenous"] == ["Family", "Smoking"]
     refused = run("query", given, "Smoking -- Family", status=2).stderr
-    assert "take them out of --exogenous" in " ".join(refused.split())
+    said(" ".join(refused.split()))
     assert GIVEN in run("best", given, "-k", "2").stdout
     run("sample", given, "-n", "50", "--seed", "1", "-o", "graphs.dagpost")
     assert DagSample.load(tmp_path / "graphs.dagpost").exogenous == ("Family", "Smoking")
@@ -67,13 +68,13 @@ def test_a_stored_model_says_it_in_every_answer(run: Run, given: str, tmp_path: 
     assert page.count(GIVEN) > 3
 
 
-def test_best_takes_them_for_tables_only(run: Run, coronary: Path, given: str) -> None:
+def test_best_takes_them_for_tables_only(run: Run, coronary: Path, given: str, said: Said) -> None:
     options = ("--counts", "counts", "--exogenous", "Family,Smoking", "--score", "bdeu", "-k", "2")
     content = json.loads(run("best", coronary.name, *options, "--json").stdout)
     assert content["exogenous"] == ["Family", "Smoking"]
     assert all(child not in ("Family", "Smoking") for graph in content["graphs"] for _, child in graph["edges"])
     refused = run("best", given, "--exogenous", "Family", status=2).stderr
-    assert "--exogenous is for tables" in refused
+    said(refused)
 
 
 def test_a_recipe_file_has_a_role_for_a_column_that_fit_takes_over(run: Run, coronary: Path, tmp_path: Path) -> None:
@@ -100,13 +101,13 @@ def test_what_cannot_be_is_refused_with_a_remedy(run: Run, coronary: Path, optio
     assert said in " ".join(refused.split())
 
 
-def test_exogenous_columns_by_a_pattern(run: Run, coronary: Path, tmp_path: Path) -> None:
+def test_exogenous_columns_by_a_pattern(run: Run, coronary: Path, tmp_path: Path, said: Said) -> None:
     options = ("--counts", "counts", "--exogenous", "*. Work,P*")
     run("fit", coronary.name, *options, *FAST, "--no-sensitivity", "-q")
     assert DagPosterior.load(tmp_path / "coronary.dagpost").exogenous == ["M. Work", "P. Work", "Pressure", "Proteins"]
     assert "given 4 exogenous columns" in run("best", coronary.name, *options, "-k", "1", "--score", "bdeu").stdout
     refused = run("fit", coronary.name, "--counts", "counts", "--exogenous", "x*", status=2).stderr
-    assert "--exogenous has 'x*', but no column has a name like that" in " ".join(refused.split())
+    said(" ".join(refused.split()))
 
 
 def test_info_on_a_table_plans_with_its_exogenous_columns(run: Run, coronary: Path) -> None:
@@ -115,8 +116,8 @@ def test_info_on_a_table_plans_with_its_exogenous_columns(run: Run, coronary: Pa
     assert json.loads(fewer)["costs"][0]["bytes"] < costs[0]["bytes"]
 
 
-def test_the_next_command_of_a_sample_can_be_answered(run: Run, tmp_path: Path, coronary: Path) -> None:
+def test_the_next_command_of_a_sample_can_be_answered(run: Run, tmp_path: Path, coronary: Path, said: Said) -> None:
     DagPosterior(score="bdeu", seed=1, samples=200, exogenous=["Smoking", "M. Work"]).fit(
         coronary, counts="counts"
     ).save(tmp_path / "first.dagpost")
-    assert "'Smoking ~> \"P. Work\"'" in run("sample", "first.dagpost", "-n", "20", "-o", "few.dagpost").stderr
+    said(run("sample", "first.dagpost", "-n", "20", "-o", "few.dagpost").stderr)

@@ -10,6 +10,7 @@ import click
 import pytest
 import typer
 from tests.tools.cli_checks import Run, one_message
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample
 from dagpost.cli import app
@@ -140,9 +141,9 @@ def test_what_is_wrong_with_a_condition_is_said_where_it_is(statement: str, word
         assert words in one_message(run(*line, "--given", statement, status=2))
 
 
-def test_a_table_has_nothing_to_be_given(run: Run, table: str) -> None:
+def test_a_table_has_nothing_to_be_given(run: Run, table: str, said: Said) -> None:
     message = one_message(run("best", table, *GIVEN, status=2))
-    assert "--given is for models. Fit the table first, or say which edges are --required." in message
+    said(message)
 
 
 def test_names_are_completed(model: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

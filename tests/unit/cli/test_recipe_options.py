@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.tools.cli_checks import Run
 from tests.tools.clinical import LEFT_OUT, USED, clinical_frame
+from tests.tools.wording import ESTIMATES, Said
 
 from dagpost import DagPosterior, Recipe
 
@@ -22,38 +23,39 @@ def clinic(tmp_path: Path) -> str:
 FAST = ("--samples", "200", "--seed", "1", "--no-sensitivity")
 
 
-def test_options_say_what_is_done(run: Run, clinic: str, tmp_path: Path) -> None:
+def test_options_say_what_is_done(run: Run, clinic: str, tmp_path: Path, said: Said) -> None:
     options = ("--cut", "systolic=120,140", "--cut", "age=4:uniform", "--bins", "2", "--missing", "level")
     run("fit", clinic, "--drop", "diastolic", "--keep", "visit_date", *options, *FAST, "-q")
     recipe = DagPosterior.load(tmp_path / "clinic.dagpost").recipe_
     assert recipe.step("systolic").cuts == (120.0, 140.0)
-    assert recipe.step("age").rule == "4 bins of equal width"
+    said(recipe.step("age").rule)
     assert recipe.step("BMI").rule == "2 quantiles"
     assert recipe.step("diastolic").use == "left out"
     assert recipe.step("visit_date").use == "levels"
     assert recipe.step("smoking").levels[-1] == "(missing)"
-    said = run("fit", clinic, "--columns", "age,sex, smoking", "--missing", "refuse", status=2).stderr
-    assert "'smoking' has" in said
-    assert "--missing level" in said
+    heard = run("fit", clinic, "--columns", "age,sex, smoking", "--missing", "refuse", status=2).stderr
+    assert "'smoking' has" in heard
+    assert "--missing level" in heard
 
 
-def test_before_a_fit_the_recipe_is_shown_unless_there_is_nothing_to_say(run: Run, clinic: str, table: str) -> None:
-    said = run("fit", clinic, "--missing", "drop", *FAST).stderr
+def test_before_a_fit_the_recipe_is_shown_unless_there_is_nothing_to_say(
+    run: Run, clinic: str, table: str, said: Said
+) -> None:
+    heard = run("fit", clinic, "--missing", "drop", *FAST).stderr
     for line in ("patient_id  identifier: 900", "visit_date  dates", "age         whole numbers", "stays a number"):
-        assert line in said
-    assert "rows dropped for gaps" in said
-    assert "\n  sex" not in said, "plain levels are not told of"
+        assert line in heard
+    said(heard)
+    assert "\n  sex" not in heard, "plain levels are not told of"
     assert "What is done" not in run("fit", table, *FAST).stderr
     assert run("fit", clinic, "--missing", "drop", *FAST, "-q").stderr == ""
 
 
-def test_a_column_of_numbers_but_for_one_cell_is_shown_before_a_fit(run: Run, tmp_path: Path) -> None:
+def test_a_column_of_numbers_but_for_one_cell_is_shown_before_a_fit(run: Run, tmp_path: Path, said: Said) -> None:
     frame = clinical_frame()[["age", "sex", "diagnosis"]].astype({"age": str})
     frame.loc[4, "age"] = "?"
     frame.to_csv(tmp_path / "stray.csv", index=False)
-    said = " ".join(run("fit", "stray.csv", *FAST).stderr.split())
-    assert "all but '?' are numbers" in said
-    assert "but '?', first in row 5" in said
+    heard = " ".join(run("fit", "stray.csv", *FAST).stderr.split())
+    said(heard)
 
 
 def test_info_describes_a_table_and_writes_a_recipe_that_fit_reads(run: Run, clinic: str, tmp_path: Path) -> None:
@@ -88,21 +90,21 @@ def test_info_describes_a_table_that_cannot_be_fitted(run: Run, tmp_path: Path) 
     assert Recipe.load(tmp_path / "r.toml").step("c").levels == ("x", "y")
 
 
-def test_info_says_what_is_done_about_gaps(run: Run, tmp_path: Path) -> None:
+def test_info_says_what_is_done_about_gaps(run: Run, tmp_path: Path, said: Said) -> None:
     (tmp_path / "holes.csv").write_text("a,b,c\n1,,x\n2,3,\n,4,y\n5,6,\n")
     about = json.loads(run("info", "holes.csv", "--json").stdout)
     assert (about["problem"], about["gaps"], about["incomplete_rows"]) == (None, 4, 4)
-    said = run("info", "holes.csv").stdout
-    assert "4 cells have no value ('c': 2, 'a': 1, 'b': 1), so that 4 of 4 rows (100.0%) have gaps" in said
-    assert "other ways are --missing drop, level or refuse" in said
-    assert "4 gaps, and given each of the completed tables" in run("best", "holes.csv", "-q", status=2).stderr
+    heard = run("info", "holes.csv").stdout
+    assert "4 cells have no value ('c': 2, 'a': 1, 'b': 1), so that 4 of 4 rows (100.0%) have gaps" in heard
+    assert "other ways are --missing drop, level or refuse" in heard
+    said(run("best", "holes.csv", "-q", status=2).stderr)
 
 
-def test_a_fit_says_that_gaps_are_completed(run: Run, tmp_path: Path) -> None:
+def test_a_fit_says_that_gaps_are_completed(run: Run, tmp_path: Path, said: Said) -> None:
     (tmp_path / "holes.csv").write_text("a,b,c\n1,,x\n2,3,\n,4,y\n2,3,y\n1,4,x\n2,4,x\n")
-    said = run("fit", "holes.csv", "--score", "bdeu", "--samples", "40", "--seed", "1").stderr
-    assert said.count("3 cells have no value ('a': 1, 'b': 1, 'c': 1), so that 3 of 6 rows (50.0%) have gaps") == 1
-    assert "Recipe for 3 columns: 3 used; 3 gaps are completed by chains." in said
+    heard = run("fit", "holes.csv", "--score", "bdeu", "--samples", "40", "--seed", "1").stderr
+    assert heard.count("3 cells have no value ('a': 1, 'b': 1, 'c': 1), so that 3 of 6 rows (50.0%) have gaps") == 1
+    said(heard)
 
 
 def test_info_of_a_wide_table_is_short_and_says_how_it_is_fitted(run: Run, tmp_path: Path) -> None:
@@ -119,19 +121,19 @@ def test_info_of_a_wide_table_is_short_and_says_how_it_is_fitted(run: Run, tmp_p
     assert not about.get("problem")
 
 
-def test_the_file_that_was_fitted_is_predicted(run: Run, clinic: str, tmp_path: Path) -> None:
+def test_the_file_that_was_fitted_is_predicted(run: Run, clinic: str, tmp_path: Path, said: Said) -> None:
     run("fit", clinic, "--cut", "systolic=120,140", "--missing", "drop", "--score", "bdeu", *FAST, "-q")
     result = run("predict", "clinic.dagpost", clinic)
     assert np.isfinite(np.array(result.stdout.split(), dtype=float)).all(), "also of rows with gaps"
     assert "not in the model" not in result.stderr
-    assert "Mean log probability of 900 rows" in result.stderr
+    said(result.stderr, ESTIMATES)
     chances = json.loads(run("predict", "clinic.dagpost", clinic, "--target", "diagnosis", "--json", "-q").stdout)
     found = np.array([row[0] for row in chances["probabilities"]])
     rate = (clinical_frame()["diagnosis"] == chances["levels"][0]).mean()
     assert found.mean() == pytest.approx(rate, abs=0.01)
 
 
-def test_orders_are_options(run: Run, clinic: str, tmp_path: Path) -> None:
+def test_orders_are_options(run: Run, clinic: str, tmp_path: Path, said: Said) -> None:
     options = (
         "--order",
         "smoking=current<former<never",
@@ -154,4 +156,4 @@ def test_orders_are_options(run: Run, clinic: str, tmp_path: Path) -> None:
     ):
         assert complaint in run("fit", clinic, "--order", wrong, *FAST, status=2).stderr
     twice = ("--order", "smoking=a<b", "--order", "smoking=a<b")
-    assert "given twice for the column 'smoking'" in run("fit", clinic, *twice, status=2).stderr
+    said(run("fit", clinic, *twice, status=2).stderr)

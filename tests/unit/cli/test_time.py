@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.tools.cli_checks import Run
+from tests.tools.wording import Said
 from tests.unit.data.test_unroll import PANEL
 
 from dagpost import DagPosterior, unroll
@@ -21,10 +22,10 @@ def panel(tmp_path: Path) -> str:
 
 
 def test_a_fit_in_time_says_what_became_of_the_rows_and_shows_folded_edges(
-    run: Run, panel: str, tmp_path: Path
+    run: Run, panel: str, tmp_path: Path, said: Said
 ) -> None:
     result = run("fit", panel, "--time", "week", "--subject", "id", "--lags", "2", *FAST)
-    assert "180 rows of 30 subjects (6 each) became 120 rows of 3 series" in result.stderr
+    said(result.stderr)
     assert "x[t-1]" not in result.stderr
     assert "x -> x at lag 1" in result.stdout
     assert "given earlier values" in result.stdout
@@ -50,27 +51,27 @@ def test_a_fit_in_time_says_what_became_of_the_rows_and_shows_folded_edges(
     assert "30 subjects" in run("info", "graphs.dagpost").stdout
 
 
-def test_a_wide_table_and_lagged_edges_alone(run: Run, tmp_path: Path) -> None:
+def test_a_wide_table_and_lagged_edges_alone(run: Run, tmp_path: Path, said: Said) -> None:
     wide = PANEL.pivot_table(index="id", columns="week", values=["x", "y"])
     wide.set_axis([f"{column[0]}_w{column[1]}" for column in wide.columns.to_list()], axis=1).to_csv(
         tmp_path / "wide.csv", index=False
     )
     result = run("fit", "wide.csv", "--wide", "{series}_w{time}", "--no-contemporaneous", *FAST)
-    assert "150 rows of 2 series" in result.stderr
+    said(result.stderr)
     assert " now" not in result.stdout
     assert "x -> y at lag 1" in result.stdout
 
 
-def test_new_rows_of_a_panel_are_unrolled_and_keep_their_places(run: Run, panel: str) -> None:
+def test_new_rows_of_a_panel_are_unrolled_and_keep_their_places(run: Run, panel: str, said: Said) -> None:
     run("fit", panel, "--time", "week", "--subject", "id", *FAST)
     result = run("predict", "panel.dagpost", panel)
     logs = result.stdout.splitlines()
     assert len(logs) == len(PANEL)
     assert [log == "nan" for log in logs] == (PANEL["week"] == 0).tolist()
-    assert "30 of 180 rows do not have all earlier values" in result.stderr
+    said(result.stderr)
 
 
-def test_options_of_time_need_time(run: Run, panel: str) -> None:
-    assert "--subject is for tables with time" in run("fit", panel, "--subject", "id", status=2).stderr
-    assert "panel.csv: The time '0' comes twice" in run("fit", panel, "--time", "week", status=2).stderr
+def test_options_of_time_need_time(run: Run, panel: str, said: Said) -> None:
+    said(run("fit", panel, "--subject", "id", status=2).stderr)
+    said(run("fit", panel, "--time", "week", status=2).stderr)
     assert "Say which column" not in run("fit", panel, "--time", "when", status=2).stderr

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 from tests.tools.cli_checks import Run
+from tests.tools.wording import Said
 
 from dagpost import DagSample
 
 
-def test_a_wide_table_is_fitted_shown_drawn_from_and_reported(run: Run, tmp_path: Path) -> None:
+def test_a_wide_table_is_fitted_shown_drawn_from_and_reported(run: Run, tmp_path: Path, said: Said) -> None:
     rng = np.random.default_rng(2)
     cells = rng.integers(0, 2, (200, 74))
     cells[:, 73] = cells[:, 5] ^ (rng.random(200) < 0.1)
@@ -31,10 +32,12 @@ def test_a_wide_table_is_fitted_shown_drawn_from_and_reported(run: Run, tmp_path
     assert "and 10 more (--json lists all)" in shown
     run("report", "wide.dagpost", "-o", "wide.html")
     assert (tmp_path / "wide.html").stat().st_size < 900_000
-    assert "at most 64 variables" in " ".join(run("predict", "wide.dagpost", "wide.csv", status=2).stderr.split())
+    said(" ".join(run("predict", "wide.dagpost", "wide.csv", status=2).stderr.split()))
 
 
-def test_a_wide_table_without_rules_is_fitted_by_chains_that_can_be_resumed(run: Run, tmp_path: Path) -> None:
+def test_a_wide_table_without_rules_is_fitted_by_chains_that_can_be_resumed(
+    run: Run, tmp_path: Path, said: Said
+) -> None:
     rng = np.random.default_rng(3)
     cells = rng.integers(0, 2, (80, 66))
     cells[:, 65] = cells[:, 5] ^ (rng.random(80) < 0.1)
@@ -53,5 +56,5 @@ def test_a_wide_table_without_rules_is_fitted_by_chains_that_can_be_resumed(run:
     answers = run("query", "wide.dagpost", "g5 ~> g65", "--json").stdout
     assert "effective draws" in answers
     for asked in (["query", "wide.dagpost", "P(g5 = 1)"], ["effect", "wide.dagpost", "g5", "g65"]):
-        assert "at most 64 variables" in " ".join(run(*asked, status=2).stderr.split())
+        said(" ".join(run(*asked, status=2).stderr.split()))
     run("report", "wide.dagpost", "-o", "wide.html")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 from typer.testing import CliRunner
 
 from dagpost import DagPosterior, InputError, StructureMCMC, top_graphs
@@ -73,10 +74,10 @@ def test_refusals_name_the_remedy(table: Path, options: tuple[str, str], remedy:
     assert remedy in run("fit", table, *options, status=2).stderr
 
 
-def test_python_refuses_in_its_own_spelling(fitted: tuple[Path, str], table: Path) -> None:
+def test_python_refuses_in_its_own_spelling(fitted: tuple[Path, str], table: Path, said: Said) -> None:
     model = DagPosterior.load(fitted[0])
-    with pytest.raises(InputError, match=r"The most probable of the graphs that were drawn are in top_graphs\(model\)"):
+    with said.raises(InputError):
         model.best(1)
     assert len(top_graphs(model, 3).probabilities) == 3
-    with pytest.raises(InputError, match=r"Use method='block-gibbs', which takes up to 1,024\."):
+    with said.raises(InputError):
         DagPosterior(method=StructureMCMC()).fit(table)

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, as_table, read_table
 from dagpost.engines.dask.parts import plain
@@ -114,7 +115,7 @@ def test_categories_that_become_the_same_text_are_one_level() -> None:
     assert as_table(pd.DataFrame({"a": column, "b": OTHER})).levels[0] == (str(when), "later")
 
 
-def test_an_infinite_category_is_refused() -> None:
+def test_an_infinite_category_is_refused(said: Said) -> None:
     column = pd.Categorical.from_codes([0, 1] * 6, pd.Index([1.0, np.inf]))
-    with pytest.raises(InputError, match=r"Column 'a' has inf among its levels.*give that level a name"):
+    with said.raises(InputError):
         as_table(pd.DataFrame({"a": column, "b": OTHER}))

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, Recipe, as_table, read_table, unroll
 from dagpost.data.cut_tables import cut_numbers
@@ -32,7 +33,7 @@ def frame_with(*changed: tuple[int, Any], **columns: Any) -> pd.DataFrame:
     return pd.DataFrame({"sex": ["f", "m"] * 12, "crp": crp, **columns})
 
 
-def test_a_number_below_a_limit_is_a_gap_with_bounds(tmp_path: Path) -> None:
+def test_a_number_below_a_limit_is_a_gap_with_bounds(tmp_path: Path, said: Said) -> None:
     frame = frame_with((0, "<0.05"), (5, "> 100"), (7, "≤0.8"), (9, ">=3"), (11, None))
     frame.to_csv(tmp_path / "crp.csv", index=False)
     for table in (as_table(frame), read_table(tmp_path / "crp.csv")):
@@ -48,7 +49,7 @@ def test_a_number_below_a_limit_is_a_gap_with_bounds(tmp_path: Path) -> None:
         assert table.recipe is not None
         step = table.recipe.step("crp")
         assert (step.gaps, step.censored) == (1, 4)
-        assert step.why == "numbers, 19 values; 2 below, 2 above a limit"
+        said(step.why)
 
 
 def test_a_decimal_comma_and_an_interval_are_understood() -> None:
@@ -112,13 +113,13 @@ def test_censored_rows_stay_whatever_is_done_about_gaps() -> None:
 
 
 @pytest.mark.parametrize("score", ["bge", "conditional-gaussian"])
-def test_scores_of_numbers_refuse_limits_with_the_ways_out(score: str) -> None:
+def test_scores_of_numbers_refuse_limits_with_the_ways_out(score: str, said: Said) -> None:
     frame = frame_with((0, "<0.05"), x=np.arange(24) ** 1.5)
-    with pytest.raises(InputError, match=r"such as '<0\.05': 'crp' \(1\).*latent-gaussian.*cut=\{'crp': 0\.05\}"):
+    with said.raises(InputError):
         DagPosterior(score, prior="uniform").fit(frame if score != "bge" else frame.drop(columns="sex"))
 
 
-def test_a_limit_falls_into_the_bin_that_holds_it() -> None:
+def test_a_limit_falls_into_the_bin_that_holds_it(said: Said) -> None:
     frame = frame_with((0, "<0.05"), (1, "<0.5"), (2, "> 2"))
     for cut, bins in ((1.5, [0, 0, 1]), ([0.5, 2], [0, 0, 2])):
         table = as_table(frame, recipe=Recipe(cut={"crp": cut}))
@@ -130,7 +131,7 @@ def test_a_limit_falls_into_the_bin_that_holds_it() -> None:
         assert done.codes().shape == (2, 24)
     new = done.recipe.transform(pd.DataFrame({"sex": ["f"], "crp": ["<0.1"]}))
     assert new.columns[1].tolist() == [0]
-    with pytest.raises(InputError, match=r"'crp' is cut at 1, and nobody.*'<2' falls: there is 1.*cut=\{'crp': 2\}"):
+    with said.raises(InputError):
         cut_numbers(as_table(frame_with((0, "<2")), recipe=Recipe(cut={"crp": 1})))
 
 
@@ -162,11 +163,11 @@ def test_the_recipe_file_counts_censored_cells(tmp_path: Path) -> None:
     assert Recipe.load(tmp_path / "r.toml").step("crp").censored == 1
 
 
-def test_a_prediction_does_not_take_a_limit_for_a_gap() -> None:
+def test_a_prediction_does_not_take_a_limit_for_a_gap(said: Said) -> None:
     rng = np.random.default_rng(2)
     frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "y"])
     model = DagPosterior("bge", prior="uniform").fit(frame)
-    with pytest.raises(InputError, match=r"'x' holds '<0\.5' in row 2.*needs the number"):
+    with said.raises(InputError):
         model.score_samples(pd.DataFrame({"x": ["0.1", "<0.5"], "y": [0.1, 0.2]}))
 
 

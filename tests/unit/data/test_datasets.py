@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.tools.reference import table_of
+from tests.tools.wording import Said
 
 from dagpost.data import Table, cohort, datasets, read_table
 from dagpost.errors import InputError
@@ -167,33 +168,33 @@ def test_the_true_graph_of_asia_is_that_of_the_columns_it_is_drawn_from() -> Non
     assert len(datasets.true_edges("asia")) == 8
 
 
-def test_real_data_have_no_true_graph_that_anybody_knows() -> None:
-    with pytest.raises(InputError, match=r"true graph of 'coronary'.*'asia' and 'cohort'"):
+def test_real_data_have_no_true_graph_that_anybody_knows(said: Said) -> None:
+    with said.raises(InputError):
         datasets.true_edges("coronary")
 
 
 @pytest.mark.parametrize("name", ["asia", "cohort"])
 @pytest.mark.parametrize("rows", [0, -5, 2.5, "many", True])
-def test_drawn_data_needs_a_whole_number_of_rows(name: str, rows: Any) -> None:
-    with pytest.raises(InputError, match=r"'rows'.*at least 1"):
+def test_drawn_data_needs_a_whole_number_of_rows(name: str, rows: Any, said: Said) -> None:
+    with said.raises(InputError):
         datasets.load(name, rows=rows)
 
 
 @pytest.mark.parametrize("name", ["asia", "cohort"])
-def test_drawn_data_needs_a_seed_that_is_a_number(name: str) -> None:
-    with pytest.raises(InputError, match="'seed' must be an int"):
+def test_drawn_data_needs_a_seed_that_is_a_number(name: str, said: Said) -> None:
+    with said.raises(InputError):
         datasets.load(name, seed=-1)
 
 
-def test_other_data_sets_take_neither_rows_nor_seed() -> None:
-    with pytest.raises(InputError, match=r"'coronary'.*'rows' and 'seed'"):
+def test_other_data_sets_take_neither_rows_nor_seed(said: Said) -> None:
+    with said.raises(InputError):
         datasets.load("coronary", rows=10)
 
 
-def test_an_unknown_name_is_an_error_with_the_nearest_and_all_names() -> None:
-    with pytest.raises(InputError, match=r"no bundled data set 'coronry'. Did you mean 'coronary'.*asia"):
+def test_an_unknown_name_is_an_error_with_the_nearest_and_all_names(said: Said) -> None:
+    with said.raises(InputError):
         datasets.load("coronry")
-    with pytest.raises(InputError, match=r"no bundled data set 'zzz'.*tic-tac-toe"):
+    with said.raises(InputError):
         datasets.describe("zzz")
 
 

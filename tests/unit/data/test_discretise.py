@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import KBinsDiscretizer
+from tests.tools.wording import Said
 
 from dagpost.data import as_table, datasets, discretise
 from dagpost.errors import DagpostWarning, InputError
@@ -75,7 +76,7 @@ def test_counts_weigh_as_the_repeated_rows_do(frame: pd.DataFrame, strategy: Any
 
 
 @pytest.mark.parametrize(("strategy", "bins", "got"), [("quantile", 3, "2 bins"), ("kmeans", 4, "3 bins")])
-def test_bins_that_collapse_are_reported_with_the_column(strategy: Any, bins: Any, got: Any) -> None:
+def test_bins_that_collapse_are_reported_with_the_column(strategy: Any, bins: Any, got: Any, said: Said) -> None:
     frame = pd.DataFrame({"x": [0.5] * 18 + [1.5, 2.5], "y": ["a", "b"] * 10})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -83,7 +84,7 @@ def test_bins_that_collapse_are_reported_with_the_column(strategy: Any, bins: An
     assert {warning.category for warning in caught} == {DagpostWarning}
     assert f"'x' falls into {got} instead of {bins}" in str(caught[0].message)
     assert table.arities[0] == int(got[0])
-    assert "frequent values leave no room" in table.recipe.step("x").rule
+    said(table.recipe.step("x").rule)
 
 
 def test_a_cut_at_the_smallest_value_moves_up() -> None:
@@ -108,8 +109,8 @@ def test_the_codes_are_those_of_scikit_learn(strategy: Any) -> None:
     assert discretise(data, bins=3, strategy=strategy).codes().T.tolist() == expected.tolist()
 
 
-def test_a_constant_column_that_is_kept_gets_one_level_and_a_warning() -> None:
-    with pytest.warns(DagpostWarning, match="'x' falls into 1 bin"):
+def test_a_constant_column_that_is_kept_gets_one_level_and_a_warning(said: Said) -> None:
+    with said.warns(DagpostWarning):
         table = discretise(pd.DataFrame({"x": [0.5] * 8, "y": ["a", "b"] * 4}), columns=["x"])
     assert table.levels[0] == ("any",)
 
@@ -129,20 +130,20 @@ def test_edges_that_lie_close_are_told_apart_by_more_digits() -> None:
     assert table.levels[0] == ("<1000.09", ">=1000.09")
 
 
-def test_settings_out_of_range_are_refused(frame: pd.DataFrame) -> None:
+def test_settings_out_of_range_are_refused(frame: pd.DataFrame, said: Said) -> None:
     for bins in (1, 2.5, "three", True, 1000):
-        with pytest.raises(InputError, match=r"'bins' parameter of discretise must be an int in \[2, 256\]"):
+        with said.raises(InputError):
             discretise(frame, bins=bins)
-    with pytest.raises(InputError, match=r"'quantile', 'uniform', 'kmeans'. Got 'equal'"):
+    with said.raises(InputError):
         discretise(frame, strategy="equal")
-    with pytest.raises(InputError, match=r"'aeg', which is not a column. Did you mean 'age'"):
+    with said.raises(InputError):
         discretise(frame, columns=["aeg"])
-    with pytest.raises(InputError, match="'group', whose levels are not numbers"):
+    with said.raises(InputError):
         discretise(frame, columns=["group"])
 
 
-def test_bad_tables_are_refused_as_everywhere(frame: pd.DataFrame) -> None:
-    with pytest.raises(InputError, match="'x' holds inf"):
+def test_bad_tables_are_refused_as_everywhere(frame: pd.DataFrame, said: Said) -> None:
+    with said.raises(InputError):
         discretise(frame.assign(x=np.where(frame["x"] > 0, frame["x"], np.inf)))
 
 

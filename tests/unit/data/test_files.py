@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.tools.wording import Said
 
 from dagpost.data import as_table, parquet, read_table
 from dagpost.data.recipe import Recipe
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 ROWS = ["no,1,0.5", "yes,2,1.5", "no,3,-2.5", "yes,1,7.25", "no,2,3.5", "yes,3,4.5"]
 PLAIN = "\n".join(["rain,size,height", *ROWS]) + "\n"
+#: What pyarrow says of a damaged file, which changes with its version.
+OF_PARQUET = {r"\((Could not open|Expected to read|.*memory|.*realloc).*\)": "(<reason>)"}
 
 
 @pytest.fixture
@@ -100,9 +103,9 @@ def test_standard_input_is_read_for_a_dash(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("cell", ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>", "#N/A"])
-def test_usual_marks_of_a_missing_cell_are_missing(write: Any, cell: Any) -> None:
+def test_usual_marks_of_a_missing_cell_are_missing(write: Any, cell: Any, said: Said) -> None:
     path = write(PLAIN.replace("yes,1,", f"{cell},1,"))
-    with pytest.raises(InputError, match=r"table\.csv: Missing values.*'rain' has 1 \(first in row 4\)"):
+    with said.raises(InputError):
         read_table(path, recipe=Recipe(missing="refuse"))
 
 
@@ -111,26 +114,24 @@ def test_other_words_are_levels(write: Any, cell: Any) -> None:
     assert cell in read_table(write(PLAIN.replace("no,", f"{cell},"))).levels[0]
 
 
-@pytest.mark.parametrize(
-    ("line", "cells"), [("no,3", 2), ("no,3,-2.5,8", 4), ("no", 1), ("no,3,-2.5,", 4), ('no,"3,-2.5"', 2)]
-)
-def test_a_line_with_too_few_or_too_many_cells_is_named(write: Any, line: Any, cells: Any) -> None:
+@pytest.mark.parametrize("line", ["no,3", "no,3,-2.5,8", "no", "no,3,-2.5,", 'no,"3,-2.5"'])
+def test_a_line_with_too_few_or_too_many_cells_is_named(write: Any, line: Any, said: Said) -> None:
     path = write(PLAIN.replace("no,3,-2.5", line))
-    with pytest.raises(InputError, match=rf"table\.csv: line 4 has {cells} cells?, but .* names has 3"):
+    with said.raises(InputError):
         read_table(path)
 
 
-def test_lines_are_counted_as_an_editor_counts_them(write: Any) -> None:
-    with pytest.raises(InputError, match="line 6 has 1 cell"):
+def test_lines_are_counted_as_an_editor_counts_them(write: Any, said: Said) -> None:
+    with said.raises(InputError):
         read_table(write('a,b\n\n"x\ny",1\nz,2\nz\n'))
 
 
-def test_an_open_quotation_mark_is_an_error(write: Any) -> None:
-    with pytest.raises(InputError, match=r"table\.csv: line 2 has"):
+def test_an_open_quotation_mark_is_an_error(write: Any, said: Said) -> None:
+    with said.raises(InputError):
         read_table(write('a,b\n"x,1\ny,2\nz,3\n'))
-    with pytest.raises(InputError, match=r"table\.csv: is not a readable CSV file.*quotation"):
+    with said.raises(InputError):
         read_table(write('a,b\nx,"1\ny,2\nz,3\n'))
-    with pytest.raises(InputError, match=r"table\.csv: is not a readable CSV file.*quotation"):
+    with said.raises(InputError):
         read_table(write('a,b\n"x,1\n' + "y,2\n" * 50_000))
 
 
@@ -140,40 +141,39 @@ def test_a_number_of_thousands_of_digits_is_text(write: Any) -> None:
     assert set(table.levels[0]) == {"2", long}
 
 
-def test_a_binary_file_is_refused(write: Any) -> None:
-    with pytest.raises(InputError, match=r"table\.csv: is a binary file.*line 2"):
+def test_a_binary_file_is_refused(write: Any, said: Said) -> None:
+    with said.raises(InputError):
         read_table(write(b"a,b\n1,\x00\n"))
-    with pytest.raises(InputError, match=r"binary file.*control character '\\x01' in line 3"):
+    with said.raises(InputError):
         read_table(write(b"a,b\n1,2\n\x01\xff,3\n"))
-    with pytest.raises(InputError, match="begins as UTF-16, but is not"):
+    with said.raises(InputError):
         read_table(write(PLAIN.encode("utf-16") + b"\n"))
 
 
 @pytest.mark.parametrize(
-    ("encoding", "letter", "words"),
-    [("cp1252", "\u20ac", "Windows-1252"), ("latin-1", "\xe4", "Windows-1252"), ("latin-1", "\x81", "Latin-1")],
+    ("encoding", "letter"),
+    [("cp1252", "\u20ac"), ("latin-1", "\xe4"), ("latin-1", "\x81")],
 )
-def test_other_encodings_are_read_with_a_notice(write: Any, encoding: str, letter: str, words: str) -> None:
+def test_other_encodings_are_read_with_a_notice(write: Any, encoding: str, letter: str, said: Said) -> None:
     text = PLAIN.replace("yes", f"j{letter}")
-    byte = letter.encode(encoding)[0]
-    with pytest.warns(DagpostWarning, match=rf"table\.csv: .*byte 0x{byte:02x} in line 3.*read as {words}") as caught:
+    with said.warns(DagpostWarning) as caught:
         table = read_table(write(text.encode(encoding)))
     assert len(caught) == 1
     assert repr(letter) in str(caught[0].message)
     assert table.fingerprint() == read_table(write(text)).fingerprint()
 
 
-def test_utf_16_is_read_with_a_notice(write: Any) -> None:
+def test_utf_16_is_read_with_a_notice(write: Any, said: Said) -> None:
     for encoding in ("utf-16", "utf-16-be"):
         mark = b"" if encoding == "utf-16" else b"\xfe\xff"
-        with pytest.warns(DagpostWarning, match=r"table\.csv: is in UTF-16"):
+        with said.warns(DagpostWarning):
             table = read_table(write(mark + PLAIN.replace("yes", "\u65e5\u672c").encode(encoding)))
         assert table.levels[0] == ("no", "\u65e5\u672c")
 
 
-def test_damaged_utf_8_is_not_taken_for_another_encoding(write: Any) -> None:
+def test_damaged_utf_8_is_not_taken_for_another_encoding(write: Any, said: Said) -> None:
     content = PLAIN.replace("yes", "\u65e5\u672c").encode() + b"\xff,3,0.5\n"
-    with pytest.raises(InputError, match=r"UTF-8 except for 1 place \(the first: byte 0xff in line 8\)"):
+    with said.raises(InputError):
         read_table(write(content))
 
 
@@ -210,92 +210,92 @@ def test_a_spreadsheet_is_the_table_that_its_csv_file_is(write: Any, write_sheet
     assert read_table(write_sheets({"notes!": [["x"]], "data": blank})).fingerprint() == expected
 
 
-def test_the_first_of_several_sheets_is_read_with_a_notice(write_sheets: Any) -> None:
-    with pytest.warns(DagpostWarning, match=r"book\.xlsx: has 2 sheets \('data', 'more'\); the first, 'data'"):
+def test_the_first_of_several_sheets_is_read_with_a_notice(write_sheets: Any, said: Said) -> None:
+    with said.warns(DagpostWarning):
         table = read_table(write_sheets({"data": CELLS, "more": [["a"], [1]]}))
     assert table.names == ("rain", "size", "height")
 
 
-def test_a_bad_spreadsheet_is_an_error_that_names_it(write: Any, write_sheets: Any) -> None:
-    with pytest.raises(InputError, match=r"book\.xlsx: is not a readable Excel file"):
+def test_a_bad_spreadsheet_is_an_error_that_names_it(write: Any, write_sheets: Any, said: Said) -> None:
+    with said.raises(InputError):
         read_table(write(b"no zip file", "book.xlsx"))
-    with pytest.raises(InputError, match=r"book\.xlsx: the sheet 'data' is empty"):
+    with said.raises(InputError):
         read_table(write_sheets({"data": []}))
-    with pytest.raises(InputError, match=r"book\.xlsx: Column 2 of 2 has no name"):
+    with said.raises(InputError):
         read_table(write_sheets({"data": [["a", None], [1, 2], [2, 3]]}))
-    with pytest.raises(InputError, match=r"book\.xlsx: .*'a' is used more than once"):
+    with said.raises(InputError):
         read_table(write_sheets({"data": [["a", "a"], [1, 2], [2, 3]]}))
 
 
 def test_without_openpyxl_a_spreadsheet_is_an_error_that_says_what_to_install(
-    write: Any, monkeypatch: pytest.MonkeyPatch
+    write: Any, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(InputError, match=r'pip install "dagpost\[excel\]"'):
+    with said.raises(InputError):
         read_table(write(b"", "book.xlsx"))
 
 
-def test_an_empty_file_is_refused_and_so_is_one_without_rows(write: Any) -> None:
+def test_an_empty_file_is_refused_and_so_is_one_without_rows(write: Any, said: Said) -> None:
     for content in ("", "\n \n"):
-        with pytest.raises(InputError, match="the file is empty"):
+        with said.raises(InputError):
             read_table(write(content))
     for content in ("a,b\n", "a,b", "a,b\n\n\n"):
-        with pytest.raises(InputError, match=r"table\.csv: The table is empty: 2 columns and 0 rows"):
+        with said.raises(InputError):
             read_table(write(content))
 
 
-def test_empty_and_repeated_names_are_errors_that_name_the_file(write: Any) -> None:
-    with pytest.raises(InputError, match=r"table\.csv: Column 1 of 3 has no name.*index=False"):
+def test_empty_and_repeated_names_are_errors_that_name_the_file(write: Any, said: Said) -> None:
+    with said.raises(InputError):
         read_table(write(",a,b\nx,1,2\nx,2,3\ny,1,3\n"))
-    with pytest.raises(InputError, match=r"table\.csv: Column 2 of 3 has no name.*index=False"):
+    with said.raises(InputError):
         read_table(write("a,,b\n0,1,2\n1,2,3\n"))
-    with pytest.raises(InputError, match=r"table\.csv: .*'a' is used more than once"):
+    with said.raises(InputError):
         read_table(write("a,b,a\n0,1,2\n1,2,3\n"))
 
 
-def test_row_numbers_that_were_saved_without_a_name_are_left_out(write: Any) -> None:
-    with pytest.warns(DagpostWarning, match=r"Left out: 'Unnamed: 0' \(row numbers\)"):
+def test_row_numbers_that_were_saved_without_a_name_are_left_out(write: Any, said: Said) -> None:
+    with said.warns(DagpostWarning):
         assert read_table(write(",a,b\n0,1,2\n1,2,3\n2,1,3\n3,2,2\n")).names == ("a", "b")
 
 
-def test_one_column_is_refused_with_the_separators_that_are_known(write: Any) -> None:
-    with pytest.raises(InputError, match=r"only one column, 'a b'.*commas, semicolons or tabs"):
+def test_one_column_is_refused_with_the_separators_that_are_known(write: Any, said: Said) -> None:
+    with said.raises(InputError):
         read_table(write("a b\n1 2\n3 4\n"))
 
 
-def test_infinity_in_a_file_is_refused(write: Any) -> None:
-    with pytest.raises(InputError, match="'height' holds inf in row 2"):
+def test_infinity_in_a_file_is_refused(write: Any, said: Said) -> None:
+    with said.raises(InputError):
         read_table(write(PLAIN.replace("1.5", "inf")))
 
 
-def test_a_first_line_of_numbers_is_suspected_to_be_data(write: Any) -> None:
-    with pytest.warns(DagpostWarning, match="holds only numbers"):
+def test_a_first_line_of_numbers_is_suspected_to_be_data(write: Any, said: Said) -> None:
+    with said.warns(DagpostWarning):
         read_table(write("3,1\n0,1\n1,0\n0,0\n1,1\n"))
     assert read_table(write("0,1\n0,1\n1,0\n0,0\n1,1\n")).names == ("0", "1")
 
 
-def test_a_file_that_is_not_there_is_an_error_with_a_suggestion(write: Any, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_an_error_with_a_suggestion(write: Any, tmp_path: Path, said: Said) -> None:
     write(PLAIN)
-    with pytest.raises(InputError, match=r"tabel\.csv: there is no such file in .*Did you mean 'table\.csv'"):
+    with said.raises(InputError):
         read_table(tmp_path / "tabel.csv")
     for text in (PLAIN, PLAIN * 100):
-        with pytest.raises(InputError, match=r"there is no such file.*text of a table.*io\.StringIO"):
+        with said.raises(InputError):
             read_table(text)
-    with pytest.raises(InputError, match="there is no such file, nor a folder"):
+    with said.raises(InputError):
         read_table(tmp_path / "nowhere" / "table.csv")
-    with pytest.raises(InputError, match=r"bundled data set.*datasets\.load\(\"coronary\"\)"):
+    with said.raises(InputError):
         read_table("coronary")
 
 
-def test_a_folder_or_another_ending_is_refused(write: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is a folder"):
+def test_a_folder_or_another_ending_is_refused(write: Any, tmp_path: Path, said: Said) -> None:
+    with said.raises(InputError):
         read_table(tmp_path)
-    with pytest.raises(InputError, match=r"files ending in '\.xls' are not read.*\.csv"):
+    with said.raises(InputError):
         read_table(write(PLAIN, "table.xls"))
 
 
-def test_read_table_takes_paths_only() -> None:
-    with pytest.raises(InputError, match=r"must be a str or a path. Got 'DataFrame'"):
+def test_read_table_takes_paths_only(said: Said) -> None:
+    with said.raises(InputError):
         read_table(pd.DataFrame())
 
 
@@ -329,37 +329,34 @@ def test_parquet_is_read_while_another_error_is_handled(tmp_path: Path) -> None:
         assert read_table(tmp_path / "table.parquet").rows == 2
 
 
-def test_a_broken_parquet_file_is_refused(write: Any) -> None:
-    with pytest.raises(InputError, match=r"table\.parquet: is not a readable Parquet file"):
+def test_a_broken_parquet_file_is_refused(write: Any, said: Said) -> None:
+    with said.raises(InputError, OF_PARQUET):
         read_table(write(b"PAR1 but no more", "table.parquet"))
 
 
 @pytest.mark.parametrize(
-    ("program", "message"),
+    "program",
     [
-        ("import os; os.abort()", r"its reader crashed, signal 6"),
-        ("import sys; sys.stderr.write('a wrong byte'); sys.exit(3)", r"\(a wrong byte\)"),
-        ("import sys; sys.stdout.write('no stream')", r"not a readable Parquet file \(.+\)"),
-        ("import sys; sys.exit(9)", "ended with status 9"),
-        (
-            "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 2))\nwhile True: pass",
-            "its reader did not come to an end",
-        ),
+        "import os; os.abort()",
+        "import sys; sys.stderr.write('a wrong byte'); sys.exit(3)",
+        "import sys; sys.stdout.write('no stream')",
+        "import sys; sys.exit(9)",
+        "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 2))\nwhile True: pass",
     ],
 )
 def test_a_reader_of_parquet_that_crashes_or_hangs_is_an_error_of_ours(
-    write: Any, tmp_path: Path, program: str, message: str
+    write: Any, tmp_path: Path, program: str, said: Said
 ) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed (dagpost[parquet])")
     pytest.importorskip("resource", reason="signals and limits are of POSIX")
     (tmp_path / "reader.py").write_text(program)
-    with pytest.raises(InputError, match=rf"table\.parquet: is not a readable Parquet file.*{message}|{message}"):
+    with said.raises(InputError, OF_PARQUET):
         parquet._read_apart(write(b"PAR1", "table.parquet"), str(tmp_path / "reader.py"))
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS does not limit the address space of a process")
 def test_a_parquet_file_that_unpacks_to_more_than_the_memory_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed (dagpost[parquet])")
     pytest.importorskip("resource", reason="limits are of POSIX")
@@ -371,20 +368,20 @@ def test_a_parquet_file_that_unpacks_to_more_than_the_memory_is_refused(
     assert (tmp_path / "zeros.parquet").stat().st_size < 1_000_000
     # Room for the libraries, and for nothing else.
     monkeypatch.setattr(parquet, "available_bytes", lambda: -1_500_000_000)
-    with pytest.raises(InputError, match=r"zeros\.parquet: is not a readable Parquet file \(.*(memory|realloc)"):
+    with said.raises(InputError, OF_PARQUET):
         read_table(tmp_path / "zeros.parquet")
 
 
 def test_a_spreadsheet_that_unpacks_to_more_than_the_memory_is_refused(
-    write_sheets: Any, monkeypatch: pytest.MonkeyPatch
+    write_sheets: Any, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     monkeypatch.setattr("dagpost._tools.memory.available_bytes", lambda: 10_000)
-    with pytest.raises(ResourceError, match=r"Reading .*book\.xlsx needs .* Save the sheet as CSV"):
+    with said.raises(ResourceError):
         read_table(write_sheets({"data": CELLS}))
 
 
 def test_without_pyarrow_parquet_is_refused_with_the_command_that_installs_it(
-    write: Any, monkeypatch: pytest.MonkeyPatch
+    write: Any, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     original = builtins.__import__
 
@@ -394,7 +391,7 @@ def test_without_pyarrow_parquet_is_refused_with_the_command_that_installs_it(
         return original(name, *arguments, **settings)
 
     monkeypatch.setattr(builtins, "__import__", without_pyarrow)
-    with pytest.raises(InputError, match=r'pip install "dagpost\[parquet\]"'):
+    with said.raises(InputError):
         read_table(write(b"PAR1", "table.parquet"))
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, Recipe, as_table, read_table
 from dagpost.data.cut_tables import cut_numbers
@@ -31,13 +32,13 @@ def place_of(table: Table, name: str) -> int:
     return table.names.index(name)
 
 
-def test_a_well_known_scale_is_in_its_order_and_the_step_says_so() -> None:
+def test_a_well_known_scale_is_in_its_order_and_the_step_says_so(said: Said) -> None:
     table = as_table(frame_with(smoking=SMOKING))
     assert table.levels[1] == ("never", "former", "current")
     assert table.columns[1].tolist() == [0, 1, 2, 0] * 6
     assert (table.in_order, table.ordered) == (("smoking",), (True, True))
     assert table.recipe is not None
-    assert table.recipe.step("smoking").why == "text, 3 values, in the order never < former < current"
+    said(table.recipe.step("smoking").why)
     assert table.recipe.step("smoking").ordered is True
     again = table.recipe.transform(frame_with(smoking=["current"] * 24))
     assert (again.in_order, again.columns[1].tolist()) == (("smoking",), [2] * 24)
@@ -121,20 +122,20 @@ def test_unordered_columns_are_levels_in_no_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "complaint"),
+    "settings",
     [
-        ({"order": {"smoking": ["never", "current"]}}, r"'smoking' has levels that its order does not name: 'former'"),
-        ({"order": {"smoke": ["never", "current"]}}, r"'order' names 'smoke', which is not a column.*'smoking'"),
-        ({"unordered": ["smoke"]}, r"'unordered' names 'smoke', which is not a column.*'smoking'"),
-        ({"order": {"smoking": "never"}}, r"'order' parameter of Recipe must be a list of two or more levels"),
-        ({"order": {"smoking": ["never", "never"]}}, r"order of column 'smoking' names the level 'never' twice"),
-        ({"order": ["smoking"]}, r"'order' parameter of Recipe must be a mapping"),
-        ({"order": {"age": [1, 2]}, "cut": {"age": 3}}, r"'age' is named in two of 'cut', 'order' and 'unordered'"),
-        ({"order": {"smoking": ["a", "b"]}, "drop": ["smoking"]}, r"'smoking' is both dropped and kept"),
+        {"order": {"smoking": ["never", "current"]}},
+        {"order": {"smoke": ["never", "current"]}},
+        {"unordered": ["smoke"]},
+        {"order": {"smoking": "never"}},
+        {"order": {"smoking": ["never", "never"]}},
+        {"order": ["smoking"]},
+        {"order": {"age": [1, 2]}, "cut": {"age": 3}},
+        {"order": {"smoking": ["a", "b"]}, "drop": ["smoking"]},
     ],
 )
-def test_an_order_that_cannot_be_is_refused_in_words(settings: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(InputError, match=complaint):
+def test_an_order_that_cannot_be_is_refused_in_words(settings: dict[str, Any], said: Said) -> None:
+    with said.raises(InputError):
         as_table(frame_with(smoking=SMOKING, age=range(24)), recipe=Recipe(**settings))
 
 
@@ -158,7 +159,7 @@ def test_bins_of_cut_numbers_are_in_order() -> None:
     assert as_table(table.to_pandas()).in_order == ("age",)
 
 
-def test_orders_are_kept_in_a_recipe_file_and_a_model_file(tmp_path: Path) -> None:
+def test_orders_are_kept_in_a_recipe_file_and_a_model_file(tmp_path: Path, said: Said) -> None:
     frame = frame_with(smoking=SMOKING, clinic=[1, 2, 3, 4] * 6)
     recipe = Recipe(unordered=["clinic"]).fit(frame)
     recipe.save(tmp_path / "recipe.toml")
@@ -169,7 +170,7 @@ def test_orders_are_kept_in_a_recipe_file_and_a_model_file(tmp_path: Path) -> No
     assert [step.ordered for step in read.steps_] == [None, True, False]
     assert read.transform(frame).fingerprint() == recipe.transform(frame).fingerprint()
     (tmp_path / "recipe.toml").write_text(text.replace('levels = ["never", "former", "current"]\n', ""))
-    with pytest.raises(InputError, match=r"column 'smoking': ordered = true needs levels"):
+    with said.raises(InputError):
         Recipe.load(tmp_path / "recipe.toml")
     model = DagPosterior("bdeu", prior="uniform", recipe=Recipe(unordered=["clinic"])).fit(frame)
     model.save(tmp_path / "model.dagpost")

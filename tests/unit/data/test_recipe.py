@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, Recipe, as_table, datasets
 from dagpost.data.recipe import resolve_recipe
@@ -94,13 +95,11 @@ def test_a_column_that_is_left_out_does_not_change_how_others_are_read() -> None
 
 
 @pytest.mark.parametrize("stray", ["?", "about 18"])
-def test_a_cell_that_is_not_a_number_among_numbers_is_named(stray: str) -> None:
+def test_a_cell_that_is_not_a_number_among_numbers_is_named(stray: str, said: Said) -> None:
     ages = [str(30 + i % 20) for i in range(ROWS)]
     ages[6] = stray
     frame = frame_with(age=ages)
-    with pytest.warns(
-        DagpostWarning, match=rf"'age' has 21 levels.*but '{re.escape(stray)}', first in row 7.*or leave them empty"
-    ):
+    with said.warns(DagpostWarning):
         table = as_table(frame)
     assert table.recipe.step("age").why == f"text, 21 values; all but '{stray}' are numbers"
     with warnings.catch_warnings():
@@ -119,7 +118,7 @@ def test_what_is_kept_is_used_and_what_is_dropped_is_not() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
-def test_a_constant_among_the_complete_rows_is_left_out() -> None:
+def test_a_constant_among_the_complete_rows_is_left_out(said: Said) -> None:
     gaps = [None, "x"] * (ROWS // 2)
     drop = Recipe(missing="drop")
     table = as_table(frame_with(mostly=gaps, other=["p", "q", "q", "q"] * (ROWS // 4)), recipe=drop)
@@ -127,7 +126,7 @@ def test_a_constant_among_the_complete_rows_is_left_out() -> None:
     assert table.rows == ROWS, "the column that had gaps is not used"
     other = as_table(frame_with(some=[None, 1, None, 2] * (ROWS // 4)), recipe=drop)
     assert other.names == ("group", "some")
-    assert other.recipe.step("sex").why == "constant: one value in the complete rows"
+    said(other.recipe.step("sex").why)
 
 
 @pytest.mark.parametrize("missing", ["augment", "drop", "level"])
@@ -179,16 +178,16 @@ def test_scores_that_take_numbers_beside_levels_have_cut_only_what_was_asked(sco
     assert [levels is None for levels in table_for(score, frame).levels] == [False, False, True, True]
 
 
-def test_more_than_half_of_the_rows_dropped_is_said_loudly_and_nearly_all_is_an_error() -> None:
+def test_more_than_half_of_the_rows_dropped_is_said_loudly_and_nearly_all_is_an_error(said: Said) -> None:
     frame = frame_with(x=[1, 2, 3, 1] + [None] * (ROWS - 4), y=[0, 1, 1, 1] * (ROWS // 4))
-    with pytest.warns(DagpostWarning, match=r"MORE THAN HALF.*36 of 40 rows.*'x' has 36.*leave out 'x'"):
+    with said.warns(DagpostWarning):
         as_table(frame.replace({"group": {"c": "b"}}), recipe=Recipe(missing="drop"))
     one = frame_with(x=[1, 2] + [None] * (ROWS - 2), y=[None] + [0, 1, 1] * 13)
-    with pytest.raises(InputError, match=r"Of 40 rows, 1 has a value in every column.*'x' \(38 gaps\).*='level'"):
+    with said.raises(InputError):
         as_table(one, recipe=Recipe(missing="drop"))
 
 
-def test_gaps_may_be_a_level() -> None:
+def test_gaps_may_be_a_level(said: Said) -> None:
     frame = frame_with(x=[0, 1, None, 1] * (ROWS // 4), height=[None, *(np.arange(ROWS - 1) / 7)])
     recipe = Recipe(missing="level").fit(frame)
     assert recipe.step("x").levels == (0, 1, "(missing)")
@@ -196,7 +195,7 @@ def test_gaps_may_be_a_level() -> None:
     table = recipe.transform(frame)
     assert table.rows == ROWS
     assert table.columns[3][0] == 3
-    with pytest.raises(InputError, match=r"'group' has no value in row 1.*missing='drop'"):
+    with said.raises(InputError):
         recipe.transform(frame.assign(group=None))
 
 
@@ -213,19 +212,19 @@ def test_what_is_asked_about_gaps_overrides_a_fitted_recipe(own: Any, asked: Any
     assert (fitted.step("x").levels[-1] == "(missing)") == (own == "level")
 
 
-def test_new_rows_are_taken_as_the_old_ones() -> None:
+def test_new_rows_are_taken_as_the_old_ones(said: Said) -> None:
     frame = frame_with(x=["1", "2", "x", "2"] * (ROWS // 4), flag=[True, False] * (ROWS // 2), n=[0, 1, 2, 2] * 10)
     recipe = Recipe().fit(frame)
     new = pd.DataFrame({"sex": ["m"], "group": [" b"], "x": [2.0], "flag": ["TRUE"], "n": ["1.0"], "more": [9]})
     decoded = {n: recipe.step(n).levels[int(c[0])] for n, c in zip(*_parts(recipe.transform(new)), strict=True)}
     assert decoded == {"sex": "m", "group": "b", "x": "2", "flag": True, "n": 1}
-    with pytest.raises(InputError, match=r"'sex' holds 'd' in row 1.*not a level of the recipe.*unseen='missing'"):
+    with said.raises(InputError):
         recipe.transform(new.assign(sex="d"))
     two = pd.concat([new.assign(sex="d"), new])
     assert clone(recipe).set_params(unseen="missing", missing="drop").fit(frame).transform(two).rows == 1
     taken = clone(recipe).set_params(unseen="missing").fit(frame).transform(two)
     assert (taken.rows, taken.gap_count) == (2, 1)
-    with pytest.raises(InputError, match="The table lacks the column 'flag'"):
+    with said.raises(InputError):
         recipe.transform(new.drop(columns="flag"))
 
 
@@ -233,60 +232,60 @@ def _parts(table: Any) -> tuple[Any, Any]:
     return table.names, table.columns
 
 
-def test_a_number_that_is_not_one_is_named_with_its_row() -> None:
+def test_a_number_that_is_not_one_is_named_with_its_row(said: Said) -> None:
     recipe = Recipe().fit(frame_with(height=np.arange(ROWS) / 7))
-    with pytest.raises(InputError, match="'height' is a column of numbers, and holds 'tall' in row 2"):
+    with said.raises(InputError):
         recipe.transform(frame_with(height=["1.5", "tall"] * (ROWS // 2)))
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        ({"bins": 1}, r"'bins' parameter of Recipe must be an int in \[2, 256\]"),
-        ({"strategy": "equal"}, "'strategy' parameter of Recipe must be one of 'quantile'"),
-        ({"missing": "fill"}, "'missing' parameter of Recipe must be one of 'augment', 'drop', 'level', 'refuse'"),
-        ({"unseen": "guess"}, "'unseen' parameter of Recipe must be one of 'error', 'missing', 'prior'"),
-        ({"drop": ["sx"]}, "'drop' names 'sx', which is not a column. Did you mean 'sex'"),
-        ({"cut": {"height": [3, 1]}}, "increasing order.*for column 'height'"),
-        ({"cut": {"height": "3"}}, "increasing order.*for column 'height'"),
-        ({"cut": [3]}, "'cut' parameter of Recipe must be a mapping"),
-        ({"cut": {"sex": 3}}, "'sex' is a column of numbers, and holds 'f' in row 1"),
-        ({"columns": 5}, "'columns' parameter of Recipe must be a list of names"),
-        ({"drop": ["height"], "cut": {"height": 3}}, "'height' is both dropped and kept or cut"),
+        {"bins": 1},
+        {"strategy": "equal"},
+        {"missing": "fill"},
+        {"unseen": "guess"},
+        {"drop": ["sx"]},
+        {"cut": {"height": [3, 1]}},
+        {"cut": {"height": "3"}},
+        {"cut": [3]},
+        {"cut": {"sex": 3}},
+        {"columns": 5},
+        {"drop": ["height"], "cut": {"height": 3}},
     ],
 )
-def test_settings_that_cannot_be_are_named(settings: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_settings_that_cannot_be_are_named(settings: Any, said: Said) -> None:
+    with said.raises(InputError):
         Recipe(**settings).fit(frame_with(height=np.arange(ROWS) / 7))
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "message"),
+    ("name", "change"),
     [
-        ("sex", {"use": "bogus"}, "column 'sex' has the use 'bogus'"),
-        ("sex", {"usage": "levels"}, "column 'sex' has other keys than censored, cuts, gaps"),
-        ("sex", {"gaps": -1}, "column 'sex' has -1 gaps"),
-        ("sex", {"levels": ["f", "f"]}, "column 'sex' has levels that cannot be"),
-        ("sex", {"levels": ["(missing)", "f"]}, "column 'sex' has levels that cannot be"),
-        ("sex", {"levels": ["f", ["m"]]}, "column 'sex' has levels that cannot be"),
-        ("sex", {"levels": []}, "column 'sex' has levels that cannot be"),
-        ("sex", {"cuts": [1.0]}, "column 'sex' has cuts, and is not a number"),
-        ("sex", {"name": "group"}, "two steps for one column"),
-        ("height", {"cuts": [3.0, 2.0]}, "'height' has cuts that are not numbers in increasing order"),
-        ("height", {"cuts": [2.0, float("nan")]}, "'height' has cuts that are not numbers in increasing order"),
-        ("height", {"levels": ["<2", ">=2"]}, "'height' has other levels than cuts"),
-        ("height", {"levels": None}, "'height' has other levels than cuts"),
+        ("sex", {"use": "bogus"}),
+        ("sex", {"usage": "levels"}),
+        ("sex", {"gaps": -1}),
+        ("sex", {"levels": ["f", "f"]}),
+        ("sex", {"levels": ["(missing)", "f"]}),
+        ("sex", {"levels": ["f", ["m"]]}),
+        ("sex", {"levels": []}),
+        ("sex", {"cuts": [1.0]}),
+        ("sex", {"name": "group"}),
+        ("height", {"cuts": [3.0, 2.0]}),
+        ("height", {"cuts": [2.0, float("nan")]}),
+        ("height", {"levels": ["<2", ">=2"]}),
+        ("height", {"levels": None}),
     ],
 )
-def test_a_description_that_cannot_be_a_recipe_is_refused(name: str, change: dict[str, Any], message: str) -> None:
+def test_a_description_that_cannot_be_a_recipe_is_refused(name: str, change: dict[str, Any], said: Said) -> None:
     described = Recipe(bins=3).fit(frame_with(height=np.arange(ROWS) / 7)).to_json()
     next(step for step in described["steps"] if step["name"] == name).update(change)
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         Recipe.from_json(described)
 
 
-def test_a_recipe_is_given_as_an_object() -> None:
-    with pytest.raises(InputError, match="must be a Recipe, or the path of a recipe file"):
+def test_a_recipe_is_given_as_an_object(said: Said) -> None:
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu", recipe=5).fit(frame_with())
     assert resolve_recipe(None).to_json() == Recipe().to_json()
     assert resolve_recipe(Recipe(bins=4), "level").get_params()["missing"] == "level"
@@ -305,7 +304,7 @@ def test_a_recipe_stands_in_a_pipeline() -> None:
     assert model[0].n_features_in_ == 4
 
 
-def test_a_table_and_a_recipe_go_together_or_are_refused() -> None:
+def test_a_table_and_a_recipe_go_together_or_are_refused(said: Said) -> None:
     frame = frame_with(height=np.arange(ROWS) / 7, visits=np.arange(ROWS) % 4)
     recipe = Recipe(bins=3).fit(frame)
     cut, uncut = recipe.transform(frame), Recipe().read(frame)
@@ -314,10 +313,10 @@ def test_a_table_and_a_recipe_go_together_or_are_refused() -> None:
     assert recipe.transform(uncut).fingerprint() == cut.fingerprint()
     assert as_table(cut, recipe=Recipe(bins=3)) is cut
     for other in (Recipe(), Recipe(bins=4), Recipe(bins=4).fit(frame), Recipe(bins=3).fit(frame[::2])):
-        with pytest.raises(InputError, match=r"a Table whose numbers are cut already.*lose these cuts"):
+        with said.raises(InputError):
             as_table(cut, recipe=other)
     for wrong in (Recipe(drop=["nope"]), Recipe(cut={"zz": 3})):
-        with pytest.raises(InputError, match="which is not a column"):
+        with said.raises(InputError):
             as_table(uncut, recipe=wrong)
     chosen = Recipe(drop=["sex"], cut={"height": 2})
     refitted = DagPosterior(prior="uniform", score="bdeu", recipe=chosen).fit(chosen.fit_transform(frame))
@@ -341,15 +340,15 @@ def test_names_and_levels_are_shown_safely() -> None:
     assert "\x1b" not in repr(recipe)
 
 
-def test_a_table_with_many_columns_of_no_use_is_read() -> None:
+def test_a_table_with_many_columns_of_no_use_is_read(said: Said) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"c{i}": rng.integers(0, 2, 30) if i < 60 else 1 for i in range(80)})
-    with pytest.warns(DagpostWarning, match=r"'c60' \(constant\).*and 16 more"):
+    with said.warns(DagpostWarning):
         assert len(as_table(frame).names) == 60
 
 
-def test_points_that_leave_one_bin_are_refused_with_what_was_meant() -> None:
+def test_points_that_leave_one_bin_are_refused_with_what_was_meant(said: Said) -> None:
     """`cut={"age": 4}` is one point, not four bins."""
     frame = pd.DataFrame({"age": range(20, 60), "sex": ["f", "m"] * 20})
-    with pytest.raises(InputError, match=r"'age' is to be cut at 4, but its values, 20 to 59, .*\(4, 'quantile'\)"):
+    with said.raises(InputError):
         Recipe(cut={"age": 4}).fit(frame)

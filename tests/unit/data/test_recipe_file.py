@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.tools.clinical import clinical_frame
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, Recipe, as_table
 from dagpost.data.cut_tables import cut_numbers
@@ -73,7 +74,7 @@ def test_names_levels_and_cuts_of_any_kind_are_read_back(columns: dict[str, Any]
         assert repr(found[name][key]) == repr([level for level in own if level != "(missing)"])
 
 
-def test_what_a_person_changes_is_done(file: Path) -> None:
+def test_what_a_person_changes_is_done(file: Path, said: Said) -> None:
     frame = clinical_frame()
     edited(file, 'strategy = "quantile"', 'strategy = "uniform"')
     edited(file, '[columns.patient_id]\nuse = "left out"', '[columns.patient_id]\nuse = "number"')
@@ -99,7 +100,7 @@ def test_what_a_person_changes_is_done(file: Path) -> None:
     cut = cut_numbers(table)
     assert cut.recipe is not None
     assert cut.recipe.step("age").rule == "4 clusters"
-    assert cut.recipe.step("patient_id").rule == "3 bins of equal width"
+    said(cut.recipe.step("patient_id").rule)
 
 
 def test_a_rule_that_a_person_writes_is_done_also_where_it_is_the_usual_one(tmp_path: Path) -> None:
@@ -142,49 +143,51 @@ def test_gaps_become_a_level_where_a_person_says_so(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new"),
     [
-        ("dagpost_recipe = 1", "", "is not a recipe: the key dagpost_recipe is missing"),
-        ("dagpost_recipe = 1", "dagpost_recipe = 2", "version 2, and version 1 is known"),
-        ("dagpost_recipe = 1", "dagpost_recipe = ", r"not written as TOML \(.*line \d+"),
-        ('missing = "augment"', 'missing = "skip"', 'missing must be one of "augment", "drop", "level", "refuse"'),
-        ("bins = 3", "bins = 1", "bins: bins must be a whole number from 2 to 256. Got 1"),
-        ("bins = 3", "bin = 3", "the key 'bin' is not known. Did you mean 'bins'?"),
-        ('use = "levels"', 'use = "level"', "column 'sex': use must be one of .*Got 'level'"),
-        ('use = "levels"', "", "column 'sex': use is missing"),
-        ('use = "levels"', 'use = "levels"\nlevel = 1', "column 'sex': the key 'level' is not known. Did you mean 'le"),
-        ('levels = ["f", "m"]', "levels = []", "column 'sex': levels must be a list of texts.*Got \\[\\]"),
-        ('levels = ["f", "m"]', 'levels = ["f", "f"]', "column 'sex': the level 'f' is there twice"),
-        ('levels = ["f", "m"]', 'levels = ["f", "(missing)"]', r"column 'sex': '\(missing\)' is what gaps are called"),
-        ("cuts = [", "cuts = [1e9, ", "column 'age': cuts must be numbers in increasing order"),
-        ("cuts = [", 'cuts = "4:median" #', "column 'age': cuts must be .*Got '4:median'"),
-        ("cuts = [", 'cuts = "1:quantile" #', "column 'age': cuts: bins must be .*Got '1:quantile'"),
-        ('rule = "3:quantile"', "rule = 3", "column 'age': rule must be a number of bins with a rule.*Got 3 instead"),
-        ("gaps = ", "gaps = -", "column 'smoking': gaps must be a whole number"),
+        ("dagpost_recipe = 1", ""),
+        ("dagpost_recipe = 1", "dagpost_recipe = 2"),
+        ("dagpost_recipe = 1", "dagpost_recipe = "),
+        ('missing = "augment"', 'missing = "skip"'),
+        ("bins = 3", "bins = 1"),
+        ("bins = 3", "bin = 3"),
+        ('use = "levels"', 'use = "level"'),
+        ('use = "levels"', ""),
+        ('use = "levels"', 'use = "levels"\nlevel = 1'),
+        ('levels = ["f", "m"]', "levels = []"),
+        ('levels = ["f", "m"]', 'levels = ["f", "f"]'),
+        ('levels = ["f", "m"]', 'levels = ["f", "(missing)"]'),
+        ("cuts = [", "cuts = [1e9, "),
+        ("cuts = [", 'cuts = "4:median" #'),
+        ("cuts = [", 'cuts = "1:quantile" #'),
+        ('rule = "3:quantile"', "rule = 3"),
+        ("gaps = ", "gaps = -"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_named(file: Path, old: str, new: str, message: str) -> None:
-    with pytest.raises(InputError, match=message) as caught:
+def test_what_is_wrong_in_a_file_is_named(file: Path, old: str, new: str, said: Said) -> None:
+    with said.raises(InputError) as caught:
         Recipe.load(edited(file, old, new))
     assert str(caught.value).startswith(str(file))
 
 
-def test_a_file_without_columns_and_one_that_is_not_there_are_refused(tmp_path: Path) -> None:
+def test_a_file_without_columns_and_one_that_is_not_there_are_refused(tmp_path: Path, said: Said) -> None:
     (tmp_path / "r.toml").write_text("dagpost_recipe = 1\n")
-    with pytest.raises(InputError, match="has no columns"):
+    with said.raises(InputError):
         read_description(tmp_path / "r.toml")
-    with pytest.raises(InputError, match="No such file"):
+    with said.raises(InputError):
         as_table(pd.DataFrame({"a": [0, 1], "b": [1, 0]}), recipe=tmp_path / "none.toml")
 
 
-def test_a_recipe_that_cannot_be_written_leaves_the_old_one(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recipe_that_cannot_be_written_leaves_the_old_one(
+    file: Path, monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
     before = file.read_text()
 
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(InputError, match=r"No space left on device\. Nothing was changed"):
+    with said.raises(InputError):
         Recipe(bins=5).fit(clinical_frame()).save(file)
     assert file.read_text() == before
     assert os.listdir(file.parent) == [file.name]
@@ -215,23 +218,23 @@ def test_numbers_stay_exact(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        (f"dagpost_recipe = {'9' * 5000}", "not written as TOML"),
-        (f"dagpost_recipe = 0x{'f' * 5000}", "version a number of 20000 bits"),
-        (f'dagpost_recipe = 1\n[columns.a]\nuse = "number"\ncuts = "{"9" * 5000}:quantile"', "cuts must be"),
-        (f'dagpost_recipe = 1\n[columns.a]\nuse = "number"\ncuts = [{"9" * 400}]', "more digits than"),
-        (f'dagpost_recipe = 1\n[columns.a]\nuse = "{"x" * 5000}"', "column 'a': use must be one of"),
+        f"dagpost_recipe = {'9' * 5000}",
+        f"dagpost_recipe = 0x{'f' * 5000}",
+        f'dagpost_recipe = 1\n[columns.a]\nuse = "number"\ncuts = "{"9" * 5000}:quantile"',
+        f'dagpost_recipe = 1\n[columns.a]\nuse = "number"\ncuts = [{"9" * 400}]',
+        f'dagpost_recipe = 1\n[columns.a]\nuse = "{"x" * 5000}"',
     ],
 )
-def test_numbers_and_words_without_end_are_refused_in_a_few_words(text: str, message: str, tmp_path: Path) -> None:
+def test_numbers_and_words_without_end_are_refused_in_a_few_words(text: str, tmp_path: Path, said: Said) -> None:
     (tmp_path / "recipe.toml").write_text(text)
-    with pytest.raises(InputError, match=message) as caught:
+    with said.raises(InputError) as caught:
         Recipe.load(tmp_path / "recipe.toml")
     assert len(str(caught.value)) < 500
 
 
-def test_a_column_may_have_the_role_exogenous(tmp_path: Path) -> None:
+def test_a_column_may_have_the_role_exogenous(tmp_path: Path, said: Said) -> None:
     frame = pd.DataFrame(
         {"age": ["old", "young"] * 4, "sex": ["f", "f", "m", "m"] * 2, "ill": ["no"] * 3 + ["yes"] * 5}
     )
@@ -249,7 +252,7 @@ def test_a_column_may_have_the_role_exogenous(tmp_path: Path) -> None:
         "age",
     )
     (tmp_path / "recipe.toml").write_text(text.replace('role = "exogenous"', 'role = "given"'), encoding="utf-8")
-    with pytest.raises(InputError, match="column 'age': role must be one of \"exogenous\""):
+    with said.raises(InputError):
         Recipe.load(tmp_path / "recipe.toml")
-    with pytest.raises(InputError, match="'exogenous' names 'agee', which is not a column"):
+    with said.raises(InputError):
         Recipe(exogenous=["agee"]).fit(frame)

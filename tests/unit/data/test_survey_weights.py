@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 from typer.testing import CliRunner
 
 from dagpost import DagPosterior, Recipe, as_table
@@ -24,19 +25,19 @@ def survey(**more: object) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", ["sample_weight", "weights"])
-def test_weights_are_refused_by_fit_with_the_reason(name: str) -> None:
+def test_weights_are_refused_by_fit_with_the_reason(name: str, said: Said) -> None:
     model = DagPosterior(prior="uniform")
-    with pytest.raises(InputError, match=r"not how often it was observed.*name them in exogenous"):
+    with said.raises(InputError):
         model.fit(survey(), **{name: np.full(40, 2.5)})
     model.fit(survey(), **{name: None})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'checkpoints'"):
+    with said.raises(TypeError):
         model.fit(survey(), checkpoints=3)
 
 
-def test_fractions_are_not_counts() -> None:
-    with pytest.raises(InputError, match=r"'counts' must hold whole numbers. Got 1.5 in row 3 .*A survey weight says"):
+def test_fractions_are_not_counts(said: Said) -> None:
+    with said.raises(InputError):
         as_table(survey(w=[1.0, 2.0, 1.5, *[1.0] * 37]), counts="w")
-    with pytest.raises(InputError, match=r"whole numbers of at least 0. Got -1") as found:
+    with said.raises(InputError) as found:
         as_table(survey(w=[-1, *[1] * 39]), counts="w")
     assert "survey" not in str(found.value)
 
@@ -53,9 +54,9 @@ def test_columns_are_known_by_their_names(name: str, expected: bool) -> None:
     assert looks_like_weights(name) == expected
 
 
-def test_a_column_of_weights_brings_a_notice_unless_it_is_kept() -> None:
+def test_a_column_of_weights_brings_a_notice_unless_it_is_kept(said: Said) -> None:
     table = survey(pweight=np.tile([0.5, 1.5], 20))
-    with pytest.warns(DagpostWarning, match="Column 'pweight' looks like survey weights and is used as a variable"):
+    with said.warns(DagpostWarning):
         as_table(table)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -63,12 +64,11 @@ def test_a_column_of_weights_brings_a_notice_unless_it_is_kept() -> None:
         as_table(table, recipe=Recipe(drop=["pweight"]))
 
 
-def test_the_command_line_says_it_in_its_own_words(tmp_path: Path) -> None:
+def test_the_command_line_says_it_in_its_own_words(tmp_path: Path, said: Said) -> None:
     file = tmp_path / "survey.csv"
     survey(w=np.tile([0.5, 1.5], 20)).to_csv(file, index=False)
     for arguments in (["--weights", "w"], ["--sample-weight=w"], ["--counts", "w"]):
         found = RUNNER.invoke(app, ["fit", str(file), *arguments])
         assert found.exit_code == 2
-        assert "name them in --exogenous" in found.stderr
-        assert "--counts is for whole numbers" in found.stderr
+        said(found.stderr)
         assert "Usage" not in found.stderr

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.tools.wording import Said
 
 from dagpost.data import Table, as_table
 from dagpost.data.recipe import Recipe
@@ -144,13 +145,13 @@ def test_fractions_that_do_not_repeat_and_many_numbers_are_numbers() -> None:
     assert as_table(pd.DataFrame({"x": [*range(10)] * 3, "y": ["a", "b", "c"] * 10})).levels[0] == tuple(range(10))
 
 
-def test_codes_of_a_continuous_column_are_refused_with_the_call_that_discretises() -> None:
-    with pytest.raises(InputError, match=r"'height' is continuous.*discretise\(data"):
+def test_codes_of_a_continuous_column_are_refused_with_the_call_that_discretises(said: Said) -> None:
+    with said.raises(InputError):
         as_table(pd.DataFrame(MIXED)).codes()
 
 
-def test_values_of_a_discrete_column_are_refused_with_the_way_to_convert() -> None:
-    with pytest.raises(InputError, match=r"Columns 'colour', 'flag' are not made of numbers.*score='bdeu'"):
+def test_values_of_a_discrete_column_are_refused_with_the_way_to_convert(said: Said) -> None:
+    with said.raises(InputError):
         as_table(pd.DataFrame(MIXED)).values()
 
 
@@ -172,9 +173,9 @@ def test_counts_come_from_a_column_or_an_array() -> None:
 
 
 @pytest.mark.parametrize("bad", [-1, 1.5, "x", None, float("inf"), True])
-def test_a_count_that_is_no_whole_number_is_an_error_that_names_the_row(bad: Any) -> None:
+def test_a_count_that_is_no_whole_number_is_an_error_that_names_the_row(bad: Any, said: Said) -> None:
     frame = eight_rows(n=pd.Series([1, 1, bad, 1, 1, 1, 1, 1], dtype=object))
-    with pytest.raises(InputError, match=r"'counts' must hold whole numbers.*row 3"):
+    with said.raises(InputError):
         as_table(frame, counts="n")
 
 
@@ -185,8 +186,8 @@ def test_counts_of_the_wrong_length_or_all_zero_are_errors() -> None:
         as_table(eight_rows(), counts=[0] * 8)
 
 
-def test_a_counts_column_that_is_not_there_is_an_error_with_a_suggestion() -> None:
-    with pytest.raises(InputError, match=r"'colours'.*not there.*Did you mean 'colour'"):
+def test_a_counts_column_that_is_not_there_is_an_error_with_a_suggestion(said: Said) -> None:
+    with said.raises(InputError):
         as_table(eight_rows(), counts="colours")
 
 
@@ -204,13 +205,13 @@ def test_there_are_words_for_rows_in_which_nothing_was_set(word: Any) -> None:
     assert as_table(eight_rows(), interventions=["flag", *[word] * 7]).interventions.tolist() == [2] + [0] * 7
 
 
-def test_a_column_keeps_its_name_though_it_is_a_word_for_nothing() -> None:
+def test_a_column_keeps_its_name_though_it_is_a_word_for_nothing(said: Said) -> None:
     frame = eight_rows().rename(columns={"flag": "none"})
     entries = ["none", "observational", "colour"] + [None] * 5
     assert as_table(frame, interventions=entries).interventions.tolist() == [2, 0, 1] + [0] * 5
-    with pytest.raises(InputError, match=r"names 'NONE' in row 1 .*, which is not a column"):
+    with said.raises(InputError):
         as_table(frame, interventions=["NONE"] + [None] * 7)
-    with pytest.raises(InputError, match="names 'none' in row 1"):
+    with said.raises(InputError):
         as_table(eight_rows(), interventions=["flag;none"] + [None] * 7)
 
 
@@ -226,23 +227,21 @@ def test_a_name_that_holds_a_semicolon_is_still_one_target() -> None:
     assert as_table(frame, interventions=["a;b"] + [None] * 7).interventions.tolist() == [1] + [0] * 7
 
 
-def test_an_unknown_intervention_target_is_an_error_that_names_the_row() -> None:
-    with pytest.raises(InputError, match=r"'color' in row 2.*Did you mean 'colour'"):
+def test_an_unknown_intervention_target_is_an_error_that_names_the_row(said: Said) -> None:
+    with said.raises(InputError):
         as_table(eight_rows(), interventions=[None, "color"] + [None] * 6)
     with pytest.raises(InputError, match=r"1 entries.*8 rows"):
         as_table(eight_rows(), interventions=[None])
 
 
-def test_missing_values_are_counted_per_column_with_a_remedy() -> None:
+def test_missing_values_are_counted_per_column_with_a_remedy(said: Said) -> None:
     frame = eight_rows(x=[1.5, None, 2.5, None, 1.0, 2.0, 3.0, 4.0], y=["a", "b", None, "a", "b", "a", "b", "a"])
     frame = pd.concat([frame, frame], ignore_index=True)
     arrow = pa.Table.from_pandas(frame)
     for data in (frame, pl.from_arrow(arrow), arrow):
-        with pytest.raises(InputError, match=r"'x' has 4 \(first in row 2\), 'y' has 2 \(first in row 3\)") as error:
+        with said.raises(InputError):
             as_table(data, recipe=Recipe(missing="refuse"))
-        assert "missing='drop'" in str(error.value)
-        assert "missing='level'" in str(error.value)
-        with pytest.warns(DagpostWarning, match=r"6 of 16 rows have gaps and were dropped \('x' has 4, 'y' has 2\)"):
+        with said.warns(DagpostWarning):
             assert as_table(data, recipe=Recipe(missing="drop")).rows == 10
 
 
@@ -257,40 +256,40 @@ def test_missing_values_are_counted_per_column_with_a_remedy() -> None:
         pd.Series(["a", None] * 4, dtype=object),
     ],
 )
-def test_missing_values_are_found_in_every_type_of_column(column: Any) -> None:
-    with pytest.raises(InputError, match=r"Missing values.*'x' has 4"):
+def test_missing_values_are_found_in_every_type_of_column(column: Any, said: Said) -> None:
+    with said.raises(InputError):
         as_table(eight_rows(x=column), recipe=Recipe(missing="refuse", keep=["x"]))
 
 
-def test_nan_is_missing_in_arrays_and_in_polars_and_a_mask_is_too() -> None:
+def test_nan_is_missing_in_arrays_and_in_polars_and_a_mask_is_too(said: Said) -> None:
     refuse = Recipe(missing="refuse")
-    with pytest.raises(InputError, match=r"'V1' has 1 \(first in row 2\)"):
+    with said.raises(InputError):
         as_table(np.array([[0.5, 1.5], [2.5, np.nan], [1.5, 2.5]]), recipe=refuse)
-    with pytest.raises(InputError, match=r"'x' has 1 \(first in row 1\)"):
+    with said.raises(InputError):
         as_table(pl.DataFrame({"x": [float("nan"), 1.0, 2.0], "y": ["a", "b", "a"]}), recipe=refuse)
-    with pytest.raises(InputError, match=r"'V0' has 1 \(first in row 1\)"):
+    with said.raises(InputError):
         as_table(np.ma.masked_equal(np.array([[7, 1], [2, 1], [3, 0]]), 7), recipe=refuse)
 
 
-def test_infinity_is_an_error_that_names_column_and_row() -> None:
-    with pytest.raises(InputError, match=r"'x' holds -inf in row 3.*finite"):
+def test_infinity_is_an_error_that_names_column_and_row(said: Said) -> None:
+    with said.raises(InputError):
         as_table(eight_rows(x=[1.5, 2.5, -np.inf, 1, 2, 3, 4, 5]))
 
 
-def test_a_constant_column_is_left_out_with_a_notice_unless_it_is_kept() -> None:
+def test_a_constant_column_is_left_out_with_a_notice_unless_it_is_kept(said: Said) -> None:
     frame = eight_rows(x=["same"] * 8)
-    with pytest.warns(DagpostWarning, match=r"Left out: 'x' \(constant\)"):
+    with said.warns(DagpostWarning):
         assert as_table(frame).names == ("colour", "flag")
     assert as_table(frame, recipe=Recipe(keep=["x"])).levels[2] == ("same",)
 
 
-def test_a_column_that_is_constant_in_all_observations_counts_as_constant() -> None:
-    with pytest.raises(InputError, match=r"no column is left.*'colour' \(constant.*'flag' \(constant.*keep"):
+def test_a_column_that_is_constant_in_all_observations_counts_as_constant(said: Said) -> None:
+    with said.raises(InputError):
         as_table(eight_rows(), counts=[5, 0, 5, 0, 0, 0, 0, 0])
 
 
-def test_more_levels_than_half_the_rows_are_kept_with_a_warning() -> None:
-    with pytest.warns(DagpostWarning, match="'town' has more levels than half of the 8 rows"):
+def test_more_levels_than_half_the_rows_are_kept_with_a_warning(said: Said) -> None:
+    with said.warns(DagpostWarning):
         as_table(eight_rows(town=list("abcdefgh")))
 
 
@@ -300,31 +299,31 @@ def test_an_empty_table_is_an_error(data: Any) -> None:
         as_table(data)
 
 
-def test_one_column_is_an_error() -> None:
-    with pytest.raises(InputError, match="only one column, 'a'"):
+def test_one_column_is_an_error(said: Said) -> None:
+    with said.raises(InputError):
         as_table(pd.DataFrame({"a": [1, 2]}))
-    with pytest.raises(InputError, match="only one column"):
+    with said.raises(InputError):
         as_table(pd.DataFrame({"a": [1, 2], "n": [3, 4]}), counts="n")
 
 
-def test_more_than_1024_columns_are_an_error() -> None:
+def test_more_than_1024_columns_are_an_error(said: Said) -> None:
     wide = np.arange(1025 * 4).reshape(4, 1025) % 2
     assert len(as_table(wide[:, :1024]).names) == 1024
-    with pytest.raises(InputError, match="1,025 columns; at most 1,024 are possible"):
+    with said.raises(InputError):
         as_table(wide)
 
 
-def test_repeated_names_are_an_error() -> None:
+def test_repeated_names_are_an_error(said: Said) -> None:
     frame = pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])
-    with pytest.raises(InputError, match=r"'a' is used more than once.*columns 1, 3"):
+    with said.raises(InputError):
         as_table(frame)
-    with pytest.raises(InputError, match="'a' is used more than once"):
+    with said.raises(InputError):
         as_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]))
 
 
 @pytest.mark.parametrize("name", ["", "  ", None, float("nan")])
-def test_an_empty_name_is_an_error(name: str) -> None:
-    with pytest.raises(InputError, match="Column 2 of 2 has no name"):
+def test_an_empty_name_is_an_error(name: str, said: Said) -> None:
+    with said.raises(InputError):
         as_table(pd.DataFrame([[1, 2]], columns=["a", name]))
 
 
@@ -335,20 +334,20 @@ def test_names_that_are_numbers_become_text() -> None:
 @pytest.mark.parametrize(
     "column", [pd.period_range("2020-01", periods=8, freq="M"), pd.to_timedelta(range(8), "D"), [b"a", b"b"] * 4]
 )
-def test_columns_of_other_types_are_refused_with_a_remedy(column: Any) -> None:
-    with pytest.raises(InputError, match=r"Column 'x' is of type.*turn it into one of these"):
+def test_columns_of_other_types_are_refused_with_a_remedy(column: Any, said: Said) -> None:
+    with said.raises(InputError):
         as_table(eight_rows(x=column))
 
 
 @pytest.mark.parametrize("array", [np.ones((2, 2), dtype=complex), np.ones((2, 2), dtype="datetime64[D]")])
-def test_arrays_of_other_types_are_refused(array: Any) -> None:
-    with pytest.raises(InputError, match=r"no column is left.*'V0' \(constant|Complex data not supported"):
+def test_arrays_of_other_types_are_refused(array: Any, said: Said) -> None:
+    with said.raises(InputError):
         as_table(array)
 
 
-def test_mixed_types_in_a_column_are_an_error_that_names_the_row() -> None:
+def test_mixed_types_in_a_column_are_an_error_that_names_the_row(said: Said) -> None:
     column = pd.Series(["a", "b", True, "a", "b", "a", "b", "a"], dtype=object)
-    with pytest.raises(InputError, match=r"'x' mixes types: 'a' \(str\) in row 1, True \(bool\) in row 3"):
+    with said.raises(InputError):
         as_table(eight_rows(x=column))
 
 
@@ -367,8 +366,8 @@ def test_numbers_and_words_in_a_column_are_read_as_a_file_of_them_is(tmp_path: A
 
 
 @pytest.mark.parametrize("data", [[1, 2], 5, {"a": [1]}, pd.Series([1, 2]), None, pl.LazyFrame({"a": [1]})])
-def test_what_is_no_table_is_refused_by_its_type(data: Any) -> None:
-    with pytest.raises(InputError, match="A table must be a pandas, polars or pyarrow table"):
+def test_what_is_no_table_is_refused_by_its_type(data: Any, said: Said) -> None:
+    with said.raises(InputError):
         as_table(data)
 
 
@@ -383,10 +382,10 @@ def test_an_array_must_have_two_dimensions(shape: Any) -> None:
         as_table(np.zeros(shape))
 
 
-def test_a_table_is_handed_back_and_takes_no_counts_afterwards() -> None:
+def test_a_table_is_handed_back_and_takes_no_counts_afterwards(said: Said) -> None:
     table = as_table(eight_rows())
     assert as_table(table) is table
-    with pytest.raises(InputError, match="a Table already"):
+    with said.raises(InputError):
         as_table(table, counts=[1] * 8)
 
 
@@ -467,16 +466,16 @@ def test_rows_in_which_a_model_calls_gaps_by_their_level_are_read_back() -> None
 
 
 @pytest.mark.parametrize("value", ["yes", 5, 2.5, True])
-def test_one_value_and_gaps_are_two_levels_where_gaps_are_a_level(value: Any) -> None:
+def test_one_value_and_gaps_are_two_levels_where_gaps_are_a_level(value: Any, said: Said) -> None:
     cells = pd.Series([value, None, value] * 8, dtype=object)
     frame = pd.DataFrame({"x": cells, "y": ["p", "q"] * 12, "z": ["u"] * 23 + ["v"]})
     table = as_table(frame, recipe=Recipe(missing="level"))
     assert table.names == ("x", "y", "z")
     assert table.levels[0] == (value, "(missing)")
     assert table.columns[0].tolist() == [0, 1, 0] * 8
-    with pytest.warns(DagpostWarning, match="Left out: 'x'"):
+    with said.warns(DagpostWarning):
         assert as_table(frame).names == ("y", "z")
     # A gap that stands for no observation is not a level.
     counts = [1, 0, 1] * 8
-    with pytest.warns(DagpostWarning, match="Left out: 'x'"):
+    with said.warns(DagpostWarning):
         assert as_table(frame, counts=counts, recipe=Recipe(missing="level")).names == ("y", "z")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, Recipe, Unrolled, as_table, unroll
 from dagpost.data.unrolled import Unrolling
@@ -64,12 +65,12 @@ def test_times_of_any_kind_are_steps_apart(times: Any) -> None:
     assert found.to_pandas().equals(unroll(PANEL, time="week", subject="id").to_pandas())
 
 
-def test_a_step_that_is_given_says_how_finely_dates_are_read() -> None:
+def test_a_step_that_is_given_says_how_finely_dates_are_read(said: Said) -> None:
     days = [f"2024-{month:02}-{day:02}" for month, day in [(1, 5), (2, 7), (3, 1), (5, 9)]]
     frame = pd.DataFrame({"day": days, "x": [1.5, 2.5, 3.5, 4.5]})
     assert unroll(frame, time="day", step="month").to_pandas()["x"].tolist() == [2.5, 3.5]
     assert unroll(frame, time="day", step="2 months").to_pandas()["x[t-1]"].tolist() == [1.5, 3.5]
-    with pytest.raises(InputError, match=r"'step' parameter of unroll must be .* Units are second, minute"):
+    with said.raises(InputError):
         unroll(frame, time="day", step="3 moons")
 
 
@@ -81,14 +82,14 @@ def test_without_times_rows_follow_each_other() -> None:
     assert single.record.subjects == 1
 
 
-def test_static_columns_are_found_filled_in_and_taken_once() -> None:
+def test_static_columns_are_found_filled_in_and_taken_once(said: Said) -> None:
     sparse = PANEL.assign(sex=PANEL["sex"].where(PANEL["week"] == 0))
     found = unroll(sparse, time="week", subject="id")
     assert found.record.static == ("sex",)
     assert found.to_pandas()["sex"].tolist() == unroll(PANEL, time="week", subject="id").to_pandas()["sex"].tolist()
     assert any("150 empty cells filled in" in line for line in found.report)
     assert "sex[t-1]" in unroll(PANEL, time="week", subject="id", static=[]).names
-    with pytest.raises(InputError, match=r"'static' names 'x', which changes of subject 'p0'"):
+    with said.raises(InputError):
         unroll(PANEL, time="week", subject="id", static=["x"])
 
 
@@ -104,26 +105,25 @@ def test_what_was_lost_is_counted_and_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frame", "settings", "words"),
+    ("frame", "settings"),
     [
-        (PANEL, {"time": "week"}, r"time '0' comes twice, in rows 1 and 7 .*subject="),
-        (pd.concat([PANEL, PANEL[3:4]]), {"time": "week", "subject": "id"}, r"Subject 'p0' has two rows at the time"),
-        (PANEL, {"time": "weak", "subject": "id"}, r"'time' names the column 'weak'.*Did you mean 'week'"),
-        (PANEL, {"time": "week", "subject": "id", "lags": 6}, r"all 6 steps before it .*longest subject has 6 rows"),
-        (PANEL, {"time": "sex", "subject": "id"}, r"times in 'sex' must be numbers or dates"),
-        (PANEL[["id", "week", "sex"]], {"time": "week", "subject": "id"}, r"No column changes with time"),
+        (PANEL, {"time": "week"}),
+        (pd.concat([PANEL, PANEL[3:4]]), {"time": "week", "subject": "id"}),
+        (PANEL, {"time": "weak", "subject": "id"}),
+        (PANEL, {"time": "week", "subject": "id", "lags": 6}),
+        (PANEL, {"time": "sex", "subject": "id"}),
+        (PANEL[["id", "week", "sex"]], {"time": "week", "subject": "id"}),
         (
             PANEL.rename(columns={"z": "x[t-1]"}),
             {"time": "week", "subject": "id"},
-            r"'x\[t-1\]' is named as 'x'",
         ),
-        (PANEL, {"wide": "{series}_w{time}", "time": "week"}, r"'time' is for tables with a row for each time"),
-        (PANEL, {"wide": "{series}_w{time}"}, r"No column is named as 'wide' says"),
-        (PANEL, {"wide": {"x": ["x", "why"]}}, r"'wide' names 'why' for 'x'"),
+        (PANEL, {"wide": "{series}_w{time}", "time": "week"}),
+        (PANEL, {"wide": "{series}_w{time}"}),
+        (PANEL, {"wide": {"x": ["x", "why"]}}),
     ],
 )
-def test_what_cannot_be_is_refused_in_words(frame: pd.DataFrame, settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_what_cannot_be_is_refused_in_words(frame: pd.DataFrame, settings: dict[str, Any], said: Said) -> None:
+    with said.raises(InputError):
         unroll(frame, **settings)
 
 
@@ -142,9 +142,9 @@ def test_a_subject_without_values_at_a_time_was_not_there_then() -> None:
     assert (found.rows, found.record.rows, found.record.missing_cells) == (1, 3, 0)
 
 
-def test_columns_of_a_series_are_cut_and_used_alike() -> None:
+def test_columns_of_a_series_are_cut_and_used_alike(said: Said) -> None:
     table = as_table(unroll(PANEL, time="week", subject="id"), recipe=Recipe(cut={"x": [-0.5, 0.5]}, drop=["z"]))
-    with pytest.warns(DagpostWarning, match=r"Cut into levels for a discrete score: 'y' at [^;]*; Recipe"):
+    with said.warns(DagpostWarning):
         fitted = DagPosterior("bdeu", prior="uniform", max_parents=2).fit(table)
     assert table.names == fitted.names_ == ("x", "y", "x[t-1]", "y[t-1]", "sex")
     steps = {step.name: step for step in fitted.recipe_.steps_}
@@ -160,23 +160,23 @@ def test_a_model_of_an_unrolled_table_has_edges_into_the_present_alone(model: Da
     assert edges.loc["x[t-1]", "y"] > 0.9
 
 
-def test_rules_hold_by_the_names_of_columns() -> None:
+def test_rules_hold_by_the_names_of_columns(said: Said) -> None:
     unrolled = unroll(PANEL.drop(columns="sex"), time="week", subject="id")
     ruled = DagPosterior(
         "bge", prior="uniform", max_parents=3, forbidden=["x[t-1] -> y"], required=["z[t-1] -> x"]
     ).fit(unrolled)
     assert ruled.edge_probabilities_.loc["x[t-1]", "y"] == 0.0
     assert ruled.edge_probabilities_.loc["z[t-1]", "x"] == pytest.approx(1.0)
-    with pytest.raises(InputError, match=r"'x\[t-1\]' is exogenous"):
+    with said.raises(InputError):
         DagPosterior("bge", prior="uniform", required=["y -> x[t-1]"]).fit(unrolled)
 
 
-def test_without_contemporaneous_edges_there_are_none() -> None:
+def test_without_contemporaneous_edges_there_are_none(said: Said) -> None:
     unrolled = unroll(PANEL.drop(columns="sex"), time="week", subject="id", contemporaneous=False)
     lagged = DagPosterior("bge", prior="uniform", max_parents=3).fit(unrolled)
     assert (lagged.edge_probabilities_.loc[["x", "y", "z"]].to_numpy() == 0.0).all()
     assert lagged.probability("'x[t-1]' -> z").value > 0.9
-    with pytest.raises(InputError, match=r"edges among present values are not considered"):
+    with said.raises(InputError):
         DagPosterior("bge", prior="uniform", required=["x -> y"]).fit(unrolled)
 
 
@@ -210,10 +210,10 @@ def test_an_unrolled_table_shows_what_was_done() -> None:
     assert "&lt;b&gt;" in found._repr_html_()
 
 
-def test_a_plan_knows_that_only_present_values_can_form_cycles() -> None:
+def test_a_plan_knows_that_only_present_values_can_form_cycles(said: Said) -> None:
     frame = PANEL.drop(columns="sex")
     plan = DagPosterior("bge", prior="uniform", max_parents=2).plan(unroll(frame, time="week", subject="id", lags=2))
-    assert "one group of 3 variables" in plan.reason
+    said(plan.reason)
     fitted = DagPosterior(prior="uniform", max_parents=1, recipe=Recipe(exogenous=["week"])).fit(
         PANEL[["week", "x", "y"]].round()
     )

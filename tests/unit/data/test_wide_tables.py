@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost.data import Table, as_table, discretise, read_table
 from dagpost.data.recipe import Recipe
@@ -89,9 +90,9 @@ def test_a_table_of_64_columns_is_shown_whole() -> None:
     assert len(table.recipe.lines()) == 65
 
 
-def test_interventions_are_refused_beyond_64_columns(frame: pd.DataFrame) -> None:
+def test_interventions_are_refused_beyond_64_columns(frame: pd.DataFrame, said: Said) -> None:
     targets = ["g0", *[None] * (_ROWS - 1)]
-    with pytest.raises(InputError, match="'interventions' works for up to 64 columns, and this table has 299"):
+    with said.raises(InputError):
         as_table(frame, interventions=targets)
     few = Recipe(columns=[f"g{place}" for place in range(64)])
     assert as_table(frame, interventions=targets, recipe=few).interventions is not None

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import Bootstrap, DagPosterior, datasets
 from dagpost.engines import Engine, ThreadEngine, as_engine
@@ -116,10 +117,8 @@ def test_threads_are_the_default_of_auto() -> None:
 
 
 @pytest.mark.parametrize("setting", ["gpu", None, 7, object()])
-def test_anything_else_is_refused_with_what_is_allowed(setting: object) -> None:
-    with pytest.raises(
-        InputError, match=r"must be 'auto', 'threads', 'cuda', 'dask'.* a Dask client or an engine object"
-    ):
+def test_anything_else_is_refused_with_what_is_allowed(setting: object, said: Said) -> None:
+    with said.raises(InputError):
         resolve_engine(setting, None, 5)
-    with pytest.raises(InputError, match=r"An engine must have 'workers' and 'run'"):
+    with said.raises(InputError):
         as_engine(setting)

@@ -12,6 +12,7 @@ from scipy.stats import chi2
 from tests.naive import posterior as naive
 from tests.naive import search as naive_search
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
 from dagpost._tools.progress import reporter_for
@@ -206,31 +207,31 @@ def test_64_nodes_are_no_more_than_their_nodes_one_by_one() -> None:
 # Refusals
 
 
-def test_an_order_that_leaves_a_node_nothing_is_refused_by_the_node() -> None:
+def test_an_order_that_leaves_a_node_nothing_is_refused_by_the_node(said: Said) -> None:
     log_weights = np.zeros((3, 4))
     # Node 2 must have node 1 as a parent.
     log_weights[2] = [-np.inf, -np.inf, 0.0, 0.0]
     tables = tables_of(log_weights, 2)
-    with pytest.raises(NoGraphError, match=r"column 2 \(counted from 0; number 2 in the order\)"):
+    with said.raises(NoGraphError):
         given_order_posterior(tables, [0, 2, 1])
-    with pytest.raises(NoGraphError, match=r"leaves 'c' \(number 2 in the order\)"):
+    with said.raises(NoGraphError):
         given_order_posterior(tables, [0, 2, 1], names=("a", "b", "c"))
     assert given_order_posterior(tables, [0, 1, 2]).edges[1, 2] == pytest.approx(1.0)
 
 
-def test_a_variable_without_a_place_in_the_order_is_named() -> None:
+def test_a_variable_without_a_place_in_the_order_is_named(said: Said) -> None:
     table = datasets.load("coronary")
     model = DagPosterior(
         prior="uniform", score="bdeu", method=GivenOrder(table.names), required=[("Pressure", "M. Work")]
     )
-    with pytest.raises(NoGraphError, match=r"The order leaves 'M\. Work' "):
+    with said.raises(NoGraphError):
         model.fit(table)
 
 
 @pytest.mark.parametrize(
     "order", [[0, 1], [0, 1, 2, 3], [0, 1, 1], [1, 2, 3], [0.0, 1.0, 2.0], [[0, 1, 2]], ["a", "b", "c"], [-1, 0, 1]]
 )
-def test_what_is_no_order_is_refused(order: Any) -> None:
+def test_what_is_no_order_is_refused(order: Any, said: Said) -> None:
     tables = tables_of(np.zeros((3, 4)), 2)
-    with pytest.raises(InputError, match="number of each column once, 0 to 2"):
+    with said.raises(InputError):
         given_order_posterior(tables, order)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.naive import trees as naive_trees
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
 from dagpost._tools.progress import reporter_for
@@ -89,39 +90,39 @@ def test_the_weights_given_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (3,), (2, 3), (65, 65), (2, 2, 2)])
-def test_weights_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(InputError, match=rf"n = 1 to 64 nodes\. Got \({shape[0]},.* instead"):
+def test_weights_of_another_shape_are_refused(shape: tuple[int, ...], said: Said) -> None:
+    with said.raises(InputError):
         tree_posterior(np.zeros(shape))
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_weights_that_are_no_numbers_are_refused(value: float) -> None:
+def test_weights_that_are_no_numbers_are_refused(value: float, said: Said) -> None:
     log_weights = np.zeros((3, 3))
     log_weights[1, 2] = value
-    with pytest.raises(InputError, match="must be finite or minus infinity"):
+    with said.raises(InputError):
         tree_posterior(log_weights)
 
 
-def test_a_node_with_nothing_to_choose_is_named() -> None:
+def test_a_node_with_nothing_to_choose_is_named(said: Said) -> None:
     log_weights = np.zeros((3, 3))
     log_weights[1] = -np.inf
-    with pytest.raises(NoGraphError, match="Node 1 may neither be without parents nor have any one parent"):
+    with said.raises(NoGraphError):
         tree_posterior(log_weights)
 
 
-def test_constraints_that_leave_only_cycles_are_refused() -> None:
+def test_constraints_that_leave_only_cycles_are_refused(said: Said) -> None:
     log_weights = np.zeros((3, 3))
     np.fill_diagonal(log_weights, -np.inf)
-    with pytest.raises(NoGraphError, match="No spanning tree satisfies the constraints"):
+    with said.raises(NoGraphError):
         tree_posterior(log_weights)
-    with pytest.raises(NoGraphError, match="No forest satisfies the constraints"):
+    with said.raises(NoGraphError):
         tree_posterior(log_weights, spanning=False)
 
 
-def test_constraints_that_need_two_roots_leave_forests_only() -> None:
+def test_constraints_that_need_two_roots_leave_forests_only(said: Said) -> None:
     log_weights = np.zeros((4, 4))
     log_weights[:2, 2:] = log_weights[2:, :2] = -np.inf
-    with pytest.raises(NoGraphError, match=r"more than one node without parents.*spanning=False"):
+    with said.raises(NoGraphError):
         tree_posterior(log_weights)
     assert math.exp(tree_posterior(log_weights, spanning=False).log_evidence) == pytest.approx(9.0)
 
@@ -190,9 +191,9 @@ def test_a_raised_cancel_flag_ends_the_draws() -> None:
     assert (parents != 77).all()
 
 
-def test_a_variable_that_has_no_place_in_a_tree_is_named() -> None:
+def test_a_variable_that_has_no_place_in_a_tree_is_named(said: Said) -> None:
     required = [("Smoking", "Family"), ("M. Work", "Family")]
-    with pytest.raises(NoGraphError, match="'Family' may neither be without parents nor have any one parent"):
+    with said.raises(NoGraphError):
         DagPosterior(prior="uniform", score="bdeu", method="trees", required=required).fit(datasets.load("coronary"))
 
 

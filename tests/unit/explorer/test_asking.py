@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.tools.explored import HOSTILE, model, session
+from tests.tools.wording import Said
 
 from dagpost.errors import InputError
 from dagpost.explorer import session as sessions
@@ -98,8 +99,8 @@ def test_errors_know_their_character(statement: str, at: int | None, said: str) 
     assert caught.value.at == at or at is None
 
 
-def test_a_near_name_is_suggested() -> None:
-    with pytest.raises(InputError, match="Did you mean 'Smoking'"):
+def test_a_near_name_is_suggested(said: Said) -> None:
+    with said.raises(InputError):
         _ask("coronary", "Smokin -> Pressure")
 
 
@@ -139,6 +140,6 @@ def test_words_are_those_of_the_language() -> None:
 
 
 @pytest.mark.parametrize("asked", [{}, {"statement": 7}, {"statement": "A -> B" * 1000}, {"statement": None}])
-def test_a_question_without_a_statement_is_refused(asked: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="'statement' must be text"):
+def test_a_question_without_a_statement_is_refused(asked: dict[str, Any], said: Said) -> None:
+    with said.raises(InputError):
         ask(session("averaged"), asked)

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.tools.cli_checks import COMMAND
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior
 from dagpost.errors import InputError
@@ -114,10 +115,10 @@ def test_several_are_served_at_once_and_each_has_its_own_token(explorer: Explore
         socket.create_connection(("127.0.0.1", other.port), timeout=PATIENCE_SECONDS)
 
 
-def test_a_port_can_be_chosen_and_is_free_afterwards(model: DagPosterior) -> None:
+def test_a_port_can_be_chosen_and_is_free_afterwards(model: DagPosterior, said: Said) -> None:
     with model.explore(open_browser=False) as first:
         port = first.port
-        with pytest.raises(InputError, match=f"Port {port} of this machine cannot be used"):
+        with said.raises(InputError, {r"Port \d+": "Port <port>"}):
             model.explore(port=port, open_browser=False)
     for _ in range(2):
         with model.explore(port=port, open_browser=False) as again:
@@ -128,8 +129,8 @@ def test_a_port_can_be_chosen_and_is_free_afterwards(model: DagPosterior) -> Non
 
 
 @pytest.mark.parametrize("port", [0, -1, 65_536, True, 80.0, "8000"])
-def test_a_port_that_is_none_is_refused(model: DagPosterior, port: Any) -> None:
-    with pytest.raises(InputError, match=r"The 'port' must be an int in \[1, 65535\]"):
+def test_a_port_that_is_none_is_refused(model: DagPosterior, port: Any, said: Said) -> None:
+    with said.raises(InputError):
         model.explore(port=port, open_browser=False)
 
 
@@ -138,9 +139,9 @@ def test_a_notebook_shows_a_link(explorer: Explorer) -> None:
     assert repr(explorer) == f"Explorer at {explorer.address}"
 
 
-def test_a_missing_package_is_named(model: DagPosterior, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(model: DagPosterior, monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    with pytest.raises(InputError, match=r'pip install "dagpost\[explore\]"'):
+    with said.raises(InputError):
         model.explore(open_browser=False)
 
 

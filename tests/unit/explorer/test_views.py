@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from tests.tools.explored import HOSTILE, model, session
+from tests.tools.wording import Said
 
 from dagpost.errors import InputError, NoGraphError
 from dagpost.explorer import session as sessions
@@ -195,10 +196,10 @@ def test_gaps_are_answered_from_draws_and_then_averaged() -> None:
     np.testing.assert_allclose(_matrix(then["edges"]), expected.edge_probabilities_, atol=1e-9)
 
 
-def test_what_no_graph_meets_is_refused() -> None:
+def test_what_no_graph_meets_is_refused(said: Said) -> None:
     with pytest.raises(NoGraphError, match="A -> B"):
         view(session("averaged"), {"given": ["A -> B", "B -> A"]})
-    with pytest.raises(NoGraphError, match="None of the"):
+    with said.raises(NoGraphError):
         view(session("chains"), {"given": ["pa(A) = {B, C, D, E}"]})
 
 

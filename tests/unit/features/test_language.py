@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost import (
     adjacent,
@@ -312,8 +313,8 @@ def test_any_text_is_either_read_or_refused_with_a_caret(text: str) -> None:
         assert complaint.splitlines()[-1].strip() == "^"
 
 
-def test_what_is_not_text_is_refused() -> None:
-    with pytest.raises(InputError, match=r"must be text\. Got 3"):
+def test_what_is_not_text_is_refused(said: Said) -> None:
+    with said.raises(InputError):
         parse(3, NAMES)
 
 
@@ -352,10 +353,10 @@ def test_functions_join_statements_from_both_sides() -> Any:
         3 | A_B
 
 
-def test_python_and_or_not_are_refused_rather_than_misread() -> None:
+def test_python_and_or_not_are_refused_rather_than_misread(said: Said) -> None:
     statement: Any = A_B
     for slip in (lambda: statement and B_C, lambda: not statement, lambda: bool(statement)):
-        with pytest.raises(InputError, match="Join statements with &"):
+        with said.raises(InputError):
             slip()
 
 
@@ -409,15 +410,15 @@ def test_text_objects_and_functions_are_all_questions() -> None:
     assert resolve(len, NAMES) == Query(custom(len))
 
 
-def test_a_second_condition_is_refused() -> None:
+def test_a_second_condition_is_refused(said: Said) -> None:
     for statement, condition in (("P(A -> B | B -> C)", C_D), (A_B, "P(B -> C | C -> D)")):
-        with pytest.raises(InputError, match="There are two conditions"):
+        with said.raises(InputError):
             resolve(statement, NAMES, given=condition)
 
 
-def test_names_in_objects_are_checked() -> None:
+def test_names_in_objects_are_checked(said: Said) -> None:
     for statement in (edge("Smokin", "A"), Query(A_B, edge("Smokin", "A")), ~(A_B | path("A", "Smokin"))):
-        with pytest.raises(InputError, match="Did you mean 'Smoking'"):
+        with said.raises(InputError):
             resolve(statement, NAMES)
-    with pytest.raises(InputError, match="must be an object such as edge"):
+    with said.raises(InputError):
         resolve(3, NAMES)

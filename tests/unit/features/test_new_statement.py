@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.naive.posterior import all_dags
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets, edge
 from dagpost._tools.text import position_of
@@ -103,19 +104,19 @@ def test_its_text_is_read_and_written(statements: Any) -> None:
     assert parse("A => B => C", NAMES).feature == indirect & statements["indirect"]("B", "C")
 
 
-def test_its_word_is_quoted_when_it_is_a_name_and_listed_when_another_is_misspelt() -> None:
+def test_its_word_is_quoted_when_it_is_a_name_and_listed_when_another_is_misspelt(said: Said) -> None:
     assert str(edge("crowd", "A")) == '"crowd" -> A'
-    with pytest.raises(InputError, match=r"There are pa\( \), .*, pos\( \) and crowd\( \)\."):
+    with said.raises(InputError):
         parse("crowded(A, 2)", NAMES)
-    with pytest.raises(InputError, match=r"Expected ->, .*, =>, _\|\|_ or 'in' after 'A'"):
+    with said.raises(InputError):
         parse("A", NAMES)
 
 
-def test_its_slips_are_shown_with_a_caret() -> None:
-    with pytest.raises(InputError, match="Expected a number of parents, a whole number, but found 'B'") as caught:
+def test_its_slips_are_shown_with_a_caret(said: Said) -> None:
+    with said.raises(InputError) as caught:
         parse("crowd(A, B)", NAMES)
     assert str(caught.value).splitlines()[-1] == " " * 11 + "^"
-    with pytest.raises(InputError, match="'A => A' relates 'A' to itself"):
+    with said.raises(InputError):
         parse("A => A", NAMES)
 
 
@@ -140,23 +141,23 @@ def test_it_is_answered_exactly_where_it_has_a_condition_on_parents(statements: 
     assert (lonely.rule, float(lonely)) == ("exact", float(orphan))
 
 
-def test_two_statements_cannot_share_a_sign(statements: Any) -> None:
+def test_two_statements_cannot_share_a_sign(statements: Any, said: Said) -> None:
     with STATEMENTS.forgetting():
 
         class Imitation(statements["indirect"]):  # type: ignore[misc, name-defined]
             name = "imitation"
 
-        with pytest.raises(InputError, match="Two statements are written with '=>'"):
+        with said.raises(InputError):
             vocabulary()
     vocabulary()
 
 
-def test_a_statement_without_a_way_to_evaluate_it_is_named() -> Any:
+def test_a_statement_without_a_way_to_evaluate_it_is_named(said: Said) -> Any:
     class Vague(Feature):
         def __str__(self) -> str:
             return "vague"
 
         variables = frozenset()
 
-    with pytest.raises(InputError, match="Vague has no method 'holds_in'"):
+    with said.raises(InputError):
         evaluate([Vague()], DAGS, NAMES)

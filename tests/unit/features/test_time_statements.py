@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.time_paths import influences
+from tests.tools.wording import Said
 from tests.unit.data.test_unroll import PANEL
 
 from dagpost import DagPosterior, datasets, edge, path, path_in_time, unroll
@@ -62,12 +63,12 @@ def test_what_cannot_be_said_of_time_is_refused_at_its_place(text: str, words: s
 @pytest.mark.parametrize(
     "text", ["Smoking -> Family now", "Smoking -> Family at lag 1", "Smoking ~> Family within 1 step"]
 )
-def test_a_model_without_time_says_so(text: str) -> None:
-    with pytest.raises(InputError, match="about series in time, and these columns have no earlier values"):
+def test_a_model_without_time_says_so(text: str, said: Said) -> None:
+    with said.raises(InputError):
         parse(text, datasets.load("coronary").names)
-    with pytest.raises(InputError, match="about series in time"):
+    with said.raises(InputError):
         evaluate([path_in_time("A", "B", 1)], np.zeros((1, 2), dtype=np.uint8), ["A", "B"])
-    with pytest.raises(InputError, match="'C' is not one"):
+    with said.raises(InputError):
         evaluate([path_in_time("A", "C", 1)], np.zeros((1, 4), dtype=np.uint8), ["A", "B", "A[t-1]", "C"])
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.tools.changed_files import write_members
+from tests.tools.wording import Said
 from typer.testing import CliRunner
 
 from dagpost import DagPosterior, DagSample, InputError, Recipe
@@ -121,7 +122,7 @@ def test_a_new_file_is_as_open_as_the_user_wants_and_an_old_one_stays_as_it_was(
 
 
 def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(
-    file: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     old = file.read_bytes()
 
@@ -134,9 +135,7 @@ def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(
                 patch.setattr(np.lib.format, "write_array", full)
             else:
                 patch.setattr(os, place, full)
-            with pytest.raises(
-                InputError, match=r"Cannot write .*thing\.dagpost.*No space left on device\. Nothing was changed"
-            ):
+            with said.raises(InputError):
                 storage.write_archive(file, "model", ABOUT, {"matrix": np.ones(3)})
         assert file.read_bytes() == old
         assert leftovers(file.parent) == []
@@ -260,11 +259,11 @@ def test_a_place_that_cannot_be_written_to_is_named(
 # Read only if it is ours and undamaged
 
 
-def test_a_file_of_another_kind_is_refused_by_name(file: Path) -> None:
-    with pytest.raises(InputError, match=r"thing\.dagpost' is a dagpost model file; a sample file is needed here"):
+def test_a_file_of_another_kind_is_refused_by_name(file: Path, said: Said) -> None:
+    with said.raises(InputError):
         DagSample.load(file)
     storage.write_archive(file, "sample", ABOUT, ARRAYS)
-    with pytest.raises(InputError, match=r"is a dagpost sample file; a model file is needed here"):
+    with said.raises(InputError):
         DagPosterior.load(file)
 
 
@@ -281,43 +280,43 @@ def test_a_file_of_another_format_says_which_version_wrote_it(file: Path, tmp_pa
             storage.kind_of(other)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"There is no file '.*x'"):
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, said: Said) -> None:
+    with said.raises(InputError):
         storage.read_archive(tmp_path / "x", "model")
-    with pytest.raises(InputError, match=r"' is a folder, not a file"):
+    with said.raises(InputError):
         storage.read_archive(tmp_path, "model")
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"a,b\n1,2\n", b"PK\x03\x04", b"PK\x05\x06" + bytes(18), b"\x00" * 1000, b"\x80\x04K\x01."]
 )
-def test_what_dagpost_did_not_write_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_what_dagpost_did_not_write_is_refused(content: bytes, tmp_path: Path, said: Said) -> None:
     (tmp_path / "x").write_bytes(content)
-    with pytest.raises(InputError, match="is not a dagpost file, or it was cut short or damaged"):
+    with said.raises(InputError):
         storage.kind_of(tmp_path / "x")
 
 
 @pytest.mark.parametrize("about", [b"[]", b"{}", b'"dagpost"', b"{", b"\xff\xfe", b'{"dagpost": "model"}', None])
-def test_an_archive_without_a_description_is_refused(about: bytes | None, file: Path, tmp_path: Path) -> None:
+def test_an_archive_without_a_description_is_refused(
+    about: bytes | None, file: Path, tmp_path: Path, said: Said
+) -> None:
     with zipfile.ZipFile(file) as old, zipfile.ZipFile(tmp_path / "y", "w") as new:
         for name in old.namelist():
             content = about if name == "about.json" else old.read(name)
             if content is not None:
                 new.writestr(name, content)
-    with pytest.raises(
-        InputError, match=r"was not written by dagpost|not a dagpost file|cut short or damaged|has format"
-    ):
+    with said.raises(InputError):
         storage.read_archive(tmp_path / "y", "model")
 
 
-def test_nothing_in_a_file_is_ever_unpickled(file: Path, tmp_path: Path) -> None:
+def test_nothing_in_a_file_is_ever_unpickled(file: Path, tmp_path: Path, said: Said) -> None:
     class Trap:
         def __reduce__(self) -> tuple[Any, ...]:
             return os.mkdir, (str(tmp_path / "trapped"),)
 
     pickled = npy(np.array([Trap()], dtype=object), allow_pickle=True)
     other = rewritten(file, tmp_path / "y", {"matrix.npy": pickled})
-    with pytest.raises(InputError, match=r"damaged: its part 'matrix\.npy' cannot be used \(it holds 'object'"):
+    with said.raises(InputError):
         storage.read_archive(other, "model")
     assert not (tmp_path / "trapped").exists()
 
@@ -330,7 +329,7 @@ def test_a_file_cut_short_anywhere_is_refused(kind: str, model: DagPosterior, tm
     whole = target.read_bytes()
     for length in range(0, len(whole), 7):
         target.write_bytes(whole[:length])
-        with pytest.raises(InputError, match="cut short or damaged"):
+        with pytest.raises(InputError, match="cut short"):
             load(target)
 
 
@@ -373,10 +372,12 @@ def test_a_file_with_any_one_byte_changed_is_refused_or_holds_the_same(
         {"log_evidence": None, "names": None},
     ],
 )
-def test_a_model_whose_parts_do_not_fit_is_refused(fields: dict[str, Any], model: DagPosterior, tmp_path: Path) -> None:
+def test_a_model_whose_parts_do_not_fit_is_refused(
+    fields: dict[str, Any], model: DagPosterior, tmp_path: Path, said: Said
+) -> None:
     model.save(tmp_path / "x")
     other = rewritten(tmp_path / "x", tmp_path / "y", {"about.json": changed_about(tmp_path / "x", **fields)})
-    with pytest.raises(InputError, match=r"lacks parts of a model|Fit the model again"):
+    with said.raises(InputError):
         DagPosterior.load(other)
 
 
@@ -401,7 +402,7 @@ def other_step(**fields: Any) -> Any:
         (lambda about: about["recipe"].update(steps=[3]), "lacks parts of a model"),
     ],
 )
-def test_a_recipe_of_other_columns_is_refused(change: Any, message: str, tmp_path: Path) -> None:
+def test_a_recipe_of_other_columns_is_refused(change: Any, message: str, tmp_path: Path, said: Said) -> None:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"a": rng.integers(0, 2, 60), "b": rng.integers(0, 2, 60), "c": rng.random(60)})
     model = DagPosterior(prior="uniform", score="bdeu", samples=5, seed=1, recipe=Recipe(cut={"c": [0.5]})).fit(frame)
@@ -410,13 +411,13 @@ def test_a_recipe_of_other_columns_is_refused(change: Any, message: str, tmp_pat
     assert len(DagPosterior.load(tmp_path / "x").score_samples(frame)) == 60
     change(about)
     storage.write_archive(tmp_path / "y", "model", about, arrays)
-    with pytest.raises(InputError, match=r"lacks parts of a model.*Fit the model again") as refused:
+    with said.raises(InputError) as refused:
         DagPosterior.load(tmp_path / "y")
     assert message in str(refused.value)
     if "counts" not in message:
         shown = CliRunner().invoke(app, ["info", str(tmp_path / "y")], prog_name="dagpost")
         assert (shown.exit_code, shown.stdout) == (2, "")
-        assert "lacks parts of a model" in " ".join(shown.stderr.split())
+        said(" ".join(shown.stderr.split()))
 
 
 def test_counts_and_rows_of_other_levels_are_refused(model: DagPosterior, tmp_path: Path) -> None:
@@ -430,11 +431,11 @@ def test_counts_and_rows_of_other_levels_are_refused(model: DagPosterior, tmp_pa
 
 
 @pytest.mark.parametrize("array", ["log_weights", "edges"])
-def test_a_model_without_its_arrays_is_refused(array: str, model: DagPosterior, tmp_path: Path) -> None:
+def test_a_model_without_its_arrays_is_refused(array: str, model: DagPosterior, tmp_path: Path, said: Said) -> None:
     model.save(tmp_path / "x")
-    with pytest.raises(InputError, match=rf"lacks parts of a model.*{array}"):
+    with said.raises(InputError):
         DagPosterior.load(rewritten(tmp_path / "x", tmp_path / "y", {f"{array}.npy": None}))
-    with pytest.raises(InputError, match=rf"lacks parts of a model.*{array} of shape"):
+    with said.raises(InputError):
         DagPosterior.load(rewritten(tmp_path / "x", tmp_path / "y", {f"{array}.npy": npy(np.zeros((2, 9)))}))
 
 
@@ -461,9 +462,9 @@ def test_a_sample_whose_parts_do_not_fit_is_refused(
 
 
 @pytest.mark.parametrize("array", ["parents", "log_joint", "log_proposal", "log_extensions", "weights"])
-def test_a_sample_without_its_arrays_is_refused(array: str, model: DagPosterior, tmp_path: Path) -> None:
+def test_a_sample_without_its_arrays_is_refused(array: str, model: DagPosterior, tmp_path: Path, said: Said) -> None:
     model.sample(5, seed=1).save(tmp_path / "x")
-    with pytest.raises(InputError, match=rf"lacks parts of a sample.*{array}"):
+    with said.raises(InputError):
         DagSample.load(rewritten(tmp_path / "x", tmp_path / "y", {f"{array}.npy": None}))
-    with pytest.raises(InputError, match=rf"lacks parts of a sample \({array} (of shape|holds)"):
+    with said.raises(InputError):
         DagSample.load(rewritten(tmp_path / "x", tmp_path / "y", {f"{array}.npy": npy(np.zeros(4))}))

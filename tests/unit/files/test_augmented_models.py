@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from tests.tools.changed_files import cell, changed, entry, shorter, without
 from tests.tools.gapped import SHORT, answers_to, fitted_to, numbers_with_gaps, same_chains
+from tests.tools.wording import Said
 
 from dagpost import BDeu, CustomPrior, DagPosterior, DagSample, InputError, Regimes, to_arviz
 from dagpost.files import archive
@@ -155,21 +156,21 @@ def test_rows_with_gaps_in_exogenous_columns_are_not_completed() -> None:
     assert set(model.missing_cells()["row"]) == set(table.index[table.isna().any(axis=1) & ~gone])
 
 
-def test_a_model_without_gaps_has_no_completed_tables() -> None:
+def test_a_model_without_gaps_has_no_completed_tables(said: Said) -> None:
     whole = DagPosterior("bdeu", prior="uniform", samples=5).fit(np.array([[0, 1], [1, 0], [1, 1]]))
     for ask in (lambda: whole.completed(1), whole.missing_cells):
-        with pytest.raises(InputError, match=r"fitted to a table with gaps.*This one has no gaps"):
+        with said.raises(InputError):
             ask()
 
 
-def test_a_prior_of_the_users_own_is_not_in_the_file(tmp_path: Path) -> None:
+def test_a_prior_of_the_users_own_is_not_in_the_file(tmp_path: Path, said: Said) -> None:
     model = fitted_to(answers_to(), prior=CustomPrior(lambda _, parents: -len(parents)), samples=120)
     model.save(tmp_path / "m")
     found = DagPosterior.load(tmp_path / "m")
     assert found.edge_probabilities_.equals(model.edge_probabilities_)
     assert same_chains(found.own_sample(), model.own_sample())
     assert len(found.completed(2)) == 2
-    with pytest.raises(InputError, match=r"prior of this model.*is code of your own.*fit it again"):
+    with said.raises(InputError):
         found.sample(50, seed=1)
 
 
@@ -181,35 +182,35 @@ def with_paths(about: dict[str, Any], arrays: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        (cell("sample_series_cells", 7), "cells that cannot be in these places"),
-        (shorter("sample_series_cells"), "cells of another table"),
-        (cell("sample_series_edges", 1.5), "edges has 1.5, out of the range"),
-        (cell("sample_series_paths", np.nan), "paths has numbers that are not finite"),
-        (cell("sample_series_values", 3), "values that are not there"),
-        (cell("sample_sums_families", -1.0), "families has -1.0"),
-        (shorter("sample_sums_families"), "families of another table"),
-        (cell("sample_standing_state_cells", np.inf), "state_cells has"),
-        (cell("rows_gaps", 255), "gaps"),
-        (shorter("rows_gaps"), "8 gaps where there are 9"),
-        (entry(1, "gaps"), "9 gaps where there are 1"),
-        (entry(True, "gaps"), "gaps is True"),
-        (entry(None, "gaps"), "gaps is None"),
-        (entry(None, "rows"), "no rows with gaps"),
-        (entry(["a"], "rows", "labels"), "1 labels of 40 rows"),
-        (entry([1, 2], "sample", "chains", "series", "cells"), r"cells of \[1, 2\] steps"),
-        (entry({}, "sample", "chains", "series"), "series"),
-        (without("sample_series_cells"), "no completed cells"),
-        (without("sample_series_edges"), "series"),
-        (with_paths, "sums over all graphs"),
-        (entry(["exact-layers", "as asked"], "method"), "gaps that 'exact-layers' completes"),
+        cell("sample_series_cells", 7),
+        shorter("sample_series_cells"),
+        cell("sample_series_edges", 1.5),
+        cell("sample_series_paths", np.nan),
+        cell("sample_series_values", 3),
+        cell("sample_sums_families", -1.0),
+        shorter("sample_sums_families"),
+        cell("sample_standing_state_cells", np.inf),
+        cell("rows_gaps", 255),
+        shorter("rows_gaps"),
+        entry(1, "gaps"),
+        entry(True, "gaps"),
+        entry(None, "gaps"),
+        entry(None, "rows"),
+        entry(["a"], "rows", "labels"),
+        entry([1, 2], "sample", "chains", "series", "cells"),
+        entry({}, "sample", "chains", "series"),
+        without("sample_series_cells"),
+        without("sample_series_edges"),
+        with_paths,
+        entry(["exact-layers", "as asked"], "method"),
     ],
 )
 def test_what_a_model_with_gaps_must_not_hold_is_refused(
-    change: Any, words: str, model: DagPosterior, tmp_path: Path
+    change: Any, model: DagPosterior, tmp_path: Path, said: Said
 ) -> None:
-    with pytest.raises(InputError, match=rf"lacks parts of a model \(.*{words}.*Fit the model again"):
+    with said.raises(InputError):
         DagPosterior.load(changed(model, tmp_path, change))
 
 
@@ -229,7 +230,7 @@ def test_chains_without_what_they_added_up_do_not_resume(missing: str, model: Da
         model.sample(330, resume=DagSample.load(tmp_path / "y"))
 
 
-def test_a_flipped_bit_is_found_in_every_part(model: DagPosterior, tmp_path: Path) -> None:
+def test_a_flipped_bit_is_found_in_every_part(model: DagPosterior, tmp_path: Path, said: Said) -> None:
     model.save(tmp_path / "x")
     with zipfile.ZipFile(tmp_path / "x") as file:
         content = {name: file.read(name) for name in file.namelist()}
@@ -239,7 +240,7 @@ def test_a_flipped_bit_is_found_in_every_part(model: DagPosterior, tmp_path: Pat
         with zipfile.ZipFile(tmp_path / "y", "w") as file:
             for name, own in content.items():
                 file.writestr(name, bytes(middle) if name == part else own)
-        with pytest.raises(InputError, match=rf"its part '{part}' cannot be used"):
+        with said.raises(InputError):
             DagPosterior.load(tmp_path / "y")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior
 from dagpost.errors import InputError
@@ -116,7 +117,7 @@ def _weights(arrays: dict[str, NDArray[Any]]) -> str:
     ],
 )
 def test_forged_parts_are_refused(
-    parts: tuple[dict[str, Any], dict[str, NDArray[Any]]], tmp_path: Path, change: Any, words: str
+    parts: tuple[dict[str, Any], dict[str, NDArray[Any]]], tmp_path: Path, change: Any, words: str, said: Said
 ) -> None:
     about, arrays = parts[0], {name: array.copy() for name, array in parts[1].items()}
     check_model(about, arrays)
@@ -124,7 +125,7 @@ def test_forged_parts_are_refused(
     with pytest.raises(ValueError, match=words):
         check_model(about, arrays)
     write_archive(tmp_path / "forged.dagpost", "model", about, arrays)
-    with pytest.raises(InputError, match="lacks parts of a model"):
+    with said.raises(InputError):
         DagPosterior.load(tmp_path / "forged.dagpost")
 
 
@@ -145,7 +146,9 @@ def test_forged_fields_are_refused(
         check_model(about, parts[1])
 
 
-def test_sums_over_orders_are_never_by_components(parts: tuple[dict[str, Any], dict[str, NDArray[Any]]]) -> None:
+def test_sums_over_orders_are_never_by_components(
+    parts: tuple[dict[str, Any], dict[str, NDArray[Any]]], said: Said
+) -> None:
     about = {**parts[0], "settings": {**parts[0]["settings"], "modularity": "order"}}
-    with pytest.raises(ValueError, match="where orders count"):
+    with said.raises(ValueError):
         check_model(about, parts[1])

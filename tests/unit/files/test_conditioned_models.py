@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.tools.report_page import random_table
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample, InputError
 from dagpost.files import archive
@@ -58,9 +59,9 @@ def test_a_conditioned_model_comes_back(
     np.testing.assert_allclose(loaded.fitted_.condition.base.results.edges, model.fitted_.results.edges, atol=1e-12)
 
 
-def test_a_function_of_python_is_not_kept(model: DagPosterior, tmp_path: Path) -> None:
+def test_a_function_of_python_is_not_kept(model: DagPosterior, tmp_path: Path, said: Said) -> None:
     given = model.given(lambda graph: graph.number_of_edges() > 2)
-    with pytest.raises(InputError, match="given what a function of Python says cannot be saved"):
+    with said.raises(InputError):
         given.save(tmp_path / "m")
     assert not (tmp_path / "m").exists()
 
@@ -110,7 +111,7 @@ def refusal(one: DagSample, other: DagSample) -> InputError:
     return raised.value
 
 
-def test_a_sample_is_restricted_and_says_from_what(model: DagPosterior, tmp_path: Path) -> None:
+def test_a_sample_is_restricted_and_says_from_what(model: DagPosterior, tmp_path: Path, said: Said) -> None:
     sample = model.sample(200, seed=1)
     left = sample.given("a -> b", "a ~> d")
     assert (left.adjacency()[:, 0, 1]).all()
@@ -122,5 +123,5 @@ def test_a_sample_is_restricted_and_says_from_what(model: DagPosterior, tmp_path
     left.save(tmp_path / "s")
     assert DagSample.load(tmp_path / "s").given("b -> d").provenance["given_from"] == [200, 0]
     assert sample.given() is sample
-    with pytest.raises(InputError, match="In none of the 200 graphs of the sample does"):
+    with said.raises(InputError):
         sample.given("a -> b & b -> a")

@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from tests.naive.summaries import NAMES, ODD_NAMES, sample_of
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
 from dagpost._tools import memory
@@ -81,21 +82,21 @@ def test_the_long_form_lists_every_pair_once_and_leads_back(table: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    "rows",
     [
-        ([("A", "B", 0.5), ("A", "B", 0.5)], "must come once. Got 'A' -> 'B' more than once"),
-        ([("A", "A", 0.5)], "Got 'A' -> 'A' with itself"),
-        ([("A", "C", 0.5)], "There is no variable 'C'"),
-        ([("A", "B", 1.5)], "between 0 and 1. Got 1.5"),
+        [("A", "B", 0.5), ("A", "B", 0.5)],
+        [("A", "A", 0.5)],
+        [("A", "C", 0.5)],
+        [("A", "B", 1.5)],
     ],
 )
-def test_a_long_form_that_makes_no_sense_is_refused(rows: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_a_long_form_that_makes_no_sense_is_refused(rows: Any, said: Said) -> None:
+    with said.raises(InputError):
         matrix_of_long(pd.DataFrame(rows, columns=["from", "to", "probability"]), ["A", "B"])
 
 
-def test_a_long_form_needs_its_three_columns() -> None:
-    with pytest.raises(InputError, match="There is no 'probability'"):
+def test_a_long_form_needs_its_three_columns(said: Said) -> None:
+    with said.raises(InputError):
         matrix_of_long(pd.DataFrame({"from": ["A"], "to": ["B"]}), ["A", "B"])
 
 
@@ -109,9 +110,9 @@ def test_xarray_has_the_names_along_both_dimensions(edges: Any) -> None:
     np.testing.assert_array_equal(array.to_numpy(), edges.to_numpy())
 
 
-def test_without_xarray_it_is_said_how_to_get_it(edges: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_xarray_it_is_said_how_to_get_it(edges: Any, monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setitem(sys.modules, "xarray", None)
-    with pytest.raises(InputError, match="needs the package xarray, which is not installed: pip install xarray"):
+    with said.raises(InputError):
         to_xarray(edges)
 
 
@@ -162,24 +163,26 @@ def model() -> DagPosterior:
 
 
 @pytest.mark.parametrize("export", EXPORTS)
-def test_a_model_and_a_sample_are_exported_as_their_edges(export: Any, model: DagPosterior, tmp_path: Path) -> None:
+def test_a_model_and_a_sample_are_exported_as_their_edges(
+    export: Any, model: DagPosterior, tmp_path: Path, said: Said
+) -> None:
     sample = model.own_sample()
     exported = export(model, tmp_path / "x")
     assert exported == export(model.edge_probabilities_, tmp_path / "x")
     assert export(sample, tmp_path / "x") == export(sample.edge_frequencies(), tmp_path / "x") != exported
-    with pytest.raises(NotFittedError, match="has no data yet"):
+    with said.raises(NotFittedError):
         export(DagPosterior(prior="uniform", score="bdeu"), tmp_path / "x")
 
 
-def test_a_graph_of_a_table_has_the_edges_that_are_more_probable_than_not(model: DagPosterior) -> None:
+def test_a_graph_of_a_table_has_the_edges_that_are_more_probable_than_not(model: DagPosterior, said: Said) -> None:
     graph = to_networkx(model, 0.5)
     assert 0 < graph.number_of_edges() < to_networkx(model).number_of_edges()
     assert to_dot(model.edge_probabilities_) == to_dot(graph)
-    with pytest.raises(InputError, match="do not say which end is the parent"):
+    with said.raises(InputError):
         to_dot(nx.Graph())
-    with pytest.raises(InputError, match=r"Probabilities of edges come from .* Got list instead"):
+    with said.raises(InputError):
         to_dot([("A", "B")])
-    with pytest.raises(NotFittedError, match="has no data yet"):
+    with said.raises(NotFittedError):
         to_dot(DagPosterior(prior="uniform", score="bdeu"))
 
 
@@ -222,8 +225,10 @@ def test_only_what_has_a_direction_is_exported_with_one(
 
 
 @pytest.mark.parametrize("name", ["a\x00b", "\x1b[31m", "\ufffe"])
-def test_names_that_xml_cannot_hold_are_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="has a character that XML cannot hold"):
+def test_names_that_xml_cannot_hold_are_refused_before_anything_is_written(
+    tmp_path: Path, name: str, said: Said
+) -> None:
+    with said.raises(InputError):
         write_graphml(nx.DiGraph([(name, "B")]), tmp_path / "graph.graphml")
     assert list(tmp_path.iterdir()) == []
 
@@ -300,33 +305,33 @@ def test_json_is_read_back_to_the_last_digit(folder: Any, table: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        (lambda content: content.pop("dagpost"), "does not hold edges written by dagpost"),
-        (lambda content: content.update(dagpost="model"), "does not hold edges"),
-        (lambda content: content.update(format=99), r"has format 99, .* which reads format 1"),
-        (lambda content: content.pop("axes"), "damaged or was changed by hand"),
-        (lambda content: content.pop("edges"), "damaged or was changed by hand"),
-        (lambda content: content.update(names=["A", "A"]), "list of different texts"),
-        (lambda content: content.update(names="AB"), "list of different texts"),
-        (lambda content: content.update(names=[1, 2]), "list of different texts"),
-        (lambda content: content.update(axes=["x"]), "damaged or was changed by hand"),
-        (lambda content: content.update(edges=[3]), "damaged or was changed by hand"),
-        (lambda content: content["edges"][0].update(probability="0.5"), "a probability must be a number, not '0.5'"),
-        (lambda content: content["edges"][0].update(probability=True), "a probability must be a number, not True"),
-        (lambda content: content["edges"][0].update(probability=math.nan), "between 0 and 1. Got nan"),
-        (lambda content: content["edges"][0].update(probability=10**400), "damaged or was changed by hand"),
-        (lambda content: content["edges"][0].update({"from": ["A"]}), "by its name, as text. Got .'A'."),
-        (lambda content: content["edges"].append(dict(content["edges"][0])), "more than once"),
+        lambda content: content.pop("dagpost"),
+        lambda content: content.update(dagpost="model"),
+        lambda content: content.update(format=99),
+        lambda content: content.pop("axes"),
+        lambda content: content.pop("edges"),
+        lambda content: content.update(names=["A", "A"]),
+        lambda content: content.update(names="AB"),
+        lambda content: content.update(names=[1, 2]),
+        lambda content: content.update(axes=["x"]),
+        lambda content: content.update(edges=[3]),
+        lambda content: content["edges"][0].update(probability="0.5"),
+        lambda content: content["edges"][0].update(probability=True),
+        lambda content: content["edges"][0].update(probability=math.nan),
+        lambda content: content["edges"][0].update(probability=10**400),
+        lambda content: content["edges"][0].update({"from": ["A"]}),
+        lambda content: content["edges"].append(dict(content["edges"][0])),
     ],
 )
-def test_a_json_file_that_was_changed_is_refused(tmp_path: Path, change: Any, message: str) -> None:
+def test_a_json_file_that_was_changed_is_refused(tmp_path: Path, change: Any, said: Said) -> None:
     path = tmp_path / "edges.json"
     write_json(pd.DataFrame([[0.0, 0.5], [0.25, 0.0]], index=["A", "B"], columns=["A", "B"]), path)
     content = json.loads(path.read_text())
     change(content)
     path.write_text(json.dumps(content))
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         read_json(path)
 
 
@@ -338,8 +343,8 @@ def test_what_is_no_json_file_of_ours_is_refused(tmp_path: Path, content: Any) -
         read_json(path)
 
 
-def test_a_file_that_is_not_there_is_an_error_that_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="There is no file"):
+def test_a_file_that_is_not_there_is_an_error_that_says_so(tmp_path: Path, said: Said) -> None:
+    with said.raises(InputError):
         read_json(tmp_path / "nothing.json")
 
 
@@ -361,18 +366,18 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path: Path) -> No
     assert os.listdir(tmp_path) == ["graph.dot"]
 
 
-def test_a_full_disk_is_an_error_that_says_so(tmp_path: Path) -> None:
+def test_a_full_disk_is_an_error_that_says_so(tmp_path: Path, said: Said) -> None:
     def broken() -> None:
         with replacing(tmp_path / "graph.dot"):
             raise OSError(28, "No space left on device")
 
-    with pytest.raises(InputError, match=r"Cannot write .*: No space left on device\. Nothing was changed"):
+    with said.raises(InputError):
         broken()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_not_there_is_an_error_that_says_so(tmp_path: Path, edges: Any) -> None:
-    with pytest.raises(InputError, match=r"Cannot write .* Name a folder that exists and that you may write to"):
+def test_a_folder_that_is_not_there_is_an_error_that_says_so(tmp_path: Path, edges: Any, said: Said) -> None:
+    with said.raises(InputError):
         write_json(edges, tmp_path / "nowhere" / "edges.json")
 
 
@@ -426,33 +431,31 @@ def test_chains_go_to_arviz_by_chain_and_draw() -> None:
     assert tree["posterior"].attrs["method"] == "order-mcmc"
 
 
-def test_independent_draws_are_told_that_they_need_no_diagnostics() -> None:
-    with pytest.raises(InputError, match="Independent draws need no R-hat"):
+def test_independent_draws_are_told_that_they_need_no_diagnostics(said: Said) -> None:
+    with said.raises(InputError):
         to_arviz(sample_of([[0, 1]]))
 
 
-def test_a_model_without_chains_has_none_for_arviz(model: DagPosterior) -> None:
-    with pytest.raises(InputError, match="Independent draws need no R-hat"):
+def test_a_model_without_chains_has_none_for_arviz(model: DagPosterior, said: Said) -> None:
+    with said.raises(InputError):
         to_arviz(model)
-    with pytest.raises(NotFittedError, match="has no data yet"):
+    with said.raises(NotFittedError):
         to_arviz(DagPosterior(prior="uniform", score="bdeu"))
 
 
-def test_a_part_of_a_chain_is_no_chain() -> None:
-    with pytest.raises(InputError, match="Give the whole sample of a chain"):
+def test_a_part_of_a_chain_is_no_chain(said: Said) -> None:
+    with said.raises(InputError):
         to_arviz(replace(chain_sample(), chains=None))
 
 
-def test_without_arviz_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_arviz_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setitem(sys.modules, "arviz_base", None)
-    with pytest.raises(
-        InputError, match="needs the package arviz-base, which is not installed: pip install arviz-base"
-    ):
+    with said.raises(InputError):
         to_arviz(chain_sample())
 
 
-def test_more_edges_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_edges_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     pytest.importorskip("arviz_base")
     monkeypatch.setattr(memory, "available_bytes", lambda: 100)
-    with pytest.raises(ResourceError, match="Every edge of 11 graphs needs 132 bytes"):
+    with said.raises(ResourceError):
         to_arviz(chain_sample())

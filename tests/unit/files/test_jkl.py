@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import summaries as naive_summaries
 from tests.naive.summaries import NAMES, ODD_NAMES
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
 from dagpost._tools import memory
@@ -113,37 +114,37 @@ def test_a_floor_leaves_out_what_is_far_below_the_best(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("floor", [-1.0, math.nan, True, "10"])
-def test_a_floor_is_not_negative(tmp_path: Path, floor: Any) -> None:
-    with pytest.raises(InputError, match="'floor' must be a float of at least 0, or None"):
+def test_a_floor_is_not_negative(tmp_path: Path, floor: Any, said: Said) -> None:
+    with said.raises(InputError):
         write_jkl(LocalScores(("A",), 0, np.zeros((1, 1))), tmp_path / "scores.jkl", floor=floor)
 
 
 @pytest.mark.parametrize(
-    ("names", "values", "max_parents", "message"),
+    ("names", "values", "max_parents"),
     [
-        (["A", "B"], np.zeros((2, 3)), 1, r"'values' .* of shape \(2, 2\)\. Got .* of shape \(2, 3\)"),
-        (["A", "B"], np.array([[0.0, math.nan], [0.0, 0.0]]), 1, "A log weight of 'A' is nan"),
-        (["A", "B"], np.array([[0.0, 0.0], [math.inf, 0.0]]), 1, "A log weight of 'B' is inf"),
-        (["A", "B"], np.array([[0.0, 0.0], [-math.inf, -math.inf]]), 1, "No parent set of 'B' is allowed"),
-        (["A", "A"], np.zeros((2, 2)), 1, "'A' comes more than once"),
-        ([], np.zeros((0, 1)), 1, "1 to 64 variables. Got 0"),
-        ([str(i) for i in range(65)], np.zeros((65, 1)), 0, "1 to 64 variables. Got 65"),
-        (["A"], np.zeros((1, 1)), 13, r"'max_parents' parameter of LocalScores must be an int in \[0, 12\]"),
+        (["A", "B"], np.zeros((2, 3)), 1),
+        (["A", "B"], np.array([[0.0, math.nan], [0.0, 0.0]]), 1),
+        (["A", "B"], np.array([[0.0, 0.0], [math.inf, 0.0]]), 1),
+        (["A", "B"], np.array([[0.0, 0.0], [-math.inf, -math.inf]]), 1),
+        (["A", "A"], np.zeros((2, 2)), 1),
+        ([], np.zeros((0, 1)), 1),
+        ([str(i) for i in range(65)], np.zeros((65, 1)), 0),
+        (["A"], np.zeros((1, 1)), 13),
     ],
 )
 def test_what_cannot_be_written_is_refused(
-    tmp_path: Path, names: Any, values: Any, max_parents: Any, message: str
+    tmp_path: Path, names: Any, values: Any, max_parents: Any, said: Said
 ) -> None:
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         write_jkl(LocalScores(tuple(names), max_parents, values), tmp_path / "scores.jkl")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_are_not_scores_or_not_a_path_is_refused(tmp_path: Path) -> None:
+def test_what_are_not_scores_or_not_a_path_is_refused(tmp_path: Path, said: Said) -> None:
     scores = local_scores(datasets.load("coronary"), "bdeu", 1)
-    with pytest.raises(InputError, match=r"'scores' must be LocalScores, as local_scores .* Got 'ndarray' instead"):
+    with said.raises(InputError):
         write_jkl(scores.values, tmp_path / "scores.jkl")
-    with pytest.raises(InputError, match="'path' must be the name of a file"):
+    with said.raises(InputError):
         write_jkl(scores, None)
 
 
@@ -198,49 +199,43 @@ MANY = " ".join(f"V{i}" for i in range(1, 14))
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        ("", "is empty"),
-        ("\n# nothing\n", "is empty"),
-        (changed(1, "three"), "line 1: the number of variables must be a whole number of at least 1, not 'three'"),
-        (changed(1, "0"), "line 1: the number of variables must be .* not '0'"),
-        (changed(1, "65"), "line 1: there are 65 variables, and at most 64 are allowed"),
-        (changed(1, "4"), "line 9: the file ends after 3 of 4 variables"),
-        (changed(1, "2"), "line 7: nothing should follow after the 2 variables, but there is 'C 2'"),
-        (changed(2, "A"), "line 2: this line should be a variable and its number of parent sets, not 'A'"),
-        (changed(2, "A 1"), "line 4: this line should be a variable and its number of parent sets"),
-        (
-            changed(2, "A 3"),
-            "line 5: among the parent sets of 'A', 'B' is not a score.* the number of sets must be right",
-        ),
-        (changed(2, "A -1"), "line 2: the number of parent sets of 'A' must be"),
-        (changed(2, "A 0"), "line 2: the number of parent sets of 'A' must be a whole number of at least 1"),
-        (changed(7, "C 3"), "line 9: 'C' should have 3 parent sets, and the file ends after 2"),
-        (without(9), "line 8: 'C' should have 2 parent sets, and the file ends after 1"),
-        (changed(5, "A 1"), "line 5: the variable 'A' comes a second time"),
-        (changed(3, "x 0"), "line 3: among the parent sets of 'A', 'x' is not a score"),
-        (changed(3, "nan 0"), "line 3: .* 'nan' is not a score"),
-        (changed(3, "-inf 0"), "line 3: .* '-inf' is not a score"),
-        (changed(3, "1e999 0"), "line 3: .* '1e999' is not a score"),
-        (changed(3, "-1_5 0"), "line 3: .* '-1_5' is not a score"),
-        (changed(3, "-1.5"), "line 3: .* the number of parents is missing"),
-        (changed(3, "-1.5 x"), "line 3: the number of parents, .* must be a whole number of at least 0, not 'x'"),
-        (changed(3, "-1.5 1"), "line 3: .* 1 parents should follow, and 0 do"),
-        (changed(4, "-1.5 1 B C"), "line 4: .* 1 parents should follow, and 2 do"),
-        (changed(4, "-1.5 2 B D"), "line 4: .* 'D' is not a variable of this file"),
-        (changed(4, "-1.5 1 A"), "line 4: .* 'A' is its own parent"),
-        (changed(4, "-1.5 2 B B"), "line 4: .* a parent comes twice"),
-        (changed(4, "-9 0"), "line 4: this parent set of 'A' comes a second time"),
-        (changed(9, "-4 1 A"), "line 9: this parent set of 'C' comes a second time"),
-        (
-            "14\nV0 1\n-1 13 " + MANY + "".join(f"\nV{i} 1\n0 0" for i in range(1, 14)),
-            "line 3: .* one has 13 members, and at most 12 are allowed",
-        ),
-        (b"1\n\xff 1\n0 0\n", "is not a text file in UTF-8"),
+        "",
+        "\n# nothing\n",
+        changed(1, "three"),
+        changed(1, "0"),
+        changed(1, "65"),
+        changed(1, "4"),
+        changed(1, "2"),
+        changed(2, "A"),
+        changed(2, "A 1"),
+        changed(2, "A 3"),
+        changed(2, "A -1"),
+        changed(2, "A 0"),
+        changed(7, "C 3"),
+        without(9),
+        changed(5, "A 1"),
+        changed(3, "x 0"),
+        changed(3, "nan 0"),
+        changed(3, "-inf 0"),
+        changed(3, "1e999 0"),
+        changed(3, "-1_5 0"),
+        changed(3, "-1.5"),
+        changed(3, "-1.5 x"),
+        changed(3, "-1.5 1"),
+        changed(4, "-1.5 1 B C"),
+        changed(4, "-1.5 2 B D"),
+        changed(4, "-1.5 1 A"),
+        changed(4, "-1.5 2 B B"),
+        changed(4, "-9 0"),
+        changed(9, "-4 1 A"),
+        "14\nV0 1\n-1 13 " + MANY + "".join(f"\nV{i} 1\n0 0" for i in range(1, 14)),
+        b"1\n\xff 1\n0 0\n",
     ],
 )
-def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, content: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, content: Any, said: Said) -> None:
+    with said.raises(InputError):
         read(tmp_path, content)
 
 
@@ -266,17 +261,17 @@ def test_what_is_not_a_file_is_refused(tmp_path: Path, name: str) -> None:
         read_jkl(tmp_path / name)
 
 
-def test_more_than_fits_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_fits_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     names = [f"V{i}" for i in range(64)]
     lines = ["64", "V0 1", f"-1 9 {' '.join(names[1:10])}", *(f"{name} 1\n0 0" for name in names[1:])]
     (tmp_path / "wide.jkl").write_text("\n".join(lines))
     monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
-    with pytest.raises(ResourceError, match=r"scores of 64 variables with up to 9 parents needs .* TB"):
+    with said.raises(ResourceError):
         read_jkl(tmp_path / "wide.jkl")
     monkeypatch.setattr(memory, "available_bytes", lambda: 100)
     with pytest.raises(ResourceError, match="Reading"):
         read_jkl(tmp_path / "wide.jkl")
-    with pytest.raises(ResourceError, match="Writing the parent sets of one variable"):
+    with said.raises(ResourceError):
         write_jkl(
             LocalScores(
                 (

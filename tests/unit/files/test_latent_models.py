@@ -11,6 +11,7 @@ import pytest
 from tests.tools.changed_files import cell, changed, entry, shorter, without
 from tests.tools.gapped import fitted_to, same_chains
 from tests.tools.latent import clinic, frame_of, latent_model, without_gaps
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample, InputError, to_arviz
 from dagpost.files import archive
@@ -106,25 +107,25 @@ def beyond_a_bound(about: dict[str, Any], arrays: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        (out_of_order, "cells that cannot be in these places"),
-        (beyond_a_bound, "cells that cannot be in these places"),
-        (shorter("sample_series_cells"), "cells of another table"),
-        (cell("sample_series_cells", np.inf), "cells has"),
-        (bounds_of_known_cells, "bounds4 of cells with a value"),
-        (bounds_of_levels, "bounds0 of a column without numbers"),
-        (entry(3, "latent"), "82 latent numbers where there are 3"),
-        (entry("x", "latent"), "latent is 'x'"),
-        (entry(None, "rows"), "no rows with gaps"),
-        (entry(["age"], "settings", "sinks"), "edges that its score rules out"),
-        (without("sample_series_cells"), "no completed cells"),
-        (entry(["exact-layers", "as asked"], "method"), "gaps that 'exact-layers' completes"),
-        (entry("bge", "settings", "score"), "not made of numbers"),
+        out_of_order,
+        beyond_a_bound,
+        shorter("sample_series_cells"),
+        cell("sample_series_cells", np.inf),
+        bounds_of_known_cells,
+        bounds_of_levels,
+        entry(3, "latent"),
+        entry("x", "latent"),
+        entry(None, "rows"),
+        entry(["age"], "settings", "sinks"),
+        without("sample_series_cells"),
+        entry(["exact-layers", "as asked"], "method"),
+        entry("bge", "settings", "score"),
     ],
 )
-def test_what_a_latent_model_must_not_hold_is_refused(change: Any, words: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=words):
+def test_what_a_latent_model_must_not_hold_is_refused(change: Any, tmp_path: Path, said: Said) -> None:
+    with said.raises(InputError):
         DagPosterior.load(changed(latent_model(), tmp_path, change))
 
 

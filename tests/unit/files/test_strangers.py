@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.tools.changed_files import write_members
+from tests.tools.wording import Said
 
 from dagpost import (
     BlockGibbs,
@@ -85,11 +86,11 @@ def test_a_flipped_bit_in_any_part_is_an_error_that_names_the_part(
     for part in parts(path):
         write()
         with_flipped_bit(path, part)
-        with pytest.raises(InputError, match=rf"x' was cut short or damaged: its part '{part}' cannot be used.*copy"):
+        with pytest.raises(InputError, match=part):
             load(path)
 
 
-def test_parts_that_changed_places_are_refused(model: DagPosterior, tmp_path: Path) -> None:
+def test_parts_that_changed_places_are_refused(model: DagPosterior, tmp_path: Path, said: Said) -> None:
     model.save(tmp_path / "x")
     with zipfile.ZipFile(tmp_path / "x") as file:
         content = {name: file.read(name) for name in file.namelist()}
@@ -97,23 +98,23 @@ def test_parts_that_changed_places_are_refused(model: DagPosterior, tmp_path: Pa
     with zipfile.ZipFile(tmp_path / "y", "w") as file:
         for name, own in content.items():
             file.writestr(name, own)
-    with pytest.raises(InputError, match=r"its part '(edges|paths)\.npy' cannot be used \(its checksum is wrong\)"):
+    with said.raises(InputError):
         DagPosterior.load(tmp_path / "y")
 
 
-def test_an_array_that_says_it_is_huge_takes_no_memory(model: DagPosterior, tmp_path: Path) -> None:
+def test_an_array_that_says_it_is_huge_takes_no_memory(model: DagPosterior, tmp_path: Path, said: Said) -> None:
     model.save(tmp_path / "x")
     about, arrays = archive.read_archive(tmp_path / "x", "model")
     head = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000000), }".ljust(117) + "\n"
     huge = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(72)
     write_members(tmp_path / "y", about, dict.fromkeys(arrays, huge))
-    with pytest.raises(InputError, match="its length is wrong"):
+    with said.raises(InputError):
         DagPosterior.load(tmp_path / "y")
 
 
 @pytest.mark.parametrize("listed", [False, True])
 def test_a_file_that_unpacks_to_more_than_it_is_long_is_refused_before_it_takes_memory(
-    listed: bool, model: DagPosterior, tmp_path: Path
+    listed: bool, model: DagPosterior, tmp_path: Path, said: Said
 ) -> None:
     """Parts that no rule asks for, each below any limit, made a gigabyte of a file of one megabyte."""
     model.save(tmp_path / "x")
@@ -129,14 +130,14 @@ def test_a_file_that_unpacks_to_more_than_it_is_long_is_refused_before_it_takes_
             file.writestr(name, own)
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match="packed in a way that dagpost does not use"):
+        with said.raises(InputError):
             DagPosterior.load(tmp_path / "z")
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()
 
 
-def test_parts_that_overlap_are_refused(model: DagPosterior, tmp_path: Path) -> None:
+def test_parts_that_overlap_are_refused(model: DagPosterior, tmp_path: Path, said: Said) -> None:
     """Parts in the same place of a file are more, together, than the file is long."""
     model.save(tmp_path / "x")
     content = (tmp_path / "x").read_bytes()
@@ -147,24 +148,24 @@ def test_parts_that_overlap_are_refused(model: DagPosterior, tmp_path: Path) -> 
     assert content[sizes] == part.file_size.to_bytes(4, "little") * 2
     claimed = len(content).to_bytes(4, "little") * 2
     (tmp_path / "x").write_bytes(content[: sizes.start] + claimed + content[sizes.stop :])
-    with pytest.raises(InputError, match="is too short for its parts"):
+    with said.raises(InputError):
         archive.kind_of(tmp_path / "x")
 
 
 @pytest.mark.parametrize("name", ["more.npy", "more.txt"])
-def test_a_part_that_is_not_listed_is_refused(name: str, model: DagPosterior, tmp_path: Path) -> None:
+def test_a_part_that_is_not_listed_is_refused(name: str, model: DagPosterior, tmp_path: Path, said: Said) -> None:
     model.save(tmp_path / "x")
     with zipfile.ZipFile(tmp_path / "x", "a") as file:
         file.writestr(name, b"x")
-    with pytest.raises(InputError, match="has parts that it does not list"):
+    with said.raises(InputError):
         DagPosterior.load(tmp_path / "x")
 
 
 @pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": 1e999}', "[" * 100_000, '{"a": ' + "9" * 5000 + "}"])
-def test_json_that_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
+def test_json_that_is_no_json_is_refused(text: str, tmp_path: Path, said: Said) -> None:
     with zipfile.ZipFile(tmp_path / "x", "w") as file:
         file.writestr("about.json", text)
-    with pytest.raises(InputError, match=r"its part 'about\.json' cannot be used"):
+    with said.raises(InputError):
         archive.kind_of(tmp_path / "x")
 
 
@@ -232,9 +233,9 @@ def entry(value: Any, *path: Any) -> Any:
     ],
 )
 def test_what_a_model_must_not_hold_is_refused_before_anything_is_computed(
-    change: Any, words: str, model: DagPosterior, tmp_path: Path
+    change: Any, words: str, model: DagPosterior, tmp_path: Path, said: Said
 ) -> None:
-    with pytest.raises(InputError, match=r"lacks parts of a model \(.*Fit the model again") as refused:
+    with said.raises(InputError) as refused:
         DagPosterior.load(changed(model, tmp_path, change))
     assert any(word in str(refused.value) for word in words.split("|"))
 
@@ -270,13 +271,15 @@ def test_chains_do_not_resume_from_where_no_chain_can_be(chain: tuple[DagPosteri
             other = arrays[name].copy()
             other.reshape(-1)[:1] = np.array([value]).astype(other.dtype)
             archive.write_archive(tmp_path / "y", "sample", about, {**arrays, name: other})
-            with pytest.raises(InputError, match=r"lacks parts of a sample|cannot resume from this sample"):
+            with pytest.raises(InputError, match=r"parts|resume"):
                 model.sample(330, resume=DagSample.load(tmp_path / "y"))
     assert len(model.sample(330, resume=DagSample.load(path))) == 330
 
 
 @pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
-def test_a_checkpoint_whose_chains_cannot_be_is_refused(chain: tuple[DagPosterior, Path], tmp_path: Path) -> None:
+def test_a_checkpoint_whose_chains_cannot_be_is_refused(
+    chain: tuple[DagPosterior, Path], tmp_path: Path, said: Said
+) -> None:
     model, _ = chain
     place = tmp_path / "work.partial"
     whole = model.sample(220, seed=3, checkpoint=Checkpoint(place, seconds=0))
@@ -290,7 +293,7 @@ def test_a_checkpoint_whose_chains_cannot_be_is_refused(chain: tuple[DagPosterio
     numbers[:8] = 255
     content["tasks"]["sample"]["stages"]["chains"]["running"] = folder.write_part([numbers])
     folder.write_manifest(content)
-    with pytest.raises(InputError, match="holds what no run writes"):
+    with said.raises(InputError):
         model.sample(220, seed=3, checkpoint=Checkpoint(place, seconds=1e9))
 
 
@@ -304,7 +307,9 @@ def test_a_checkpoint_whose_chains_cannot_be_is_refused(chain: tuple[DagPosterio
     ids=["layers", "bootstrap", "kbest"],
 )
 @pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
-def test_a_checkpoint_whose_graphs_cannot_be_is_refused(method: Any, task: str, stage: str, tmp_path: Path) -> None:
+def test_a_checkpoint_whose_graphs_cannot_be_is_refused(
+    method: Any, task: str, stage: str, tmp_path: Path, said: Said
+) -> None:
     place = tmp_path / "work.partial"
 
     def run(seconds: float) -> DagSample:
@@ -324,7 +329,7 @@ def test_a_checkpoint_whose_graphs_cannot_be_is_refused(method: Any, task: str, 
     masks[:8] = 255
     part.update(folder.write_part([masks]))
     folder.write_manifest(content)
-    with pytest.raises(InputError, match="holds what no run writes"):
+    with said.raises(InputError):
         run(1e9)
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from tests.naive import features as naive_features
 from tests.naive.summaries import NAMES, sample_of
+from tests.tools.wording import Said
 
 from dagpost.errors import InputError
 from dagpost.files.strengths import matrix_of_strengths, strength_table
@@ -75,27 +76,27 @@ def test_a_table_that_r_wrote_is_read_with_its_row_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        ({"strength": [0.5, 0.25]}, "same both ways. Got 0.5 for 'A' -> 'B' and 0.25 for 'B' -> 'A'"),
-        ({"strength": [0.5, 1.5]}, "'strength' must hold numbers from 0 to 1. Got 1.5 in row 2"),
-        ({"direction": ["much", 0.5]}, "'direction' must hold numbers from 0 to 1. Got 'much' in row 1"),
-        ({"direction": [float("nan"), 0.5]}, "Got nan in row 1"),
-        ({"from": ["A", float("nan")]}, "names of variables, as text. Got nan. Read the table with pandas"),
-        ({"from": ["A", "A"], "to": ["B", "B"]}, "more than once"),
+        {"strength": [0.5, 0.25]},
+        {"strength": [0.5, 1.5]},
+        {"direction": ["much", 0.5]},
+        {"direction": [float("nan"), 0.5]},
+        {"from": ["A", float("nan")]},
+        {"from": ["A", "A"], "to": ["B", "B"]},
     ],
 )
-def test_a_table_that_makes_no_sense_is_refused(changes: Any, message: str) -> None:
+def test_a_table_that_makes_no_sense_is_refused(changes: Any, said: Said) -> None:
     table = pd.DataFrame({"from": ["A", "B"], "to": ["B", "A"], "strength": 0.5, "direction": [0.25, 0.75]})
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         matrix_of_strengths(table.assign(**changes))
 
 
-def test_a_table_of_arc_strength_has_no_directions_and_says_so() -> None:
+def test_a_table_of_arc_strength_has_no_directions_and_says_so(said: Said) -> None:
     table = pd.DataFrame({"from": ["A"], "to": ["B"], "strength": [0.5]})
-    with pytest.raises(InputError, match=r"no 'direction'. Only boot.strength and custom.strength"):
+    with said.raises(InputError):
         matrix_of_strengths(table)
-    with pytest.raises(InputError, match="There is no variable 'B'"):
+    with said.raises(InputError):
         matrix_of_strengths(table.assign(direction=1.0), ["A", "C"])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.tools.wording import Said
 
 from dagpost.data.table import Table
 from dagpost.files.data_schema import check_rows
@@ -56,15 +57,15 @@ def _of_levels(arrays: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "complaint"),
+    "change",
     [
-        (_with((0, 1), 3.0), "cells with a value"),
-        (_with((1, 0), 3.0), "lower limit above"),
-        (_of_levels, "a column without numbers"),
+        _with((0, 1), 3.0),
+        _with((1, 0), 3.0),
+        _of_levels,
     ],
 )
-def test_bounds_that_cannot_be_are_refused(change: Any, complaint: str) -> None:
+def test_bounds_that_cannot_be_are_refused(change: Any, said: Said) -> None:
     about, arrays = rows_of(censored_table())
     change(arrays)
-    with pytest.raises(ValueError, match=complaint):
+    with said.raises(ValueError):
         check_rows(about, arrays)

@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample, datasets
 from dagpost.errors import InputError
@@ -156,11 +157,11 @@ def test_a_file_that_is_not_right_is_refused_with_its_line(
         read_trajectory(path)
 
 
-def test_a_run_out_of_time_and_a_missing_file_are_told_apart(tmp_path: Path) -> None:
+def test_a_run_out_of_time_and_a_missing_file_are_told_apart(tmp_path: Path, said: Said) -> None:
     (tmp_path / "empty.csv").touch()
-    with pytest.raises(InputError, match="ran out of time"):
+    with said.raises(InputError):
         read_trajectory(tmp_path / "empty.csv")
-    with pytest.raises(InputError, match="there is no such file"):
+    with said.raises(InputError):
         read_trajectory(tmp_path / "none.csv")
     (tmp_path / "cut.csv").write_text(GOOD[:60])
     with pytest.raises(InputError, match="line"):
@@ -168,10 +169,10 @@ def test_a_run_out_of_time_and_a_missing_file_are_told_apart(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["a;b", "a->b", "a,b", 'a"', "a\nb", ""])
-def test_names_that_would_be_read_as_something_else_are_refused(tmp_path: Path, name: str) -> None:
+def test_names_that_would_be_read_as_something_else_are_refused(tmp_path: Path, name: str, said: Said) -> None:
     sample = sample_of((name, "c"), np.zeros((1, 2), dtype=np.uint8), [1.0])
-    with pytest.raises(InputError, match="Rename the column"):
+    with said.raises(InputError):
         write_trajectory(sample, tmp_path / "graphs.csv")
-    with pytest.raises(InputError, match="at least 2 columns"):
+    with said.raises(InputError):
         write_trajectory(sample_of(("a",), np.zeros((1, 1), dtype=np.uint8), [1.0]), tmp_path / "graphs.csv")
     assert list(tmp_path.iterdir()) == []

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.naive import features as naive_features
 from tests.naive.summaries import ODD_NAMES, sample_of
+from tests.tools.wording import Said
 
 from dagpost.errors import InputError
 from dagpost.files.weighted_graphs import read_graphs, write_graphs
@@ -96,47 +97,44 @@ def test_what_spreadsheets_and_data_frames_write_and_weights_of_any_size_are_rea
 
 @pytest.mark.parametrize("name", ["A;B", "A->B", " A", ""])
 def test_a_name_that_a_list_of_edges_cannot_hold_is_refused_before_anything_is_written(
-    tmp_path: Path, name: str
+    tmp_path: Path, name: str, said: Said
 ) -> None:
     path = tmp_path / "graphs.csv"
-    with pytest.raises(InputError, match=r"cannot stand in a list of edges.*write a \.jsonl file"):
+    with said.raises(InputError):
         write_graphs(drawn(2, names=(name, "C")), path)
     assert not path.exists()
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("weight\n1\n", r"line 1: there is no column 'edges'. Got \['weight'\]"),
-        ("", "the file is empty"),
-        ("edges,weights\nA->B,1\n", "line 1: A table of graphs has no column 'weights'"),
-        ("edges\nA->B\n\nB->A\n", "line 3: is empty, and 'edges' is the only column"),
-        ("edges,probability\nA->B,1.5\n", "line 2: 'probability' must be a number from 0 to 1. Got '1.5'"),
-        ("edges\n", "holds no graph"),
-        (
-            "edges,weight\nA->B,1\nA-B,1\n",
-            "line 3: an edge is a pair .*, written 'A->B'. Got 'A-B' instead. An edge without a direction",
-        ),
-        ("edges,weight\nA->B,-1\n", "line 2: 'weight' must be a number of at least 0. Got '-1'"),
-        ("edges,weight\nA->B,nan\n", "line 2: 'weight' must be a number"),
-        ("edges,weight\nA->B\n", "line 2: has 1 cell, and the first line 2"),
-        ("edges\nA->B;B->A\n", "line 2: This graph has a directed cycle"),
-        ('edges\n"A->B\n', "line 2: is not readable as CSV"),
-        ("edges,weight\nA->B,0\n", "All weights in .* are 0"),
-        ('edges\n""\n', "No graph in .* has an edge: give the names"),
+        "weight\n1\n",
+        "",
+        "edges,weights\nA->B,1\n",
+        "edges\nA->B\n\nB->A\n",
+        "edges,probability\nA->B,1.5\n",
+        "edges\n",
+        "edges,weight\nA->B,1\nA-B,1\n",
+        "edges,weight\nA->B,-1\n",
+        "edges,weight\nA->B,nan\n",
+        "edges,weight\nA->B\n",
+        "edges\nA->B;B->A\n",
+        'edges\n"A->B\n',
+        "edges,weight\nA->B,0\n",
+        'edges\n""\n',
     ],
 )
-def test_a_csv_file_that_makes_no_sense_is_refused_by_line(tmp_path: Path, text: str, message: str) -> None:
+def test_a_csv_file_that_makes_no_sense_is_refused_by_line(tmp_path: Path, text: str, said: Said) -> None:
     path = tmp_path / "graphs.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         read_graphs(path)
 
 
-def test_an_edge_between_strangers_is_refused(tmp_path: Path) -> None:
+def test_an_edge_between_strangers_is_refused(tmp_path: Path, said: Said) -> None:
     path = tmp_path / "graphs.csv"
     path.write_text("edges\nA->B\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 2: There is no variable 'B'"):
+    with said.raises(InputError):
         read_graphs(path, ["A", "C"])
 
 
@@ -145,42 +143,42 @@ GRAPH: dict[str, Any] = {"weight": 1.0, "probability": 0.5, "log_joint": None, "
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
+    "lines",
     [
-        ([GRAPH], "does not hold graphs written by dagpost"),
-        ([{**ABOUT, "names": ["A", "A"]}, GRAPH], "does not hold graphs"),
-        ([{**ABOUT, "format": 2}, GRAPH], "has format 2"),
-        ([ABOUT], "holds no graph"),
-        ([ABOUT, {**GRAPH, "edges": "A->B"}], "line 2: 'edges' must be a list of pairs"),
-        ([ABOUT, {**GRAPH, "edges": [["A", 1]]}], "line 2: A variable must be given by its name"),
-        ([ABOUT, {**GRAPH, "weight": "much"}], "line 2: 'weight' must be a number"),
-        ([ABOUT, GRAPH, 5], "line 3: an object is needed. Got 5"),
+        [GRAPH],
+        [{**ABOUT, "names": ["A", "A"]}, GRAPH],
+        [{**ABOUT, "format": 2}, GRAPH],
+        [ABOUT],
+        [ABOUT, {**GRAPH, "edges": "A->B"}],
+        [ABOUT, {**GRAPH, "edges": [["A", 1]]}],
+        [ABOUT, {**GRAPH, "weight": "much"}],
+        [ABOUT, GRAPH, 5],
     ],
 )
-def test_damaged_json_lines_are_refused(tmp_path: Path, lines: list[Any], message: str) -> None:
+def test_damaged_json_lines_are_refused(tmp_path: Path, lines: list[Any], said: Said) -> None:
     path = tmp_path / "graphs.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         read_graphs(path)
 
 
-def test_json_lines_that_were_cut_short_are_refused(tmp_path: Path) -> None:
+def test_json_lines_that_were_cut_short_are_refused(tmp_path: Path, said: Said) -> None:
     path = tmp_path / "graphs.jsonl"
     write_graphs(drawn(), path)
     path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
-    with pytest.raises(InputError, match="not JSON, or it was cut short"):
+    with said.raises(InputError):
         read_graphs(path)
 
 
-def test_names_other_than_those_of_the_file_are_refused(tmp_path: Path) -> None:
+def test_names_other_than_those_of_the_file_are_refused(tmp_path: Path, said: Said) -> None:
     write_graphs(drawn(2), tmp_path / "graphs.jsonl")
-    with pytest.raises(InputError, match=r"is about the variables \['A', 'B'\], not \['A', 'C'\]"):
+    with said.raises(InputError):
         read_graphs(tmp_path / "graphs.jsonl", ["A", "C"])
 
 
 @pytest.mark.parametrize("path", ["graphs.txt", "graphs"])
-def test_the_ending_says_which_format(path: str) -> None:
-    with pytest.raises(InputError, match=r"kept in \.csv or \.jsonl files"):
+def test_the_ending_says_which_format(path: str, said: Said) -> None:
+    with said.raises(InputError):
         write_graphs(drawn(2), path)
-    with pytest.raises(InputError, match=r"kept in \.csv or \.jsonl files"):
+    with said.raises(InputError):
         read_graphs(path)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.tools.wording import Said
 
 from dagpost.files.parent_columns import kept_parents, parents_to_keep
 from dagpost.files.schema import check_sample
@@ -85,10 +86,12 @@ def test_forged_parents_are_refused(
         check_sample(about, arrays)
 
 
-def test_a_cycle_is_refused(about: dict[str, Any], arrays: dict[str, NDArray[Any]], parents: NDArray[Any]) -> None:
+def test_a_cycle_is_refused(
+    about: dict[str, Any], arrays: dict[str, NDArray[Any]], parents: NDArray[Any], said: Said
+) -> None:
     cyclic = parents.copy()
     cyclic[7, 0, 2], cyclic[7, 149, 0] = 1 << 21, 1
-    with pytest.raises(ValueError, match="cycle in graph 7"):
+    with said.raises(ValueError):
         check_sample(about, {**arrays, **parents_to_keep(cyclic)})
 
 

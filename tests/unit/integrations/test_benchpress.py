@@ -16,6 +16,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import BDeu, BGe, DagPosterior
 from dagpost.errors import InputError
@@ -142,7 +143,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
 
 
-def test_constraints_are_those_of_the_file(tmp_path: Path) -> None:
+def test_constraints_are_those_of_the_file(tmp_path: Path, said: Said) -> None:
     rules = {
         "tiers": [["w"], ["x", "elsewhere"], ["y", "z"]],
         "tier_settings": {"forbid_within_tiers": True, "can_only_cause_next_tier": True},
@@ -152,7 +153,7 @@ def test_constraints_are_those_of_the_file(tmp_path: Path) -> None:
     called(Job(tmp_path, continuous(), rules, score="bge"))
     found = {edge for _, graph in replayed(tmp_path / "graphs.csv", list("wxyz")) for edge in graph.edges}
     assert found == {("w", "x"), ("x", "z")}
-    with pytest.raises(InputError, match="'source_nodes' is not known here"):
+    with said.raises(InputError):
         called(Job(tmp_path, continuous(), {"source_nodes": ["w"]}, score="bge"))
 
 
@@ -176,20 +177,20 @@ def test_a_gap_is_a_value_that_is_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    "changes",
     [
-        ({"score": "aic"}, "'score' must be one of bdeu, bge. Got 'aic'"),
-        ({"equivalent_sample_size": None}, "'equivalent_sample_size' must be a number with the score bdeu. Got null"),
-        ({"mean_weight": 1}, "'mean_weight' must be null with the score bdeu"),
-        ({"samples": "many"}, "'samples' must be a whole number of at least 1. Got 'many'"),
-        ({"samples": 0}, "'samples' must be a whole number of at least 1"),
-        ({"timeout": 0}, "'timeout' must be a number above 0"),
-        ({"prior": "edge"}, "'edge_probability' must be a number with the prior edge"),
-        ({"method": "exact-layer"}, "exact-layers"),
+        {"score": "aic"},
+        {"equivalent_sample_size": None},
+        {"mean_weight": 1},
+        {"samples": "many"},
+        {"samples": 0},
+        {"timeout": 0},
+        {"prior": "edge"},
+        {"method": "exact-layer"},
     ],
 )
-def test_a_wrong_field_is_named(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_a_wrong_field_is_named(tmp_path: Path, changes: dict[str, Any], said: Said) -> None:
+    with said.raises(InputError):
         called(Job(tmp_path, LEVELS, **changes))
     assert not (tmp_path / "graphs.csv").exists()
 
@@ -197,26 +198,26 @@ def test_a_wrong_field_is_named(tmp_path: Path, changes: dict[str, Any], words: 
 @pytest.mark.parametrize(
     "field", [name for name in examples()[0] if name not in (*FOR_THE_ESTIMATE, "threads", "edgeConstraints")]
 )
-def test_a_missing_field_is_named(tmp_path: Path, field: str) -> None:
+def test_a_missing_field_is_named(tmp_path: Path, field: str, said: Said) -> None:
     job = Job(tmp_path, LEVELS)
     del job.wildcards[field]
-    with pytest.raises(InputError, match=f"The field '{field}' is missing"):
+    with said.raises(InputError):
         called(job)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new"),
     [
-        ("2,3,2", "2,x,2", "line 2, column 'b'"),
-        ("1,2,0", "1,3,0", "line 3, column 'b': 3 is not one of the levels 0 to 2"),
-        ("1,2,0", "1,2", "line 3: there are 2 values for 3 columns"),
-        ("1,2,0", "1,two,0", "line 3, column 'b': 'two' is not a number"),
-        ("a,b,c", "a,a,b", "must follow all others"),
-        (LEVELS[12:], "", "has no rows below the numbers of levels"),
+        ("2,3,2", "2,x,2"),
+        ("1,2,0", "1,3,0"),
+        ("1,2,0", "1,2"),
+        ("1,2,0", "1,two,0"),
+        ("a,b,c", "a,a,b"),
+        (LEVELS[12:], ""),
     ],
 )
-def test_wrong_data_is_refused_with_its_line(tmp_path: Path, old: str, new: str, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_wrong_data_is_refused_with_its_line(tmp_path: Path, old: str, new: str, said: Said) -> None:
+    with said.raises(InputError):
         called(Job(tmp_path, LEVELS.replace(old, new, 1)))
 
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pytest
 from tests.tools.chain_checks import random_tables
+from tests.tools.wording import Said
 
 from dagpost._tools.progress import NO_PROGRESS, Reporter, reporter_for
 from dagpost.engines import Engine, ThreadEngine
@@ -216,19 +217,18 @@ def test_a_chain_without_edge_probabilities_has_none() -> None:
 
 
 @pytest.mark.parametrize("count", [-1, 0, 1])
-def test_fewer_graphs_than_chains_are_refused(count: int) -> None:
-    with pytest.raises(InputError, match="Ask for 2 or more"):
+def test_fewer_graphs_than_chains_are_refused(count: int, said: Said) -> None:
+    with said.raises(InputError):
         run(Counting(), None, count)
 
 
 @pytest.mark.parametrize("value", [0, -3, 2.0, True, "4", None])
 @pytest.mark.parametrize("name", ["chains", "thinning", "burn_in"])
-def test_settings_that_are_no_whole_numbers_or_too_small_are_refused(name: str, value: Any) -> None:
+def test_settings_that_are_no_whole_numbers_or_too_small_are_refused(name: str, value: Any, said: Said) -> None:
     if name == "burn_in" and value == 0:
         assert OrderMCMC(burn_in=value).burn_in == 0
         return
-    allowed = {"chains": r"in \[1, 1000\]", "thinning": "of at least 1", "burn_in": "of at least 0"}[name]
-    with pytest.raises(InputError, match=f"'{name}' parameter of OrderMCMC must be an int {allowed}. Got"):
+    with said.raises(InputError):
         OrderMCMC(**{name: value})
 
 

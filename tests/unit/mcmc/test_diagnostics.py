@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats  # type: ignore[attr-defined]
 from scipy.stats import binom
+from tests.tools.wording import ESTIMATES, Said
 
 from dagpost.mcmc.checks import BETTER, OTHER, SAME, WORSE, ChainChecks, ExactCompared, ProbeFound
 from dagpost.mcmc.diagnostics import (
@@ -149,13 +150,13 @@ def test_chains_that_disagree_are_not_trusted_and_the_worst_edge_is_named() -> N
     assert found.verdict.startswith("Do not trust it yet: 4 chains of 500 graphs disagree, most about a -> c (R-hat 1.")
 
 
-def test_chains_stuck_apart_are_not_trusted() -> None:
+def test_chains_stuck_apart_are_not_trusted(said: Said) -> None:
     series = np.zeros((2, 300))
     series[1] = 1.0
     found = diagnosis(series)
     assert not found.trusted
     assert found.largest_r_hat == math.inf
-    assert "a -> c (R-hat inf" in found.verdict
+    said(found.verdict, ESTIMATES)
 
 
 def test_chains_that_agree_but_hardly_move_are_not_trusted() -> None:
@@ -170,12 +171,10 @@ def test_chains_that_agree_but_hardly_move_are_not_trusted() -> None:
     )
 
 
-def test_one_chain_alone_is_not_trusted() -> None:
+def test_one_chain_alone_is_not_trusted(said: Said) -> None:
     found = diagnosis(persistent(1, 1000, 0.5, 0.0, 7))
     assert not found.trusted
-    assert found.verdict == (
-        "Do not trust it yet: one chain alone cannot show whether it has found everything. Run at least two."
-    )
+    said(found.verdict, ESTIMATES)
 
 
 def test_chains_without_uncertain_edges_are_trusted() -> None:
@@ -221,13 +220,13 @@ def test_one_chain_of_forty_that_went_astray_is_seen() -> None:
     assert "disagree, most about" in found.verdict
 
 
-def test_too_few_independent_graphs_are_not_trusted_without_exact_edges() -> None:
+def test_too_few_independent_graphs_are_not_trusted_without_exact_edges(said: Said) -> None:
     series = persistent(4, 60, 0.5, 0.0, 11)
     found = diagnosis(series)
     assert found.agreed
     assert 100 < found.smallest_effective < 400
     assert not found.trusted
-    assert "leaves a share of one half uncertain by ±0.0" in found.verdict
+    said(found.verdict, ESTIMATES)
     compared = replace(probed(), exact=ExactCompared(0.03, (0, 2)))
     assert diagnosis(series, compared).trusted
 
@@ -246,17 +245,17 @@ def test_what_a_probe_found_outweighs_agreement(outcome: str, words: str) -> Non
     assert words in found.verdict
 
 
-def test_a_probe_that_ended_among_less_probable_graphs_is_said_to() -> None:
+def test_a_probe_that_ended_among_less_probable_graphs_is_said_to(said: Said) -> None:
     found = diagnosis(persistent(4, 1000, 0.5, 0.5, 3), probed(WORSE, gain=-9.0))
     assert found.trusted
-    assert "2 more, from annealed starts, ended among less probable graphs. That is not proof." in found.verdict
+    said(found.verdict, ESTIMATES)
 
 
 @pytest.mark.parametrize(
     ("difference", "agree", "trusted"),
     [(0.013, True, True), (0.013, False, True), (0.04, True, True), (0.04, False, False), (0.7, True, False)],
 )
-def test_what_is_exact_decides(difference: float, agree: bool, trusted: bool) -> None:
+def test_what_is_exact_decides(difference: float, agree: bool, trusted: bool, said: Said) -> None:
     series = persistent(4, 1000, 0.5, 0.5, 3)
     if not agree:
         series[3] = 1.0
@@ -268,7 +267,7 @@ def test_what_is_exact_decides(difference: float, agree: bool, trusted: bool) ->
         assert f"Do not trust it: compared with the exact edge probabilities, c -> a is off by {difference:.2f}" in (
             found.verdict
         )
-        assert "Leave the choice of the method to dagpost" in found.verdict
+        said(found.verdict, ESTIMATES)
     assert ChainChecks.from_json(json.loads(json.dumps(found.summary()["checks"]))) == found.checks
 
 
@@ -410,12 +409,12 @@ def test_intervals_given_a_condition_cover_the_truth_too() -> None:
     assert covered >= binom.ppf(1e-6, runs, 0.85)
 
 
-def test_a_condition_that_never_occurs_says_nothing() -> None:
+def test_a_condition_that_never_occurs_says_nothing(said: Said) -> None:
     nothing = np.zeros(200, dtype=bool)
     estimate = chain_estimate(~nothing, nothing, (100, 100), 0.95, "structure", usual_share=0.1)
     assert math.isnan(estimate.value)
     assert (estimate.lower, estimate.upper) == (0.0, 1.0)
-    assert estimate.rule == "the condition never occurred"
+    said(estimate.rule)
     assert estimate.samples == 0
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import (
     BlockGibbs,
@@ -91,7 +92,9 @@ def test_a_chain_of_the_other_posterior_is_refused(method: Any, modularity: str,
 
 
 @pytest.mark.parametrize(("method", "modularity"), CHAINS, **IDS)
-def test_a_chain_gives_a_sample_that_says_what_it_is_worth(method: Any, modularity: str, table: Any) -> None:
+def test_a_chain_gives_a_sample_that_says_what_it_is_worth(
+    method: Any, modularity: str, table: Any, said: Said
+) -> None:
     model = fitted(table, method, modularity)
     assert model.fitted_.recall("results") is None, "nothing is drawn before somebody asks"
     sample = drawn(model, 501, seed=2)
@@ -107,7 +110,7 @@ def test_a_chain_gives_a_sample_that_says_what_it_is_worth(method: Any, modulari
     assert sample.effective_samples == sample.diagnostics().smallest_effective
     conditional = sample.probability("Smoking -> Pressure", given="Smoking ~> Pressure")
     assert conditional.value >= estimate.value * conditional.value
-    with pytest.raises(InputError, match="resemble each other"):
+    with said.raises(InputError):
         model.sample(precision=0.1)
 
 
@@ -165,18 +168,18 @@ def test_chains_go_on_from_a_file_as_if_never_broken_off(
         np.testing.assert_array_equal(getattr(resumed.chains, name), getattr(unbroken.chains, name))
 
 
-def test_what_cannot_be_gone_on_from_is_refused(table: Any) -> None:
+def test_what_cannot_be_gone_on_from_is_refused(table: Any, said: Said) -> None:
     model = fitted(table, CHAINS[2][0])
     sample = drawn(model, 400, seed=1)
-    with pytest.raises(InputError, match="same model and settings"):
+    with said.raises(InputError):
         model.sample(300, resume=sample)
-    with pytest.raises(InputError, match="same model and settings"):
+    with said.raises(InputError):
         fitted(table, PartitionMCMC(chains=2, thinning=3, burn_in=100)).sample(800, resume=sample)
     with pytest.raises(InputError, match="whole sample"):
         model.sample(800, resume=sample[:300])
     with pytest.raises(InputError, match="whole sample"):
         model.sample(800, resume=model.best(3))
-    with pytest.raises(InputError, match="seed that they began with"):
+    with said.raises(InputError):
         model.sample(800, resume=sample, seed=5)
     with pytest.raises(InputError, match="Only chains"):
         DagPosterior(prior="uniform", score="bdeu").fit(table).sample(800, resume=sample)
@@ -191,14 +194,14 @@ def test_a_part_of_a_chain_is_taken_for_one_chain(table: Any) -> None:
     assert part.probability("Smoking -> Pressure").rule == "effective draws"
 
 
-def test_independent_graphs_have_nothing_to_diagnose(table: Any) -> None:
-    with pytest.raises(InputError, match="do not come from chains"):
+def test_independent_graphs_have_nothing_to_diagnose(table: Any, said: Said) -> None:
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu").fit(table).sample(10, seed=1).diagnostics()
 
 
-def test_chains_that_disagree_warn_at_the_line_of_the_user(table: Any) -> None:
+def test_chains_that_disagree_warn_at_the_line_of_the_user(table: Any, said: Said) -> None:
     model = fitted(table, HybridMCMC(chains=2, thinning=1, burn_in=0))
-    with pytest.warns(DagpostWarning, match="Do not trust it") as caught:
+    with said.warns(DagpostWarning) as caught:
         model.sample(60, seed=1)
     assert caught[0].filename == __file__
 
@@ -224,7 +227,9 @@ def test_an_interrupt_ends_chains_with_what_they_have(table: Any) -> None:
 
 
 @pytest.mark.parametrize(("method", "target"), OTHERS, **IDS)
-def test_a_method_with_a_target_of_its_own_says_so(method: Any, target: str, table: Any, tmp_path: Path) -> None:
+def test_a_method_with_a_target_of_its_own_says_so(
+    method: Any, target: str, table: Any, tmp_path: Path, said: Said
+) -> None:
     model = fitted(table, method)
     assert model.target_ == target
     assert model.exact_ == (target != "bootstrap")
@@ -243,7 +248,7 @@ def test_a_method_with_a_target_of_its_own_says_so(method: Any, target: str, tab
     assert again.target_ == target
     assert again.sample(30, seed=1) == sample
     pd.testing.assert_frame_equal(again.edge_probabilities_, model.edge_probabilities_)
-    with pytest.raises(InputError, match="every graph counts once"):
+    with said.raises(InputError):
         sample.probability("Smoking -> Pressure", estimator="iw")
 
 
@@ -277,17 +282,17 @@ def test_a_wrong_order_is_refused_before_any_work(order: Any, problem: str, tabl
         fitted(table, GivenOrder(order))
 
 
-def test_more_replicates_than_there_are_cannot_be_asked_for(table: Any) -> None:
+def test_more_replicates_than_there_are_cannot_be_asked_for(table: Any, said: Said) -> None:
     model = fitted(table, Bootstrap(replicates=5))
     assert len(model.sample()) == 5
-    with pytest.raises(InputError, match=r"5 bootstrap replicates.*Bootstrap\(replicates=6\)"):
+    with said.raises(InputError):
         model.sample(6)
 
 
-def test_replicates_cannot_be_joined_with_themselves(table: Any) -> None:
+def test_replicates_cannot_be_joined_with_themselves(table: Any, said: Said) -> None:
     """Another seed draws no other replicates."""
     model = fitted(table, Bootstrap(replicates=20))
-    with pytest.raises(InputError, match="repeat the first"):
+    with said.raises(InputError):
         model.sample(20, seed=1) + model.sample(20, seed=2)
 
 
@@ -308,7 +313,7 @@ def test_a_sample_of_a_given_order_joins_one_from_a_file(table: Any, tmp_path: P
     assert len(DagSample.load(tmp_path / "sample") + model.sample(10, seed=2)) == 20
 
 
-def test_a_fit_that_is_broken_off_leaves_no_model(table: Any) -> None:
+def test_a_fit_that_is_broken_off_leaves_no_model(table: Any, said: Said) -> None:
     model = DagPosterior(prior="uniform", score="bdeu").fit(table)
 
     def interrupt(*_: Any) -> None:
@@ -318,7 +323,7 @@ def test_a_fit_that_is_broken_off_leaves_no_model(table: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
         model.fit(table)
     for ask in (model.own_sample, model.sample, model.best):
-        with pytest.raises(InputError, match="no data yet"):
+        with said.raises(InputError):
             ask()
     assert not [name for name in vars(model) if name.endswith("_")]
 
@@ -385,10 +390,10 @@ def test_a_method_with_tables_is_refused_where_they_cannot_fit(monkeypatch: pyte
         fitted(codes, "hybrid-mcmc", max_parents=2)
 
 
-def test_what_is_no_sample_and_no_scores_is_refused(table: Any) -> None:
+def test_what_is_no_sample_and_no_scores_is_refused(table: Any, said: Said) -> None:
     with pytest.raises(InputError, match="whole sample"):
         fitted(table, CHAINS[0][0], "order").sample(200, resume="file")
     with pytest.raises(InputError, match="read_jkl"):
         DagPosterior(prior="uniform", score="bdeu").fit_scores("scores.jkl")
-    with pytest.raises(InputError, match=r"must be an int in \[1, 1000\]"):
+    with said.raises(InputError):
         PartitionMCMC(chains=10**9)

@@ -194,7 +194,7 @@ def test_a_precision_is_guaranteed_by_independent_draws_of_a_posterior_alone(
     if method.guarantees_precision:
         assert model.sample(precision=0.2, seed=1).guarantee == (0.2, 0.95)
     else:
-        with pytest.raises(ValueError, match="no number of them guarantees a precision"):
+        with pytest.raises(ValueError, match="precision"):
             model.sample(precision=0.2)
 
 

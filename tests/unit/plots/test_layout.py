@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.row_costs import cost_of_nodes
+from tests.tools.wording import Said
 
 from dagpost.errors import InputError
 from dagpost.plots import placing, rows
@@ -192,9 +193,9 @@ def test_graphviz_puts_parents_above_children() -> None:
     assert len(heights) == 4
 
 
-def test_without_graphviz_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_graphviz_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
-    with pytest.raises(InputError, match=r"needs the program 'dot'.*use layout='layered'"):
+    with said.raises(InputError):
         placing.by_graphviz([], [(1.0, 1.0)])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
+from tests.tools.wording import Said
 
 from dagpost import plots
 from dagpost.plots.notebook import small_picture
@@ -38,21 +39,21 @@ def caption(ax: Axes) -> str:
     return " ".join(f"{written} {ax.get_title()}".split())
 
 
-def test_columns_that_are_joined_are_drawn_and_the_others_counted(table: pd.DataFrame) -> None:
+def test_columns_that_are_joined_are_drawn_and_the_others_counted(table: pd.DataFrame, said: Said) -> None:
     ax = plots.graph(table)
     assert boxes(ax) == {"g3", "g7", "g210", "g215"}
-    assert "216 of 220 columns have no edge of at least 0.1 and are not drawn." in caption(ax)
-    assert "2 pairs joined with a probability below 0.1" in caption(ax)
+    said(caption(ax))
+    said(caption(ax))
     assert boxes(plots.graph(table, threshold=0.75)) == {"g3", "g210", "g215"}
     assert boxes(plots.graph(table, layout={name: (k % 9, k // 9) for k, name in enumerate(map(str, table))})) == boxes(
         ax
     )
 
 
-def test_a_graph_without_any_line_says_so(table: pd.DataFrame) -> None:
+def test_a_graph_without_any_line_says_so(table: pd.DataFrame, said: Said) -> None:
     ax = plots.graph(table, threshold=0.95)
     assert not boxes(ax)
-    assert "220 of 220 columns have no edge of at least 0.95" in caption(ax)
+    said(caption(ax))
 
 
 def test_sixty_four_columns_are_all_drawn(table: pd.DataFrame) -> None:
@@ -79,11 +80,11 @@ def test_the_part_that_is_drawn_is_limited_and_misses_no_line_between_its_column
     assert {*few.pairs} == {*sorted(pairs, key=lambda pair: -joined[pair])[:15]}
 
 
-def test_a_heat_map_leaves_out_rows_and_columns_without_a_dark_square(table: pd.DataFrame) -> None:
+def test_a_heat_map_leaves_out_rows_and_columns_without_a_dark_square(table: pd.DataFrame, said: Said) -> None:
     ax = plots.heat_map(table)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["g3", "g7", "g100", "g210"]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["g210", "g215", "g219"]
-    assert "216 rows and 217 columns with nothing of at least 0.05" in caption(ax)
+    said(caption(ax))
     unknown = table.copy()
     unknown.iloc[11, 12] = np.nan
     assert "g11" in [label.get_text() for label in plots.heat_map(unknown, numbers=False).get_yticklabels()]
@@ -115,7 +116,7 @@ def test_pairs_of_many_columns_are_those_of_the_matrix(table: pd.DataFrame) -> N
     assert len(found.pairs()) == _COUNT * (_COUNT - 1) // 2
 
 
-def test_a_box_counts_its_lines_that_are_not_drawn() -> None:
+def test_a_box_counts_its_lines_that_are_not_drawn(said: Said) -> None:
     names = [f"g{place}" for place in range(300)]
     matrix = np.zeros((300, 300))
     matrix[0, 1:150] = np.linspace(0.99, 0.6, 149)
@@ -123,4 +124,4 @@ def test_a_box_counts_its_lines_that_are_not_drawn() -> None:
     assert len(boxes(ax)) == 100
     assert "g0 (+50)" in boxes(ax)
     assert "g1" in boxes(ax)
-    assert "(+2) counts the lines" in caption(ax)
+    said(caption(ax))

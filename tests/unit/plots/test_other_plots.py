@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.tools.pictures import ALARM, arrows, caption, frame, legend_words, sparse
+from tests.tools.wording import Said
 
 from dagpost import Bootstrap, DagPosterior, DagSample, compare, datasets, plot_comparison, plots
 from dagpost.causal import Effect
@@ -38,7 +39,7 @@ def test_a_heat_map_has_names_numbers_and_a_bar(model: DagPosterior) -> None:
     assert len(plots.heat_map(model, colour_bar=False).figure.axes) == 1
 
 
-def test_a_heat_map_in_order_of_structure_has_what_is_probable_above_the_diagonal() -> None:
+def test_a_heat_map_in_order_of_structure_has_what_is_probable_above_the_diagonal(said: Said) -> None:
     names = list("ABCD")
     chain = np.zeros((4, 4))
     for parent, child in [(3, 1), (1, 0), (0, 2)]:
@@ -49,9 +50,9 @@ def test_a_heat_map_in_order_of_structure_has_what_is_probable_above_the_diagona
     assert np.triu(shown, 1).sum() == pytest.approx(2.4)
     given = plots.heat_map(frame(chain, names), order=["C", "A", "B", "D"])
     assert [label.get_text() for label in given.get_xticklabels()] == ["C", "A", "B", "D"]
-    with pytest.raises(InputError, match="The 'order' must be 'columns', 'structure', or each of the 4 names once"):
+    with said.raises(InputError):
         plots.heat_map(frame(chain, names), order=["A", "B"])
-    with pytest.raises(InputError, match="The relation must be"):
+    with said.raises(InputError):
         plots.heat_map(DagPosterior(score="bdeu").fit(datasets.load("coronary")), "=>")
 
 
@@ -130,21 +131,21 @@ def test_the_beginning_of_chains_has_as_much_of_each(chains: DagSample) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "message"),
+    ("arguments", "options"),
     [
-        (("sample",), {}, "give exact=model"),
-        (("sample", "estimated"), {}, "themselves estimated"),
-        (("sample", "sample"), {}, "themselves estimated"),
-        (("sample", "other"), {}, "same variables in the same order"),
-        (("model", "model"), {}, "Got DagPosterior instead"),
-        (([], "model"), {}, "no sample to look at"),
-        (("sample", "model"), {"measure": "bias"}, "must be one of 'SAD', 'Delta'"),
-        (("sample", "model"), {"points": 1}, "'points' must be an int of at least 2"),
-        (("order",), {"measure": "Delta"}, "Delta needs the evidence"),
+        (("sample",), {}),
+        (("sample", "estimated"), {}),
+        (("sample", "sample"), {}),
+        (("sample", "other"), {}),
+        (("model", "model"), {}),
+        (([], "model"), {}),
+        (("sample", "model"), {"measure": "bias"}),
+        (("sample", "model"), {"points": 1}),
+        (("order",), {"measure": "Delta"}),
     ],
 )
 def test_what_has_no_convergence_is_refused(
-    model: DagPosterior, chains: DagSample, arguments: tuple[Any, ...], options: dict[str, Any], message: str
+    model: DagPosterior, chains: DagSample, arguments: tuple[Any, ...], options: dict[str, Any], said: Said
 ) -> None:
     table = datasets.load("coronary")
     known = {"sample": model.sample(100, seed=1), "model": model, "other": frame(np.zeros((6, 6)))}
@@ -152,7 +153,7 @@ def test_what_has_no_convergence_is_refused(
     if "estimated" in arguments:
         known["estimated"] = DagPosterior(score="bdeu", method=Bootstrap(replicates=10), seed=1).fit(table)
     given = [known[name] if isinstance(name, str) else name for name in arguments]
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         plots.convergence(*given, **options)
 
 
@@ -165,15 +166,15 @@ def test_traces_have_a_line_for_each_chain(chains: DagSample) -> None:
     assert ax.get_ylabel() == "log p(graph, data)"
 
 
-def test_the_trace_of_a_statement_is_its_share_so_far(chains: DagSample) -> None:
+def test_the_trace_of_a_statement_is_its_share_so_far(chains: DagSample, said: Said) -> None:
     ax = plots.traces(chains, statement="Smoking -> Pressure")
     last = [line.get_ydata()[-1] for line in ax.lines]
     assert len(last) == 4
     assert np.mean(last) == pytest.approx(float(chains.probability("Smoking -> Pressure")))
     assert len({line.get_linestyle() for line in ax.lines}) == 4
-    with pytest.raises(InputError, match="without a condition"):
+    with said.raises(InputError):
         plots.traces(chains, statement="P(Smoking -> Pressure | Smoking -> Family)")
-    with pytest.raises(InputError, match="There is no variable"):
+    with said.raises(InputError):
         plots.traces(chains, statement="Smokin -> Pressure")
 
 
@@ -202,12 +203,12 @@ def test_r_hat_without_end_has_a_mark_of_its_own_at_the_border(chains: DagSample
 
 
 @pytest.mark.parametrize("draw", [plots.traces, plots.r_hat])
-def test_only_chains_have_traces_and_r_hat(draw: Any, model: DagPosterior) -> None:
-    with pytest.raises(InputError, match="do not come from chains: there is nothing to diagnose"):
+def test_only_chains_have_traces_and_r_hat(draw: Any, model: DagPosterior, said: Said) -> None:
+    with said.raises(InputError):
         draw(model.sample(100, seed=1))
-    with pytest.raises(InputError, match="do not come from chains: there is nothing to diagnose"):
+    with said.raises(InputError):
         draw(model)
-    with pytest.raises(InputError, match=r"from a fitted DagPosterior or a DagSample\. Got list"):
+    with said.raises(InputError):
         draw([model])
 
 
@@ -248,19 +249,19 @@ def test_two_posteriors_are_compared_like_models_in_a_comparison(model: DagPoste
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        (lambda model: ((model,), {}), "Got DagPosterior alone"),
-        (lambda model: ((model, frame(np.zeros((2, 2)))), {}), "Only posteriors of the same variables"),
-        (lambda model: ((model, model), {"labels": ("a", "a")}), "two different texts"),
-        (lambda model: ((model, model), {"relation": "--"}), "The 'relation' must be one of '->', '~>'"),
-        (lambda model: ((model, 3), {}), "Got int"),
-        (lambda model: ((model, model), {"count": 0}), "at least 1"),
+        lambda model: ((model,), {}),
+        lambda model: ((model, frame(np.zeros((2, 2)))), {}),
+        lambda model: ((model, model), {"labels": ("a", "a")}),
+        lambda model: ((model, model), {"relation": "--"}),
+        lambda model: ((model, 3), {}),
+        lambda model: ((model, model), {"count": 0}),
     ],
 )
-def test_what_cannot_be_compared_is_refused(model: DagPosterior, change: Any, message: str) -> None:
+def test_what_cannot_be_compared_is_refused(model: DagPosterior, change: Any, said: Said) -> None:
     arguments, options = change(model)
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         plots.comparison(*arguments, **options)
 
 
@@ -325,7 +326,7 @@ def test_the_parts_of_an_effect_have_a_row_each(effect: Effect) -> None:
     assert marks == pytest.approx(sorted(effect.parts_table()["mean"].head(4)))
 
 
-def test_the_outcome_is_drawn_under_every_value_of_the_cause(effect: Effect, model: DagPosterior) -> None:
+def test_the_outcome_is_drawn_under_every_value_of_the_cause(effect: Effect, model: DagPosterior, said: Said) -> None:
     ax = plots.effect_outcomes(effect)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["do(Smoking = no)", "do(Smoking = yes)"]
     assert ax.get_xlabel() == "P(Pressure = >140)"
@@ -334,13 +335,13 @@ def test_the_outcome_is_drawn_under_every_value_of_the_cause(effect: Effect, mod
     both = model.effect({"Smoking": ("yes", "no"), "Family": "pos"}, "Pressure", seed=1, draws=100)
     labels = [label.get_text() for label in plots.effect_outcomes(both).get_yticklabels()]
     assert labels == ["do(Smoking = yes, Family = pos)", "do(Smoking = no, Family = pos)"]
-    with pytest.raises(InputError, match="set at once has no parts"):
+    with said.raises(InputError):
         plots.effect_parts(both)
 
 
 @pytest.mark.parametrize("draw", [plots.effect_density, plots.effect_parts, plots.effect_outcomes])
-def test_only_effects_are_drawn_as_effects(draw: Any, model: DagPosterior) -> None:
-    with pytest.raises(InputError, match=r"drawn of an Effect.*Got DagPosterior"):
+def test_only_effects_are_drawn_as_effects(draw: Any, model: DagPosterior, said: Said) -> None:
+    with said.raises(InputError):
         draw(model)
 
 
@@ -367,7 +368,7 @@ def test_long_labels_of_a_comparison_stand_one_below_the_other_inside_the_figure
     assert not ax.title.get_window_extent().overlaps(ax.get_legend().get_window_extent())
 
 
-def test_shares_of_a_bootstrap_are_not_called_probabilities(model: DagPosterior) -> None:
+def test_shares_of_a_bootstrap_are_not_called_probabilities(model: DagPosterior, said: Said) -> None:
     shares = DagPosterior(score="bdeu", method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
     assert plots.edges(shares).get_xlabel() == "share of replicates"
     assert plots.edges(model).get_xlabel() == "posterior probability"
@@ -383,7 +384,7 @@ def test_shares_of_a_bootstrap_are_not_called_probabilities(model: DagPosterior)
     assert shares.target_.directions in plots.edges(shares).get_title().replace("\n", " ")
     assert not any(text.get_text().startswith("≥") for text in ax.texts)
     few = plots.graph(shares, threshold=0.9)
-    assert "joined in a share of the replicates below 0.9." in caption(few)
+    said(caption(few))
     drawn = shares.own_sample()
     none = plots.edges(replace(drawn, parents=np.zeros_like(drawn.parents)))
     assert [text.get_text() for text in none.texts] == ["no edge has a share of replicates above 0"]

@@ -12,6 +12,7 @@ import pytest
 from tests.naive import completions
 from tests.naive.completed_scores import bdeu, rows_of
 from tests.tools.gap_models import NAMES, SIZES, fitted, table_with_gaps
+from tests.tools.wording import ESTIMATES, Said
 
 from dagpost import DagPosterior, InputError, ResourceError, equivalence_classes, top_graphs
 from dagpost.features import resolve
@@ -116,8 +117,8 @@ def test_tables_answer_only_where_they_know_it_better_and_in_time() -> None:
     assert better_answers([query], [sure], record, 0.95) == [sure]
 
 
-def test_a_condition_that_no_graph_meets_is_impossible() -> None:
-    assert fitted().probability("A -> C", "A -> B & B -> A").rule == "the condition is impossible"
+def test_a_condition_that_no_graph_meets_is_impossible(said: Said) -> None:
+    said(fitted().probability("A -> C", "A -> B & B -> A").rule)
 
 
 def test_statements_without_an_exact_answer_come_from_the_graphs() -> None:
@@ -154,10 +155,10 @@ def test_few_tables_give_wide_intervals() -> None:
     assert averaged_estimate(np.full((2, 50), 0.25), 0.95, "structure", 100).upper == 0.25
 
 
-def test_there_is_no_evidence_with_gaps() -> None:
+def test_there_is_no_evidence_with_gaps(said: Said) -> None:
     model = fitted()
     assert not hasattr(model, "log_evidence_")
-    with pytest.raises(AttributeError, match=r"chains completed 6 gaps.*sum over all ways to do so.*missing='drop'"):
+    with said.raises(AttributeError):
         _ = model.log_evidence_
     assert math.isnan(model.fitted_.results.log_evidence)
     assert not model.exact_
@@ -217,11 +218,11 @@ def test_the_setting_that_a_score_averages_over_has_the_shares_of_all_completion
     np.testing.assert_allclose(weights, truth(mixed=True).shares, atol=0.03)
 
 
-def test_the_verdict_speaks_of_completed_tables() -> None:
+def test_the_verdict_speaks_of_completed_tables(said: Said) -> None:
     model = fitted()
     diagnosed = model.own_sample().diagnostics()
     assert model.verdict_ == diagnosed.verdict
-    assert "4 chains of 60 completed tables, from cells drawn independently, agree" in diagnosed.verdict
+    said(diagnosed.verdict, ESTIMATES)
     assert diagnosed.trusted
     assert diagnosed.edges["error"].max() == pytest.approx(model.edge_errors_.to_numpy().max())
     assert "averaged over 240 completed tables" in repr(model)
@@ -259,7 +260,7 @@ def test_each_completed_table_knows_its_chain_and_its_value() -> None:
     assert found.spread(100).tolist() == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
 
 
-def test_sweeps_whose_cells_were_kept_are_known_for_broken_rounds_too() -> None:
+def test_sweeps_whose_cells_were_kept_are_known_for_broken_rounds_too(said: Said) -> None:
     for sweeps in (1, 7, 10, 23, 40):
         for every in (1, 2, 5, 10):
             rounds = [min(10, sweeps - start) for start in range(0, sweeps, 10)]
@@ -268,7 +269,7 @@ def test_sweeps_whose_cells_were_kept_are_known_for_broken_rounds_too() -> None:
             assert len(found) == sum(counts)
             assert found == sorted(set(found))
             assert max(found) < sweeps
-    with pytest.raises(ValueError, match="4 completed tables of 3 sweeps"):
+    with said.raises(ValueError):
         kept_sweeps(3, 4, 10)
 
 
@@ -298,9 +299,9 @@ def test_regimes_and_verdicts_of_other_chains_are_as_they_were() -> None:
     assert augmented_of(SimpleNamespace(series={})) is None
 
 
-def test_memory_for_the_chains_is_asked_for_before_rows_are_written_out() -> None:
+def test_memory_for_the_chains_is_asked_for_before_rows_are_written_out(said: Said) -> None:
     rows = np.array([["a", "x"], ["b", None], ["b", "y"], ["a", "y"]] * 5, dtype=object)
-    with pytest.raises(ResourceError, match=r"Completing 5,000,000,000,000 cells in 5,000,000,000,015 rows.*'drop'"):
+    with said.raises(ResourceError):
         DagPosterior(prior="uniform", score="bdeu", missing="augment").fit(rows, counts=[10**12] * 20)
 
 
@@ -312,9 +313,9 @@ def test_plans_count_a_row_with_gaps_as_often_as_it_was_seen() -> None:
     assert often > 5.0 * once
 
 
-def test_sums_over_all_orders_of_many_columns_are_refused_and_not_begun() -> None:
+def test_sums_over_all_orders_of_many_columns_are_refused_and_not_begun(said: Said) -> None:
     rows = np.random.default_rng(1).integers(0, 2, (20, 30)).astype(object)
     rows[:2] = [[0] * 30, [1] * 30]
     rows[5, 3] = None
-    with pytest.raises(ResourceError, match=r"orders of 30 variables .*modularity='structure'"):
+    with said.raises(ResourceError):
         DagPosterior(prior="uniform", score="bdeu", modularity="order", missing="augment", max_parents=2).fit(rows)

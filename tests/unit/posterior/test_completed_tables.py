@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.completed_tables import completed_rows, draws_of_cells, mean_and_deviation
+from tests.tools.wording import Said
 
 from dagpost import InputError, as_table
 from dagpost.posterior.completed_tables import (
@@ -149,12 +150,10 @@ def test_columns_of_the_table_keep_their_names_beside_those_of_the_long_form() -
     assert long.columns.to_list() == [".imp__", ".id", ".imp", ".imp_", "interventions"]
 
 
-def test_more_tables_than_were_kept_are_refused() -> None:
-    with pytest.raises(
-        InputError, match=r"3 completed tables are asked for, and the chains kept 2\. Ask for 2 at most"
-    ):
+def test_more_tables_than_were_kept_are_refused(said: Said) -> None:
+    with said.raises(InputError):
         completed_tables(small(), 3)
-    with pytest.raises(InputError, match="'count' parameter of completed must be an int of at least 1"):
+    with said.raises(InputError):
         completed_tables(small(), 0)
     with pytest.raises(InputError, match="'seed'"):
         completed_tables(small(), 1, -1)

@@ -16,6 +16,7 @@ import pytest
 from scipy.stats import chisquare, norm
 from tests.naive import posterior as naive
 from tests.tools.gapped import fitted_to, with_gaps
+from tests.tools.wording import Said
 
 from dagpost import BDeu, Checkpoint, DagPosterior, LocalScores, StructureMCMC, Trees
 from dagpost.errors import DagpostWarning, InputError, NoGraphError
@@ -120,14 +121,14 @@ def test_a_value_of_the_setting_can_be_given(model: DagPosterior) -> None:
     )
 
 
-def test_conditions_are_added_to_those_there_are(model: DagPosterior) -> None:
+def test_conditions_are_added_to_those_there_are(model: DagPosterior, said: Said) -> None:
     step, at_once = model.given("A -> B").given("B -> C", setting=1.0), model.given("A -> B & B -> C", setting=1.0)
     np.testing.assert_allclose(step.edge_probabilities_, at_once.edge_probabilities_, atol=1e-12)
     assert step.condition_.base is model.fitted_
     assert step.condition_.statements == ("A -> B", "B -> C")
     assert model.given().fitted_ is model.fitted_
     assert step.given().condition_.statements == step.condition_.statements
-    with pytest.raises(InputError, match="conditioned on equivalent sample size 1 already"):
+    with said.raises(InputError):
         step.given(setting=10.0)
 
 
@@ -143,16 +144,16 @@ def test_components_stay_apart(model: DagPosterior) -> None:
 
 
 @pytest.mark.parametrize("method", [Trees(), Trees(spanning=False), GivenOrder()])
-def test_methods_with_a_target_of_their_own_are_restricted_too(method: Any) -> None:
+def test_methods_with_a_target_of_their_own_are_restricted_too(method: Any, said: Said) -> None:
     model = fitted(method=method)
     left = model.given("A -> B" if isinstance(method, GivenOrder) else "A -- B")
     assert left.exact_
-    said = left.condition_.statements[0]
+    heard = left.condition_.statements[0]
     drawn = model.own_sample()
-    share, among = drawn.probability(said), drawn.probability("B -> C", given=said, confidence=1.0 - 1e-6)
+    share, among = drawn.probability(heard), drawn.probability("B -> C", given=heard, confidence=1.0 - 1e-6)
     assert share.lower - 0.05 < left.condition_.probability < share.upper + 0.05
     assert among.lower <= left.edge_probabilities_.loc["B", "C"] <= among.upper
-    with pytest.raises(NoGraphError, match="No graph of"):
+    with said.raises(NoGraphError):
         model.given("A -> B & B -> A & C -> D")
 
 
@@ -192,7 +193,7 @@ def test_what_is_all_but_impossible_has_its_own_posterior(scale: float) -> None:
     assert left.edge_probabilities_.loc["B", "C"] == pytest.approx(graphs[with_edge].sum(), abs=1e-10)
 
 
-def test_models_are_copied_and_say_what_they_take_for_true(model: DagPosterior) -> None:
+def test_models_are_copied_and_say_what_they_take_for_true(model: DagPosterior, said: Said) -> None:
     left = model.given("A -> B")
     assert "given A -> B: 4 variables" in repr(left)
     _ = left.edge_probabilities_
@@ -205,7 +206,7 @@ def test_models_are_copied_and_say_what_they_take_for_true(model: DagPosterior) 
     assert sample.provenance["given"] == ["A -> B"]
     assert left.sample(10, seed=1) == sample
     assert len(sample + model.given("A->B").sample(10, seed=2)) == 20
-    with pytest.raises(InputError, match="different posteriors: given is"):
+    with said.raises(InputError):
         sample + model.sample(10, seed=2)
 
 
@@ -238,11 +239,11 @@ def test_other_statements_leave_drawn_graphs(model: DagPosterior) -> None:
     assert left.mixture_weights_.sum() == pytest.approx(1.0)
 
 
-def test_drawn_graphs_that_are_left_keep_weights_and_intervals(model: DagPosterior) -> None:
+def test_drawn_graphs_that_are_left_keep_weights_and_intervals(model: DagPosterior, said: Said) -> None:
     own, whole = model.given("A ~> C").own_sample(), model.own_sample()
     interval, among = own.probability("B -> D"), whole.probability("B -> D", given="A ~> C")
     assert interval == pytest.approx(float(among), abs=1e-12)
-    assert interval.rule == "Korn-Graubard beyond the drawn graphs"
+    said(interval.rule)
     # How much is left is known exactly here, which a ratio of two estimates does not use.
     assert 0.0 < interval.upper - interval.lower <= among.upper - among.lower
     np.testing.assert_allclose(own.reweighed().weights, own.weights)
@@ -307,21 +308,21 @@ def test_the_best_graphs_of_several_ways_are_settled_soon_where_many_tie() -> No
     assert set(lengths) == {3}
 
 
-def test_checkpoints_are_refused_where_graphs_are_picked(model: DagPosterior, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="without a checkpoint"):
+def test_checkpoints_are_refused_where_graphs_are_picked(model: DagPosterior, tmp_path: Path, said: Said) -> None:
+    with said.raises(InputError):
         model.given("A ~> C").sample(10, checkpoint=Checkpoint(tmp_path / "kept"))
     assert len(model.given("A -> C").sample(10, seed=1, checkpoint=Checkpoint(tmp_path / "kept"))) == 10
 
 
-def test_few_graphs_are_said_to_be_few_and_none_is_an_error(model: DagPosterior) -> None:
-    with pytest.raises(NoGraphError, match=r"None of the 2,000 graphs that were drawn has .*samples=20000"):
+def test_few_graphs_are_said_to_be_few_and_none_is_an_error(model: DagPosterior, said: Said) -> None:
+    with said.raises(NoGraphError):
         model.given(lambda dag: dag.number_of_edges() < 0)
     small = fitted(samples=100)
-    with pytest.warns(DagpostWarning, match="worth .* independent ones"):
+    with said.warns(DagpostWarning):
         small.given("A ~> D")
 
 
-def test_chains_keep_their_graphs_and_intervals() -> None:
+def test_chains_keep_their_graphs_and_intervals(said: Said) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DagpostWarning)
         model = fitted(score="bdeu", method=StructureMCMC(chains=2, burn_in=100), samples=800)
@@ -334,7 +335,7 @@ def test_chains_keep_their_graphs_and_intervals() -> None:
         assert estimate.as_dict() == model.probability("B -> C", given="A -> B").as_dict()
         assert left.edge_probabilities_.loc["B", "C"] == pytest.approx(float(estimate))
         assert left.condition_.effective_left < len(own)
-        with pytest.raises(InputError, match="cannot be resumed"):
+        with said.raises(InputError):
             left.sample(1600, resume=model.own_sample())
 
 
@@ -360,7 +361,7 @@ def test_gaps_average_numerator_and_denominator(gapped: DagPosterior, said: str)
     assert (found.edge_errors >= 0.0).all()
 
 
-def test_gaps_answer_where_no_drawn_graph_is_left(gapped: DagPosterior) -> None:
+def test_gaps_answer_where_no_drawn_graph_is_left(gapped: DagPosterior, said: Said) -> None:
     rare = "D -> A & D -> B & D -> C & pa(D) = {}"
     left = gapped.given(rare)
     assert left.edge_probabilities_.loc["D", "A"] == pytest.approx(1.0)
@@ -368,7 +369,7 @@ def test_gaps_answer_where_no_drawn_graph_is_left(gapped: DagPosterior) -> None:
     if not left.condition_.graphs_left:
         with pytest.raises(NoGraphError):
             left.own_sample()
-    with pytest.raises(NoGraphError, match="rules of the model allow"):
+    with said.raises(NoGraphError):
         gapped.given("A -> B & B -> A")
 
 
@@ -376,27 +377,27 @@ def test_gaps_answer_where_no_drawn_graph_is_left(gapped: DagPosterior) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    "given",
     [
-        ({"said": ["A -> b"]}, "There is no variable 'b'"),
-        ({"said": ["A -> B", "B -> A"]}, "'A -> B' and 'B -> A' together"),
-        ({"said": ["C -> D", "A -> B & B -> A"]}, "allow has 'A -> B & B -> A'"),
-        ({"said": ["A -> B & B -> C & C -> A"]}, "No graph that the rules of the model allow"),
-        ({"said": ["P(A -> B | C -> D)"]}, "has a condition of its own"),
-        ({"said": [], "setting": 3.0}, "must be one of the values that equivalent sample size has, 1, 10. Got 3.0"),
-        ({"said": [], "setting": True}, "Got True"),
+        {"said": ["A -> b"]},
+        {"said": ["A -> B", "B -> A"]},
+        {"said": ["C -> D", "A -> B & B -> A"]},
+        {"said": ["A -> B & B -> C & C -> A"]},
+        {"said": ["P(A -> B | C -> D)"]},
+        {"said": [], "setting": 3.0},
+        {"said": [], "setting": True},
     ],
 )
-def test_wrong_conditions_are_named(model: DagPosterior, given: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_wrong_conditions_are_named(model: DagPosterior, given: dict[str, Any], said: Said) -> None:
+    with said.raises(InputError):
         model.given(*given.pop("said"), **given)
 
 
-def test_a_score_without_a_setting_takes_none() -> None:
-    with pytest.raises(InputError, match="this model averages over no setting"):
+def test_a_score_without_a_setting_takes_none(said: Said) -> None:
+    with said.raises(InputError):
         fitted(score="bdeu").given(setting=10.0)
 
 
-def test_rules_of_the_model_count() -> None:
-    with pytest.raises(NoGraphError, match="allow has 'A -> B'"):
+def test_rules_of_the_model_count(said: Said) -> None:
+    with said.raises(NoGraphError):
         fitted(forbidden="A -> B").given("A -> B", "C -> D")

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.sensitivity import compelled_share, fate_of_direction, model_under
 from tests.tools.reference import coronary_of_the_paper
+from tests.tools.wording import Said
 
 from dagpost import BDeu, DagPosterior, Recipe
 from dagpost.files import archive
@@ -66,15 +67,15 @@ def test_every_share_is_that_of_the_refit_by_hand(settings: dict[str, object]) -
         assert (own.word, own.own) == (said[own.source, own.target].word, said[own.source, own.target].share)
 
 
-def test_clear_directions_that_hang_on_the_equivalent_sample_size_do_not_survive() -> None:
+def test_clear_directions_that_hang_on_the_equivalent_sample_size_do_not_survive(said: Said) -> None:
     model = DagPosterior(BDeu(5), prior="uniform", seed=1).fit(coronary_of_the_paper())
     found = model.sensitivity()
     clear = [own for own in found.directions() if own.word == "clear" and own.joined >= 0.5]
     assert len(clear) == 5
-    assert found.variations[0].words == "equivalent sample size 1"
+    said(found.variations[0].words)
     assert all(own.others[0] < 0.6 and not own.survives for own in clear)
     assert found.summary().endswith("None of 5 clear directions stays clear under every choice.")
-    assert "5 with equivalent sample size 1" in found.directions_lost()
+    said(found.directions_lost())
     share, lowest, verdict = found.table()["direction"].loc[("M. Work", "P. Work")].tolist()
     assert verdict == "← stays clear in 4 of 7; open with equivalent sample size 1"
     assert lowest < 0.6 < share
@@ -168,13 +169,13 @@ def test_the_fate_of_a_direction_is_what_it_says(own: float, others: list[float]
     assert bool(where_lost([direction], ["x"] * len(others))) == (word == "clear" and kept < known)
 
 
-def test_a_direction_may_turn_round() -> None:
+def test_a_direction_may_turn_round(said: Said) -> None:
     found = of_direction(0.95, 0.93, 0.02, back=0.97)
     # Both refits say 0.97 for the other way; only the one that lost the direction is told.
-    assert found.direction_verdict(found.pairs()[0]) == "← stays clear in 1 of 2; clear the other way with size 1"
+    said(found.direction_verdict(found.pairs()[0]))
     assert found.directions()[0].arrow(plain=True) == "<-"
     onward = DirectionUnderChoices(0, 1, 1.0, 0.7, (0.1,), (0.7,))
-    assert onward.verdict(["4 bins"]) == "⇢ stays leaning in none of 1; leaning the other way with 4 bins"
+    said(onward.verdict(["4 bins"]))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
+from tests.tools.wording import Said
 
 from dagpost import DagpostError, Estimate, InputError
 from dagpost.posterior.estimate import counted_estimate, exact_estimate, hoeffding_draws, hoeffding_estimate
@@ -107,11 +108,11 @@ def test_the_counted_interval_is_clopper_and_pearsons(hits: int, confidence: flo
     assert found.upper == 1.0 if hits == 100 else binom.cdf(hits, 100, found.upper) == pytest.approx(tail)
 
 
-def test_no_draw_is_no_knowledge() -> None:
+def test_no_draw_is_no_knowledge(said: Said) -> None:
     found = counted_estimate(0, 0, 0.95, "structure")
     assert math.isnan(found.value)
     assert (found.lower, found.upper, found.samples) == (0.0, 1.0, 0)
-    assert found.rule == "the condition never occurred"
+    said(found.rule)
     assert str(found).startswith("unknown [0.0000, 1.0000]")
 
 
@@ -133,10 +134,10 @@ def test_the_interval_of_hoeffding_stays_between_0_and_1() -> None:
 
 
 @pytest.mark.parametrize("bad", [0.0, 1.0, -0.1, 95, 2.0, math.nan, "0.95", None, True])
-def test_what_is_no_confidence_or_precision_is_refused(bad: object) -> None:
-    with pytest.raises(InputError, match=r"'confidence' must be a float between 0 and 1\. Got "):
+def test_what_is_no_confidence_or_precision_is_refused(bad: object, said: Said) -> None:
+    with said.raises(InputError):
         counted_estimate(1, 2, bad, "order")
-    with pytest.raises(InputError, match=r"'precision' must be a float between 0 and 1\. Got "):
+    with said.raises(InputError):
         hoeffding_draws(bad, 0.95)
     with pytest.raises(DagpostError):
         hoeffding_draws(0.1, bad)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.naive import posterior as naive
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample, Expectation, InputError
 
@@ -108,14 +109,14 @@ def test_graphs_that_were_not_drawn_give_no_interval(models: dict[str, DagPoster
         assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["upper"] is None
 
 
-def test_one_graph_has_no_standard_error_and_agreement_is_named(models: dict[str, DagPosterior]) -> None:
+def test_one_graph_has_no_standard_error_and_agreement_is_named(models: dict[str, DagPosterior], said: Said) -> None:
     sample = models["exact-layers"].sample(50, seed=1)
     assert sample[:1].expectation(number_of_edges).upper == math.inf
     agreed = sample.expectation(len)
     assert (agreed.rule, agreed, agreed.lower, agreed.upper) == ("every graph agrees", 4.0, 4.0, 4.0)
     never = sample.expectation(number_of_edges, "A -> B & B -> A")
     assert math.isnan(never)
-    assert never.rule == "the condition never occurred"
+    said(never.rule)
 
 
 def test_a_model_answers_from_its_own_sample(models: dict[str, DagPosterior]) -> None:
@@ -127,20 +128,20 @@ def test_a_model_answers_from_its_own_sample(models: dict[str, DagPosterior]) ->
 
 
 @pytest.mark.parametrize(
-    ("function", "message"),
+    "function",
     [
-        (lambda graph: graph.has_edge("A", "B"), r"returns True or False, which is a statement: use probability\(\)"),
-        (lambda _: "many", "must return a finite number. Got 'many'"),
-        (lambda _: math.nan, "must return a finite number. Got nan"),
-        ("A -> B", r"Got 'A -> B'\. For the probability of a statement, use probability\(\)"),
+        lambda graph: graph.has_edge("A", "B"),
+        lambda _: "many",
+        lambda _: math.nan,
+        "A -> B",
     ],
 )
-def test_what_is_not_a_number_is_refused(models: dict[str, DagPosterior], function: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_what_is_not_a_number_is_refused(models: dict[str, DagPosterior], function: Any, said: Said) -> None:
+    with said.raises(InputError):
         models["exact-layers"].sample(5, seed=1).expectation(function)
 
 
-def test_a_statement_that_returns_a_number_is_told_of_expectations(models: dict[str, DagPosterior]) -> None:
+def test_a_statement_that_returns_a_number_is_told_of_expectations(models: dict[str, DagPosterior], said: Said) -> None:
     sample: DagSample = models["exact-layers"].sample(5, seed=1)
-    with pytest.raises(InputError, match=r"For the expected value of a number, use expectation\(function\)"):
+    with said.raises(InputError):
         sample.probability(number_of_edges)

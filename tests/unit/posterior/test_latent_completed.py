@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.tools.latent_models import LIMIT, latent_data, latent_frame, latent_model
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, InputError
 from dagpost.methods.augmentation import Augmentation
@@ -50,9 +51,9 @@ def test_rows_that_count_twice_are_completed_twice() -> None:
         )
 
 
-def test_a_latent_model_of_a_table_without_gaps_has_nothing_to_complete() -> None:
+def test_a_latent_model_of_a_table_without_gaps_has_nothing_to_complete(said: Said) -> None:
     frame = latent_frame().drop(columns="dose").dropna().astype({"pain": int}).head(30)
     method = Augmentation(burn_in=5, error=1e-4)
     model = DagPosterior("latent-gaussian", prior="uniform", method=method, samples=40, seed=1).fit(frame)
-    with pytest.raises(InputError, match=r"This one has no gaps\. The chains completed the latent numbers"):
+    with said.raises(InputError):
         model.completed(1)

@@ -19,6 +19,7 @@ from tests.naive import paths as naive_paths
 from tests.naive import posterior as naive
 from tests.naive import prediction as naive_prediction
 from tests.naive import scores as naive_scores
+from tests.tools.wording import Said
 
 from dagpost import BDeu, Checkpoint, DagPosterior, InputError, Score, cross_validate, datasets
 from dagpost.causal import effect as effect_of
@@ -208,11 +209,11 @@ def test_parameters_of_a_graph_are_averaged_by_what_it_says_of_the_sizes() -> No
     assert abs(found - own[0]).max() > 1e-3
 
 
-def test_a_graph_without_weight_has_no_parameters() -> None:
+def test_a_graph_without_weight_has_no_parameters(said: Said) -> None:
     model = DagPosterior(BDeu((1.0, 2.0)), prior="uniform", forbidden=[("A", "B")], max_parents=1).fit(
         random_table(3, 20, 1)
     )
-    with pytest.raises(InputError, match="rules it out under all of them"):
+    with said.raises(InputError):
         model.to_bayesian_network([("A", "B")])
     with pytest.raises(InputError, match="parents"):
         model.to_bayesian_network([("A", "C"), ("B", "C")])
@@ -371,48 +372,45 @@ def test_a_damaged_file_is_refused(damage: Any, said: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("method", ["partition-mcmc", "order-mcmc", "structure-mcmc", "hybrid-mcmc", "bootstrap"])
-def test_methods_without_exact_evidence_are_refused(method: str) -> None:
+def test_methods_without_exact_evidence_are_refused(method: str, said: Said) -> None:
     modularity: Any = "order" if method == "order-mcmc" else "structure"
     model = DagPosterior(BDeu("average"), prior="uniform", method=method, modularity=modularity)
     table = random_table(3, 20, 1)
     for ask in (model.fit, model.plan):
-        with pytest.raises(
-            InputError, match=f"exact evidence of each value, which the method '{method}' does not have"
-        ) as said:
+        with said.raises(InputError):
             ask(table)
-    assert "Choose one, such as BDeu(equivalent_sample_size=10.0)" in str(said.value)
 
 
-def test_too_many_columns_are_refused_before_they_are_scored() -> None:
+def test_too_many_columns_are_refused_before_they_are_scored(said: Said) -> None:
     generator = np.random.default_rng(1)
     table = as_table(pd.DataFrame(generator.integers(0, 2, (20, 45)).astype(str)))
     for method in ("auto", "given-order"):
-        with pytest.raises(InputError, match=r"45 variables are too many for that.*fewer columns"):
+        with said.raises(InputError):
             DagPosterior(BDeu("average"), prior="uniform", method=method).fit(table)
 
 
-def test_families_and_parameters_need_one_size() -> None:
+def test_families_and_parameters_need_one_size(said: Said) -> None:
     from dagpost import local_scores
 
-    with pytest.raises(InputError, match="need one equivalent sample size"):
+    with said.raises(InputError):
         local_scores(random_table(3, 20, 1), BDeu("average"))
-    with pytest.raises(InputError, match="need one equivalent sample size"):
+    with said.raises(InputError):
         BDeu((1, 2)).parameter_prior()
 
 
 @pytest.mark.parametrize("wrong", ["mean", (), (1, 1), (0, 1), ("1",), [[1]], None])
-def test_sizes_that_make_no_sense_are_refused(wrong: Any) -> None:
-    with pytest.raises(InputError, match="'equivalent_sample_size' parameter of BDeu"):
+def test_sizes_that_make_no_sense_are_refused(wrong: Any, said: Said) -> None:
+    with said.raises(InputError):
         BDeu(wrong)
 
 
-def test_an_ordinary_model_has_no_weights_of_a_mixture() -> None:
+def test_an_ordinary_model_has_no_weights_of_a_mixture(said: Said) -> None:
     model = DagPosterior(prior="uniform", score="bdeu").fit(random_table(3, 20, 1))
-    with pytest.raises(AttributeError, match="averages over no setting"):
+    with said.raises(AttributeError):
         _ = model.mixture_weights_
 
 
-def test_a_plan_counts_every_size_once_in_time_and_tables_once_in_memory() -> None:
+def test_a_plan_counts_every_size_once_in_time_and_tables_once_in_memory(said: Said) -> None:
     table = random_table(4, 20, 1)
     one, four = (DagPosterior(BDeu(size), prior="uniform").plan(table).stages for size in (1.0, "average"))
     by_name = [{stage.stage: stage for stage in stages} for stages in (one, four)]
@@ -421,7 +419,7 @@ def test_a_plan_counts_every_size_once_in_time_and_tables_once_in_memory() -> No
     assert by_name[1]["tables"].size == by_name[0]["tables"].size
     assert by_name[1]["scores"].seconds == pytest.approx(4 * by_name[0]["scores"].seconds)
     assert by_name[1]["samples"] == by_name[0]["samples"]
-    assert "for each of 4 values of the equivalent sample size" in by_name[1]["tables"].what
+    said(by_name[1]["tables"].what)
 
 
 def test_progress_says_which_size() -> None:
@@ -454,12 +452,12 @@ def test_tables_of_the_parts_are_kept_only_if_all_fit(monkeypatch: pytest.Monkey
     assert poor.sample(50, seed=1) == model.sample(50, seed=1)
 
 
-def test_a_limit_on_the_lists_is_an_error_that_says_so() -> None:
+def test_a_limit_on_the_lists_is_an_error_that_says_so(said: Said) -> None:
     model = DagPosterior(BDeu((1e-3, 1e3)), prior="uniform").fit(random_table(4, 60, 3))
     workspace, wanted = model.fitted_.workspace, Wanted(model.names_, 5, np.random.SeedSequence(1))
     assert isinstance(workspace, MixedWorkspace)
     assert len(list_best(KBest(), workspace, wanted, longest=1_000).parents) == 5
-    with pytest.raises(ResourceError, match="not settled by the 6 best under each"):
+    with said.raises(ResourceError):
         list_best(KBest(), workspace, wanted, longest=6)
 
 

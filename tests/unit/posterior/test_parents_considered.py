@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import BayesianNetwork, BDeu, BlockGibbs, DagPosterior, datasets
 from dagpost.engines import ThreadEngine
@@ -34,26 +35,22 @@ def test_the_table_has_a_row_a_variable(model: DagPosterior) -> None:
     assert (table["not_scored_about"] == 0.0).all()
 
 
-def test_a_fit_says_what_was_considered(model: DagPosterior) -> None:
+def test_a_fit_says_what_was_considered(model: DagPosterior, said: Said) -> None:
     reason = model.method_reason_
-    assert "parents considered: every set of at most 5 parents (" in reason
-    assert "sets left out hold at most 0.00" in reason
+    said(reason)
 
 
-def test_an_average_over_a_setting_has_no_one_list() -> None:
+def test_an_average_over_a_setting_has_no_one_list(said: Said) -> None:
     averaged = DagPosterior(BDeu((1.0, 10.0)), prior="uniform").fit(datasets.load("coronary"))
-    with pytest.raises(InputError, match="one value of equivalent sample size"):
+    with said.raises(InputError):
         averaged.parents_considered()
 
 
-def test_words_on_what_was_not_scored() -> None:
+def test_words_on_what_was_not_scored(said: Said) -> None:
     members = np.array([[2], [0], [2]], dtype=np.int16)
     start, leading, lost, missed = np.array([0, 1, 3]), np.array([1, 2]), np.array([1e-4, 2e-4]), np.array([0.0, 0.03])
     lists = ConsideredSets(start, members, np.zeros(3), leading, lost, missed, "every set of one")
-    assert lists.describe() == (
-        "parents considered: every set of one (1 to 2 for a variable); sets left out hold at most 0.0003 of the "
-        "posterior; sets that were never scored hold about 0.03 of it for the worst variable"
-    )
+    said(lists.describe())
     assert lists.table(["a", "b"]).loc["b"].tolist() == [1, 2, 2e-4, 0.03]
 
 

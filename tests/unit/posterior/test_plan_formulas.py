@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import BIC, BDeu, BGe, DagPosterior, OrderMCMC, PartitionMCMC
 from dagpost.families.family_sums import seconds_of_tables, size_of_tables
@@ -58,16 +59,16 @@ def random_levels(columns: int) -> pd.DataFrame:
     return pd.DataFrame(values, columns=[f"V{column}" for column in range(columns)])
 
 
-def test_a_plan_counts_the_families_and_components_that_rules_leave() -> None:
+def test_a_plan_counts_the_families_and_components_that_rules_leave(said: Said) -> None:
     plan = DagPosterior(prior="uniform", score="bdeu", tiers=tiers_of([3, 2, 1]), max_parents=2).plan(random_levels(6))
     scores, tables, samples = plan.stages
     families = 3 * 4 + 2 * (1 + 4 + 6) + (1 + 5 + 10)
     assert scores.what == f"{families} parent sets"
     assert scores.size == 8 * families
-    assert tables.what == "exact sums over each of 2 groups of at most 3 variables"
+    said(tables.what)
     assert samples.stage == "samples"
     assert plan.method == "exact-layers"
-    assert "a cycle can close only within each of 2 groups" in plan.reason
+    said(plan.reason)
 
 
 def test_sums_of_a_plan_grow_with_the_components_and_not_with_the_columns() -> None:
@@ -92,7 +93,7 @@ def test_rules_that_leave_one_component_do_not_change_a_plan() -> None:
     assert plain == ruled
 
 
-def test_a_plan_speaks_of_what_the_fit_then_does() -> None:
+def test_a_plan_speaks_of_what_the_fit_then_does(said: Said) -> None:
     """With an average too: as many scores and sums as there are values."""
     table, rules = random_levels(7), {"exogenous": ["V0", "V1"], "tiers": tiers_of([2, 5])}
     model = DagPosterior(max_parents=2, **{"prior": "uniform", **rules})
@@ -102,7 +103,7 @@ def test_a_plan_speaks_of_what_the_fit_then_does() -> None:
     assert plan.method == model.fitted_.method.name
     assert plan.exact
     assert model.exact_
-    assert "for each of 4 values of the equivalent sample size" in plan.stages[0].what
+    said(plan.stages[0].what)
     held = sum(array.nbytes for part in model.fitted_.workspace.parts for array in part.log_weights)
     assert plan.stages[0].size == held
 

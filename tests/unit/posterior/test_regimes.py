@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import regimes as naive
+from tests.tools.wording import Said
 
 from dagpost import (
     BDeu,
@@ -153,7 +154,7 @@ def test_a_file_keeps_the_regimes(model: DagPosterior, tmp_path: Path) -> None:
     assert model.own_sample().provenance["regimes"]["reference"] == "r0"
 
 
-def test_known_targets_are_compared_with_what_was_found(model: DagPosterior) -> None:
+def test_known_targets_are_compared_with_what_was_found(model: DagPosterior, said: Said) -> None:
     frame = random_frame(1, 3, 2, rows=400)
     found = compare_targets(model, {"r2": "v0", "r1": ["v1", "v2"]})
     assert found.found == 1
@@ -165,13 +166,13 @@ def test_known_targets_are_compared_with_what_was_found(model: DagPosterior) -> 
     known = DagPosterior(prior="uniform", score="bdeu").fit(
         frame.drop(columns="regime"), interventions=["v0" if regime == "r2" else None for regime in frame["regime"]]
     )
-    said = repr(compare_targets(model, {"r2": "v0"}, known))
+    heard = repr(compare_targets(model, {"r2": "v0"}, known))
     fewer = known.log_evidence_ < model.log_evidence_
-    assert ("That can only raise its evidence" if fewer else "cannot be compared") in said
+    assert ("That can only raise its evidence" if fewer else "cannot be compared") in heard
     assert "nats" in repr(compare_targets(model, {"r2": "v0"}, fitted(frame, max_parents=1)))
-    with pytest.raises(InputError, match="'r9', which the model does not have"):
+    with said.raises(InputError):
         compare_targets(model, {"r9": "v0"})
-    with pytest.raises(InputError, match="not a variable"):
+    with said.raises(InputError):
         compare_targets(model, {"r2": "regime=r1"})
 
 
@@ -199,7 +200,7 @@ def fitted_with_known(frame: pd.DataFrame) -> DagPosterior:
     return DagPosterior(prior="uniform", score="k2", regimes=Regimes("regime", "r0")).fit(frame, interventions=targets)
 
 
-def test_prediction_knows_how_many_configurations_there_are() -> None:
+def test_prediction_knows_how_many_configurations_there_are(said: Said) -> None:
     """With one graph allowed, the evidence of one row more is the probability of that row."""
     frame = random_frame(4, 2, 2)
     indicators = ['"regime=r1"', '"regime=r2"']
@@ -213,9 +214,9 @@ def test_prediction_knows_how_many_configurations_there_are() -> None:
     np.testing.assert_allclose(model.score_samples(new), np.array(gained) - model.log_evidence_, atol=1e-9)
     chances = model.predict_proba(new, target="v0")
     assert chances.shape == (4, 2)
-    with pytest.raises(InputError, match="lack the column 'regime'"):
+    with said.raises(InputError):
         model.score_samples(new.drop(columns="regime"))
-    with pytest.raises(InputError, match="is of the regime 'r9', which the model does not know"):
+    with said.raises(InputError):
         model.score_samples(new.assign(regime="r9"))
 
 
@@ -228,7 +229,7 @@ def test_rules_may_name_regimes(model: DagPosterior) -> None:
     assert ruled.edge_probabilities_.loc["v1", "v0"] == 0.0
 
 
-def test_numbers_with_regimes_say_that_only_means_shift() -> None:
+def test_numbers_with_regimes_say_that_only_means_shift(said: Said) -> None:
     generator = np.random.default_rng(0)
     which = np.repeat(["a", "b"], 150)
     first = generator.normal(size=300) + 2.0 * (which == "b")
@@ -237,7 +238,7 @@ def test_numbers_with_regimes_say_that_only_means_shift() -> None:
     effects = model.regime_effects()
     assert effects.table.loc["b", "x"] > 0.95
     assert effects.table.loc["b", "y"] < 0.5
-    assert "only shift the mean" in effects.note
+    said(effects.note)
     assert "only shift the mean" in repr(effects)
 
 
@@ -265,28 +266,28 @@ def test_numbers_and_counts_name_regimes_as_well() -> None:
     assert model.regime_effects().reference == "1"
 
 
-def test_the_reference_is_the_regime_of_the_first_row_and_a_notice_says_so() -> None:
-    with pytest.warns(DagpostWarning, match="first row, 'r0', is the reference"):
+def test_the_reference_is_the_regime_of_the_first_row_and_a_notice_says_so(said: Said) -> None:
+    with said.warns(DagpostWarning):
         model = fitted(random_frame(2, 2, 2), regimes="regime")
     assert model.regime_effects().reference == "r0"
 
 
 @pytest.mark.parametrize(
-    ("regimes", "words"),
+    "regimes",
     [
-        ("regim", "'regimes' names 'regim', which is not a column. Did you mean 'regime'"),
-        (Regimes("regime", "r7"), "The reference 'r7' is not a regime of the column 'regime'"),
-        (Regimes("regime", "r0", 3.0), "expected to change 3 of 3 variables"),
-        (3, "must be the name of a column"),
+        "regim",
+        Regimes("regime", "r7"),
+        Regimes("regime", "r0", 3.0),
+        3,
     ],
 )
-def test_what_cannot_be_is_refused(regimes: object, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_what_cannot_be_is_refused(regimes: object, said: Said) -> None:
+    with said.raises(InputError):
         fitted(random_frame(2, 3, 2), regimes=regimes)
 
 
-def test_one_regime_alone_is_refused() -> None:
-    with pytest.raises(InputError, match="names one regime only, 'r0'"):
+def test_one_regime_alone_is_refused(said: Said) -> None:
+    with said.raises(InputError):
         fitted(random_frame(2, 3, 0))
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from tests.naive import features as naive_features
 from tests.tools.answers import facts
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample, InputError, datasets, edge, path
 from dagpost.families.masks import mask_type
@@ -73,8 +74,8 @@ def by_hand(parents: list[list[int]], weights: list[float] | None = None, names:
 # What a sample is made of
 
 
-def test_masks_of_variables_that_are_not_there_are_refused() -> None:
-    with pytest.raises(InputError, match="a parent beyond its 3 nodes"):
+def test_masks_of_variables_that_are_not_there_are_refused(said: Said) -> None:
+    with said.raises(InputError):
         by_hand([[0, 0, 8]])
 
 
@@ -123,22 +124,16 @@ def test_what_a_sampler_knows_of_its_draws_is_there(models: dict[str, DagPosteri
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        (
-            {"parents": np.zeros((3, 2), dtype=np.uint8)},
-            r"'parents' parameter .* unsigned masks of shape \(graphs, 3\)\. Got an array of uint8 of shape \(3, 2\)",
-        ),
-        ({"parents": np.zeros((3, 3))}, r"unsigned masks .* Got an array of float64"),
-        ({"weights": np.ones(4)}, r"'weights' parameter .* of shape \(3,\)\. Got an array of float64 of shape \(4,\)"),
-        (
-            {"log_joint": np.ones((3, 1))},
-            r"'log_joint' parameter .* of shape \(3,\)\. Got an array of float64 of shape \(3, 1\)",
-        ),
+        {"parents": np.zeros((3, 2), dtype=np.uint8)},
+        {"parents": np.zeros((3, 3))},
+        {"weights": np.ones(4)},
+        {"log_joint": np.ones((3, 1))},
     ],
 )
-def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], said: Said) -> None:
+    with said.raises(InputError):
         replace(by_hand([[0, 1, 2]] * 3), **changes)
 
 
@@ -194,10 +189,10 @@ def test_rows_picked_by_hand_keep_their_weights_and_lose_their_interval(sample: 
     assert picked.weights == pytest.approx(sample.weights[[3, 1, 4]] / sample.weights[[3, 1, 4]].sum())
 
 
-def test_no_graphs_are_no_sample(layers: DagSample) -> None:
+def test_no_graphs_are_no_sample(layers: DagSample, said: Said) -> None:
     nothing: tuple[Any, ...] = (slice(0, 0), [], np.zeros(500, dtype=bool))
     for rows in nothing:
-        with pytest.raises(InputError, match="No graph is left"):
+        with said.raises(InputError):
             layers[rows]
 
 
@@ -251,9 +246,9 @@ def test_samples_of_one_posterior_can_be_joined(sample: DagSample, models: dict[
     assert (both + models[sample.method].sample(5, seed=3)).provenance["seeds"] == [1, 2, 3]
 
 
-def test_the_same_draws_are_not_counted_twice(models: dict[str, DagPosterior]) -> None:
+def test_the_same_draws_are_not_counted_twice(models: dict[str, DagPosterior], said: Said) -> None:
     one, other = models["dds"].sample(30, seed=1), models["dds"].sample(40, seed=2)
-    with pytest.raises(InputError, match="drawn with seed 1: the second would repeat the first"):
+    with said.raises(InputError):
         one + models["dds"].sample(50, seed=1)
     for twice in (lambda: (one + other) + one, lambda: one + (other + one), lambda: (one + other) + (other + one)):
         with pytest.raises(InputError, match="seed"):
@@ -264,13 +259,13 @@ def test_samples_without_a_given_seed_can_be_joined(models: dict[str, DagPosteri
     assert len(models["dds"].sample(3) + models["dds"].sample(4)) == 7
 
 
-def test_samples_of_different_posteriors_cannot_be_joined(models: dict[str, DagPosterior]) -> None:
+def test_samples_of_different_posteriors_cannot_be_joined(models: dict[str, DagPosterior], said: Said) -> None:
     one = models["exact-layers"].sample(5, seed=1)
-    with pytest.raises(InputError, match="Only samples of the same kind can be joined"):
+    with said.raises(InputError):
         one + models["dds"].sample(5, seed=2)
-    with pytest.raises(InputError, match="Only samples of the same kind can be joined"):
+    with said.raises(InputError):
         one + models["linear-extensions"].sample(5, seed=2)
-    with pytest.raises(InputError, match="Only samples of the same kind can be joined"):
+    with said.raises(InputError):
         one.unique() + models["exact-layers"].sample(5, seed=2).unique()
     other = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (30, 6)), columns=list(one.names))
     with pytest.raises(InputError, match="different data"):
@@ -326,8 +321,8 @@ def test_a_matrix_has_what_each_pair_has_by_itself(relation: str, sample: DagSam
 
 
 @pytest.mark.parametrize("relation", ["=>", "<-", "~>{0}", "~>{x}", "", None, 3])
-def test_a_relation_that_is_none_is_refused(relation: Any, layers: DagSample) -> None:
-    with pytest.raises(InputError, match="The relation must be"):
+def test_a_relation_that_is_none_is_refused(relation: Any, layers: DagSample, said: Said) -> None:
+    with said.raises(InputError):
         layers.probability_matrix(relation)
 
 
@@ -394,17 +389,17 @@ def test_every_estimator_gives_about_the_same_or_says_why_it_cannot(
 
 
 @pytest.mark.parametrize("estimator", ["best", None, 1, "given weights"])
-def test_an_estimator_that_is_none_is_refused_everywhere(estimator: Any, layers: DagSample) -> None:
+def test_an_estimator_that_is_none_is_refused_everywhere(estimator: Any, layers: DagSample, said: Said) -> None:
     for asked in (layers, layers.unique()):
-        with pytest.raises(InputError, match="The 'estimator' must be one of 'auto', 'counting'"):
+        with said.raises(InputError):
             asked.probability("Smoking -> Pressure", estimator=estimator)
-        with pytest.raises(InputError, match="The 'estimator' must be one of 'auto', 'counting'"):
+        with said.raises(InputError):
             asked.edge_frequencies(estimator)
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95, math.nan, "0.9"])
-def test_what_is_no_confidence_is_refused(confidence: Any, layers: DagSample) -> None:
-    with pytest.raises(InputError, match="'confidence' must be a float between 0 and 1"):
+def test_what_is_no_confidence_is_refused(confidence: Any, layers: DagSample, said: Said) -> None:
+    with said.raises(InputError):
         layers.probability("Smoking -> Pressure", confidence=confidence)
 
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.sensitivity import fate_of, joined_under
 from tests.tools.reference import coronary_of_the_paper
+from tests.tools.wording import Said
 
 from dagpost import (
     Additive,
@@ -175,18 +176,18 @@ def test_levels_alone_are_tried_as_levels() -> None:
     np.testing.assert_allclose(found.joined[place], by_hand + by_hand.T, atol=1e-9)
 
 
-def test_an_edge_that_hangs_on_the_equivalent_sample_size_is_marked() -> None:
+def test_an_edge_that_hangs_on_the_equivalent_sample_size_is_marked(said: Said) -> None:
     strong = DagPosterior(prior="uniform", score=BDeu(10)).fit(UNDECIDED, counts="n").sensitivity()
     (pair,) = strong.pairs()
     assert (pair.fate, strong.mark(pair)) == ("falls", "✗")
     assert strong.verdict(pair).startswith("falls to ")
-    assert strong.variations[0].words == "equivalent sample size 1"
+    said(strong.variations[0].words)
     assert pair.others[0] < 0.5 < pair.others[1]
     assert strong.summary().startswith("The one pair found (joined with at least 0.5) does not hold under each of ")
     weak = DagPosterior(prior="uniform", score=BDeu(1)).fit(UNDECIDED, counts="n").sensitivity()
     (pair,) = weak.pairs()
-    assert weak.verdict(pair) == "rises to 0.71 with equivalent sample size 10 (and in 1 more of 6)"
-    assert weak.summary() == "No pair is joined with at least 0.5; 1 would be under other choices."
+    said(weak.verdict(pair))
+    said(weak.summary())
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=6))
@@ -205,13 +206,13 @@ def test_the_fate_of_a_pair_is_what_it_says(values: list[float]) -> None:
         assert found.pairs() == ([pair] if max(values) >= 0.1 else [])
 
 
-def test_a_verdict_near_one_half_says_on_which_side() -> None:
+def test_a_verdict_near_one_half_says_on_which_side(said: Said) -> None:
     found = of_pair(0.9, 0.4996)
-    assert found.verdict(found.pairs()[0]) == "falls to 0.4996 with size 0"
+    said(found.verdict(found.pairs()[0]))
     found = of_pair(0.9, 0.5 - 1e-9, 0.3)
-    assert found.verdict(found.pairs()[0]) == "falls to 0.30 with size 1 (and in 1 more of 2)"
+    said(found.verdict(found.pairs()[0]))
     found = of_pair(0.9, 0.5 - 1e-9)
-    assert found.verdict(found.pairs()[0]) == "falls to just below 0.5 with size 0"
+    said(found.verdict(found.pairs()[0]))
 
 
 @pytest.mark.parametrize(
@@ -291,22 +292,22 @@ def test_a_model_with_its_rows_tries_other_choices_after_loading(tmp_path: Path)
     assert DagPosterior.load(tmp_path / "m").sensitivity().to_json() == model.sensitivity().to_json()
 
 
-def test_a_model_that_cannot_be_fitted_again_says_why(tmp_path: Path) -> None:
+def test_a_model_that_cannot_be_fitted_again_says_why(tmp_path: Path, said: Said) -> None:
     table = random_table(4)
     model = DagPosterior(prior="uniform", score="bdeu").fit(table)
     model.save(tmp_path / "m")
-    with pytest.raises(InputError, match=r"need the rows of the table.*rows=True"):
+    with said.raises(InputError):
         DagPosterior.load(tmp_path / "m").sensitivity()
-    with pytest.raises(InputError, match="made from scores"):
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu").fit_scores(local_scores(table)).sensitivity()
     chains = DagPosterior(prior="uniform", score="bdeu", method="bootstrap", samples=50, seed=1).fit(table)
-    with pytest.raises(InputError, match=r"exact sums only.*method='auto'"):
+    with said.raises(InputError):
         chains.sensitivity()
-    with pytest.raises(InputError, match="has no data yet"):
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu").sensitivity()
 
 
-def test_a_prior_of_the_users_own_is_kept_in_memory_but_not_in_a_file(tmp_path: Path) -> None:
+def test_a_prior_of_the_users_own_is_kept_in_memory_but_not_in_a_file(tmp_path: Path, said: Said) -> None:
     def few(child: str, parents: frozenset[str]) -> float:
         return -2.0 * len(parents) - (child == "x0")
 
@@ -324,7 +325,7 @@ def test_a_prior_of_the_users_own_is_kept_in_memory_but_not_in_a_file(tmp_path: 
     )
     fresh = DagPosterior(BDeu(1), CustomPrior(few)).fit(table)
     fresh.save(tmp_path / "m", rows=True)
-    with pytest.raises(InputError, match="the prior of this model was not kept"):
+    with said.raises(InputError):
         DagPosterior.load(tmp_path / "m").sensitivity()
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost import BDeu, DagPosterior, ResourceError, local_scores
 from dagpost._tools.spelling import in_python
@@ -89,14 +90,11 @@ def test_advice_that_is_followed_leaves_what_it_says(case: tuple[Constraints, tu
         assert all(repr(names[column]) in spelled for column in advice.columns[:8]) or advice.any_of_them
 
 
-def test_columns_that_were_left_out_of_the_tiers_are_named() -> None:
+def test_columns_that_were_left_out_of_the_tiers_are_named(said: Said) -> None:
     rules = Constraints(tiers=[list("abcd"), list("efgh"), list("ijk")])
     advice = advise(components_of(rules, NAMES), rules, NAMES, 6)
     assert advice == Advice("tiers", (11,), 4)
-    assert in_words(advice_in_words(advice, NAMES, 6)) == (
-        "'l' is in no tier, so edges lead through it from later tiers to earlier ones. With it in --tier too, the "
-        "others can form cycles among at most 4 columns. Exact sums take at most 6 columns at once here."
-    )
+    said(in_words(advice_in_words(advice, NAMES, 6)))
 
 
 def test_one_column_or_one_edge_between_two_groups_is_found() -> None:
@@ -143,7 +141,7 @@ def test_a_thousand_columns_take_well_under_a_second(dense: bool) -> None:
     assert time.process_time() - started < 1.0
 
 
-def test_a_method_that_sums_by_components_is_refused_by_its_largest() -> None:
+def test_a_method_that_sums_by_components_is_refused_by_its_largest(said: Said) -> None:
     """Forty columns in two tiers are accepted, and refused once a column in no tier joins these."""
     table = table_of(40)
     tiers = [[f"V{column}" for column in range(start, start + 20)] for start in (0, 20)]
@@ -151,10 +149,8 @@ def test_a_method_that_sums_by_components_is_refused_by_its_largest() -> None:
     assert plan.exact
     assert "2 groups of at most 20 variables" in str(plan)
     tiers[1].remove("V39")
-    with pytest.raises(ResourceError) as refused:
+    with said.raises(ResourceError) as refused:
         DagPosterior(prior="uniform", method="exact-layers", tiers=tiers, max_parents=2).plan(table)
-    assert "'V39' is in no tier" in str(refused.value)
-    assert "at most 20 columns" in str(refused.value)
     assert "--method block-gibbs" in in_words(refused.value.marked)
 
 
@@ -190,14 +186,14 @@ def test_estimates_under_rules_say_which_rule_would_make_them_exact() -> None:
     assert DagPosterior(tiers=[*tiers_without_one(), ["V3"]], **{"prior": "uniform", **settings_}).plan(table).exact
 
 
-def test_orders_are_not_split_by_rules_and_plan_and_refusal_say_so() -> None:
+def test_orders_are_not_split_by_rules_and_plan_and_refusal_say_so(said: Said) -> None:
     rows = np.random.default_rng(1).integers(0, 2, (30, 40))
     tiers = {f"V{column}": column // 8 for column in range(40)}
     settings: dict[str, Any] = {"score": "bdeu", "tiers": tiers, "max_parents": 2}
-    said = str(DagPosterior(modularity="order", **{"prior": "uniform", **settings}).plan(rows))
-    assert "orders of separate groups of columns interleave. With modularity='structure'" in said
-    assert "within each of 5 groups of at most 8 variables." in said
-    with pytest.raises(ResourceError, match=r"interleave\. With method='auto' and modularity='structure'"):
+    heard = str(DagPosterior(modularity="order", **{"prior": "uniform", **settings}).plan(rows))
+    assert "orders of separate groups of columns interleave. With modularity='structure'" in heard
+    assert "within each of 5 groups of at most 8 variables." in heard
+    with said.raises(ResourceError):
         DagPosterior(method="dds", modularity="order", **{"prior": "uniform", **settings}).plan(rows)
     assert DagPosterior(**{"prior": "uniform", **settings}).plan(rows).hint == ""
 
@@ -210,10 +206,10 @@ def test_a_plan_names_the_column_that_is_in_no_tier() -> None:
     )
 
 
-def test_more_columns_than_chains_take_are_refused_for_orders() -> None:
+def test_more_columns_than_chains_take_are_refused_for_orders(said: Said) -> None:
     rows = np.random.default_rng(1).integers(0, 2, (30, 70))
     tiers = {f"V{column}": column // 7 for column in range(70)}
-    with pytest.raises(InputError, match=r"at most 64 columns; there are 70\. Rules do not split sums over orders"):
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu", modularity="order", tiers=tiers, max_parents=1).fit(rows)
 
 

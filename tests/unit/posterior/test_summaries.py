@@ -20,6 +20,7 @@ from tests.naive import features as naive_features
 from tests.naive import posterior as naive
 from tests.naive import summaries as naive_summaries
 from tests.naive.summaries import NAMES, ODD_NAMES, sample_of
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
 from dagpost.errors import InputError
@@ -151,14 +152,14 @@ def test_weighted_graphs_are_the_same_as_networkx_as_arrays_and_as_a_table() -> 
 
 
 @pytest.mark.parametrize("coverage", [0.0, 1.5, True, "half", math.nan])
-def test_a_share_of_the_posterior_is_above_0_and_at_most_1(coverage: Any) -> None:
-    with pytest.raises(InputError, match="'coverage' must be a number above 0 and at most 1"):
+def test_a_share_of_the_posterior_is_above_0_and_at_most_1(coverage: Any, said: Said) -> None:
+    with said.raises(InputError):
         top_graphs(sample_of([[0, 1]]), coverage=coverage)
 
 
 @pytest.mark.parametrize("count", [0, -1, True, 2.5, "two"])
-def test_a_number_of_graphs_is_a_positive_int(count: Any) -> None:
-    with pytest.raises(InputError, match="'count' must be an int of at least 1"):
+def test_a_number_of_graphs_is_a_positive_int(count: Any, said: Said) -> None:
+    with said.raises(InputError):
         top_graphs(sample_of([[0, 1]]), count)
 
 
@@ -191,37 +192,37 @@ def test_sixty_four_variables_fit_into_a_mask() -> None:
 
 
 @pytest.mark.parametrize(
-    ("graph", "message"),
+    "graph",
     [
-        ([("A", "B"), ("B", "C"), ("C", "A")], "has a directed cycle, so it is not a DAG: A -> B -> C -> A"),
-        ([("A", "A")], "directed cycle, so it is not a DAG: A -> A"),
-        (np.array([2, 1, 0], dtype=np.uint8), "directed cycle"),
-        ([("Aa", "B")], "There is no variable 'Aa'. Did you mean 'A'"),
-        ({"X": []}, "There is no variable 'X'"),
-        ({"B": ["A", 3]}, "A variable must be given by its name, as text. Got 3"),
-        ({"B": "A"}, "The parents of 'B' must be a list of names. Got 'A'"),
-        ([("A", "B", "C")], r"An edge is a pair \(parent, child\) of names. Got \('A', 'B', 'C'\)"),
-        (["AB"], "An edge is a pair .* Got 'AB'"),
-        ([4], "An edge is a pair .* Got 4"),
-        ([{"A", "B"}], "An edge is a pair"),
-        ("A -> B", "A graph is a directed networkx graph, .* Got 'A -> B'"),
-        (None, "A graph is a directed networkx graph, .* Got None"),
-        (nx.Graph([("A", "B")]), "undirected graph do not say which end is the parent"),
-        (nx.DiGraph({"Z": []}), "There is no variable 'Z'"),
-        (np.array([1, 2], dtype=np.uint8), "has 3 whole numbers"),
-        (np.array([0, 8, 0], dtype=np.uint8), r"below 2\^3"),
-        (np.array([0, -1, 0]), r"below 2\^3"),
+        [("A", "B"), ("B", "C"), ("C", "A")],
+        [("A", "A")],
+        np.array([2, 1, 0], dtype=np.uint8),
+        [("Aa", "B")],
+        {"X": []},
+        {"B": ["A", 3]},
+        {"B": "A"},
+        [("A", "B", "C")],
+        ["AB"],
+        [4],
+        [{"A", "B"}],
+        "A -> B",
+        None,
+        nx.Graph([("A", "B")]),
+        nx.DiGraph({"Z": []}),
+        np.array([1, 2], dtype=np.uint8),
+        np.array([0, 8, 0], dtype=np.uint8),
+        np.array([0, -1, 0]),
     ],
 )
-def test_what_is_no_graph_of_these_variables_is_refused(graph: Any, message: Any) -> None:
-    with pytest.raises(InputError, match=message):
+def test_what_is_no_graph_of_these_variables_is_refused(graph: Any, said: Said) -> None:
+    with said.raises(InputError):
         masks_of_graph(graph, ("A", "B", "C"))
 
 
-def test_too_many_parents_are_refused_by_name() -> None:
+def test_too_many_parents_are_refused_by_name(said: Said) -> None:
     graph = {"C": ["A", "B"]}
     assert masks_of_graph(graph, NAMES, max_parents=2).sum() == 3
-    with pytest.raises(InputError, match="'C' has 2 parents in this graph, and at most 1 are allowed"):
+    with said.raises(InputError):
         masks_of_graph(graph, NAMES, max_parents=1)
 
 
@@ -300,13 +301,13 @@ def test_the_lower_bound_never_exceeds_the_entropy(all_of_three: Any, count: Any
 
 
 @pytest.mark.parametrize("estimator", ["counting", "distinct"])
-def test_the_mean_surprise_of_draws_estimates_the_entropy(model: DagPosterior, estimator: Any) -> None:
+def test_the_mean_surprise_of_draws_estimates_the_entropy(model: DagPosterior, estimator: Any, said: Said) -> None:
     # Within six standard errors: a false alarm in 1e-8 of all seeds, were the error normal; the seed is fixed.
     truth = graph_entropy(model.best(20_000))
     assert truth.covered > 0.9999
     sample = replace(model.sample(2000, seed=3), estimator=estimator).reweighed()
     found = graph_entropy(sample)
-    assert found.rule == "mean of -log p"
+    said(found.rule)
     assert 0.0 < found.standard_error < 0.1
     assert abs(found.value - truth.value) < 6.0 * found.standard_error + 1e-3
     assert found.lower < truth.value
@@ -370,25 +371,25 @@ def test_the_threshold_itself_is_not_above_it() -> None:
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.0, math.nan, True, "half", None])
-def test_a_threshold_is_a_probability_below_one(threshold: Any) -> None:
-    with pytest.raises(InputError, match="'threshold' must be a float of at least 0 and below 1"):
+def test_a_threshold_is_a_probability_below_one(threshold: Any, said: Said) -> None:
+    with said.raises(InputError):
         threshold_graph(table_of([[0.0]]), threshold)
 
 
 @pytest.mark.parametrize(
-    ("edges", "message"),
+    "edges",
     [
-        (np.zeros((2, 2)), "or a DataFrame with parents in the rows .* Got ndarray"),
-        (pd.DataFrame([[0.0, 0.1]], index=["A"], columns=["A", "B"]), "Got 1 rows and 2 columns"),
-        (table_of([[0, 0], [0, 0]], ["A", "A"]), "differ or repeat"),
-        (table_of([[0, 1.2], [0, 0]]), "between 0 and 1. Got 1.2 for 'A' -> 'B'"),
-        (table_of([[0, 0], [math.nan, 0]]), "between 0 and 1. Got nan for 'B' -> 'A'"),
-        (table_of([[0, -0.2], [0, 0]]), "Got -0.2"),
+        np.zeros((2, 2)),
+        pd.DataFrame([[0.0, 0.1]], index=["A"], columns=["A", "B"]),
+        table_of([[0, 0], [0, 0]], ["A", "A"]),
+        table_of([[0, 1.2], [0, 0]]),
+        table_of([[0, 0], [math.nan, 0]]),
+        table_of([[0, -0.2], [0, 0]]),
     ],
 )
-def test_what_is_no_table_of_probabilities_is_refused(edges: Any, message: Any) -> None:
+def test_what_is_no_table_of_probabilities_is_refused(edges: Any, said: Said) -> None:
     for summary in (threshold_graph, adjacency_table, orientation_table, edge_entropy):
-        with pytest.raises(InputError, match=message):
+        with said.raises(InputError):
             summary(edges)
 
 
@@ -452,7 +453,7 @@ def test_distances_count_the_pairs_that_differ(nodes: Any, density: Any, seed: A
         assert quantile == 0 or expected[:quantile].sum() < probability
 
 
-def test_a_reversed_edge_is_one_mistake_and_equivalent_graphs_have_none() -> None:
+def test_a_reversed_edge_is_one_mistake_and_equivalent_graphs_have_none(said: Said) -> None:
     sample = sample_of([[2, 0, 2], [0, 1, 2]])  # B -> A and B -> C, and A -> B -> C
     chain = [("A", "B"), ("B", "C")]
     assert distance_distribution(sample, chain).probabilities.tolist() == [0.5, 0.5]
@@ -462,7 +463,7 @@ def test_a_reversed_edge_is_one_mistake_and_equivalent_graphs_have_none() -> Non
     # A -> B <- C has both edges directed, which are undirected in the chain.
     other = distance_distribution(sample, [("A", "B"), ("C", "B")], equivalence=True)
     assert other.probabilities.tolist() == [0.0, 0.0, 1.0]
-    with pytest.raises(InputError, match=r"from 0 to 1\. Got 1\.5"):
+    with said.raises(InputError):
         same.quantile(1.5)
 
 
@@ -582,10 +583,10 @@ BY_EDGES = [
 
 
 @pytest.mark.parametrize("summary", BY_GRAPHS)
-def test_a_model_stands_for_its_own_sample(summary: Any, model: DagPosterior) -> None:
+def test_a_model_stands_for_its_own_sample(summary: Any, model: DagPosterior, said: Said) -> None:
     assert _shown(summary(model)) == _shown(summary(model.own_sample()))
     for stranger in (3, DagPosterior):
-        with pytest.raises(InputError, match=r"Graphs come from a fitted DagPosterior or a DagSample\. Got"):
+        with said.raises(InputError):
             summary(stranger)
 
 
@@ -598,35 +599,29 @@ def test_a_model_and_a_sample_stand_for_the_probabilities_of_their_edges(summary
 
 
 @pytest.mark.parametrize("summary", BY_GRAPHS + BY_EDGES)
-def test_a_model_without_data_has_no_summary(summary: Any) -> None:
-    with pytest.raises(NotFittedError, match=r"has no data yet\. Call fit\(table\) first"):
+def test_a_model_without_data_has_no_summary(summary: Any, said: Said) -> None:
+    with said.raises(NotFittedError):
         summary(DagPosterior(prior="uniform", score="bdeu"))
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        (lambda models: list(models.values()), "at least two fitted models or samples, by name: .* Got list"),
-        (lambda models: {"one": models["one"]}, "needs at least two models. Got 1"),
-        (lambda models: {**models, "spread": models["one"]}, "name must be text other than .* Got 'spread'"),
-        (lambda models: {**models, 3: models["one"]}, "Got 3 instead"),
-        (
-            lambda models: {**models, "new": DagPosterior(prior="uniform", score="bdeu")},
-            "The model 'new' has no data yet",
-        ),
-        (lambda models: {**models, "new": 3}, "fitted models and samples can be compared. Got int under 'new'"),
-        (
-            lambda models: {**models, "odd": Fitted(table_of([[0.0]], ["A"]), table_of([[0.0]], ["A"]))},
-            "same variables can be compared: 'B' is in one of 'one' and 'odd'",
-        ),
+        lambda models: list(models.values()),
+        lambda models: {"one": models["one"]},
+        lambda models: {**models, "spread": models["one"]},
+        lambda models: {**models, 3: models["one"]},
+        lambda models: {**models, "new": DagPosterior(prior="uniform", score="bdeu")},
+        lambda models: {**models, "new": 3},
+        lambda models: {**models, "odd": Fitted(table_of([[0.0]], ["A"]), table_of([[0.0]], ["A"]))},
     ],
 )
-def test_what_cannot_be_compared_is_refused(change: Any, message: Any) -> None:
-    with pytest.raises(InputError, match=message):
+def test_what_cannot_be_compared_is_refused(change: Any, said: Said) -> None:
+    with said.raises(InputError):
         compare(change(two_models()))
 
 
-def test_a_comparison_is_drawn_with_a_dot_for_each_model_and_edge(tmp_path: Any) -> None:
+def test_a_comparison_is_drawn_with_a_dot_for_each_model_and_edge(tmp_path: Any, said: Said) -> None:
     import matplotlib.pyplot as plt
 
     mpl.use("Agg")
@@ -646,7 +641,7 @@ def test_a_comparison_is_drawn_with_a_dot_for_each_model_and_edge(tmp_path: Any)
     assert own.get_yticklabels()[0].get_text() == r"\$x\$ → a\nb"
     assert len(own.lines[0].get_xdata()) == 6
     plt.close(own.figure)
-    with pytest.raises(InputError, match=r"'relation' must be one of '->', '~>'.* None stands for both"):
+    with said.raises(InputError):
         plot_comparison(found, relation="--")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 from tests.unit.data.test_unroll import PANEL
 
 from dagpost import DagPosterior, datasets, unroll
@@ -55,7 +56,7 @@ def test_columns_may_come_in_any_order_and_some_may_be_missing() -> None:
     assert lagged_edges(names, matrix)["edge"][0] == "a -> b at lag 2"
 
 
-def test_a_model_without_time_says_how_to_have_it() -> None:
+def test_a_model_without_time_says_how_to_have_it(said: Said) -> None:
     model = DagPosterior("bdeu", prior="uniform").fit(datasets.load("coronary"))
-    with pytest.raises(InputError, match=r"Folded edges are about series in time.*unroll\(table, time="):
+    with said.raises(InputError):
         model.lagged_edges()

@@ -10,6 +10,7 @@ import pytest
 from benchmarks.ellis_wong import ellis_wong
 from tests.naive import posterior as naive
 from tests.naive import sampling as naive_sampling
+from tests.tools.wording import Said
 
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError
@@ -272,34 +273,28 @@ def test_the_ratio_of_the_evidences_comes_from_the_mean_weight() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    "settings",
     [
-        ({"estimator": "best"}, "must be one of 'counting', 'iw', 'linear-extensions', 'distinct'. Got 'best'"),
-        ({"estimator": "iw"}, "'iw' needs the log_joint of all 2 graphs. Got nothing"),
-        ({"estimator": "iw", "log_joint": np.array([0.0, np.nan])}, "nan for 1 of them"),
-        ({"estimator": "linear-extensions"}, "needs the log_extensions"),
-        ({"estimator": "linear-extensions", "log_extensions": np.zeros(3)}, r"an array of shape \(3,\)"),
-        ({"estimator": "distinct", "log_joint": np.zeros(2)}, "needs the log_proposal"),
-        (
-            {"estimator": "distinct", "log_joint": np.zeros(2), "log_proposal": np.zeros(2), "normalised": False},
-            "Horvitz-Thompson weights need the log_evidence",
-        ),
-        (
-            {"estimator": "linear-extensions", "log_extensions": np.zeros(2), "normalised": False},
-            "need both evidences",
-        ),
+        {"estimator": "best"},
+        {"estimator": "iw"},
+        {"estimator": "iw", "log_joint": np.array([0.0, np.nan])},
+        {"estimator": "linear-extensions"},
+        {"estimator": "linear-extensions", "log_extensions": np.zeros(3)},
+        {"estimator": "distinct", "log_joint": np.zeros(2)},
+        {"estimator": "distinct", "log_joint": np.zeros(2), "log_proposal": np.zeros(2), "normalised": False},
+        {"estimator": "linear-extensions", "log_extensions": np.zeros(2), "normalised": False},
     ],
 )
-def test_what_an_estimator_lacks_is_named(settings: dict, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_what_an_estimator_lacks_is_named(settings: dict, said: Said) -> None:
+    with said.raises(InputError):
         weigh(parents=np.zeros((2, 2), dtype=np.uint8), **settings)
 
 
-def test_no_graphs_or_answers_of_the_wrong_length_are_errors() -> None:
-    with pytest.raises(InputError, match="no graph to weigh"):
+def test_no_graphs_or_answers_of_the_wrong_length_are_errors(said: Said) -> None:
+    with said.raises(InputError):
         weigh("counting", np.zeros((0, 2), dtype=np.uint8))
     sample = weigh("counting", np.zeros((2, 2), dtype=np.uint8))
-    with pytest.raises(InputError, match="There are 2 graphs"):
+    with said.raises(InputError):
         weighted_estimate(sample, np.zeros(3, dtype=np.bool_))
     with pytest.raises(InputError, match="confidence"):
         weighted_estimate(sample, np.zeros(2, dtype=np.bool_), confidence=1.0)

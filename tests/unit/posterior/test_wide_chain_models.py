@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.tools.broken_off import StoppingEngine, broken_off
 from tests.tools.considered import random_graph, wide_model
+from tests.tools.wording import Said
 from tests.unit.mcmc.test_chains import Interrupted
 
 from dagpost import Checkpoint, DagPosterior, DagSample, InputError
@@ -100,16 +101,16 @@ def test_an_interrupt_keeps_the_graphs_that_there_are(model: DagPosterior, sampl
     assert model.sample(500, resume=part) == sample
 
 
-def test_what_needs_all_families_is_refused_with_a_way_out(model: DagPosterior) -> None:
-    with pytest.raises(InputError, match=r"'kbest' needs tables over all sets of variables; 70 are too many"):
+def test_what_needs_all_families_is_refused_with_a_way_out(model: DagPosterior, said: Said) -> None:
+    with said.raises(InputError):
         model.best(3)
-    with pytest.raises(InputError, match="at most 64 variables"):
+    with said.raises(InputError):
         model.score_samples(np.zeros((2, 70)))
-    with pytest.raises(InputError, match=r"not computed here .*probability\('pa\(A\) = \{B, C\}'\)\.$"):
+    with said.raises(InputError):
         model.family_probabilities("V1")
-    with pytest.raises(InputError, match=r"exact sums only.* Use fewer columns\.$"):
+    with said.raises(InputError):
         model.sensitivity()
-    with pytest.raises(InputError, match=r"parents of 'V40' .* not among the parent sets that were considered"):
+    with said.raises(InputError):
         model.log_joint([("V0", "V40")])
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.naive import features as naive_features
 from tests.naive import wide as naive
 from tests.naive.summaries import sample_of
+from tests.tools.wording import Said
 
 from dagpost import DagSample, ResourceError, compare, custom, edge, long_table, to_arviz
 from dagpost._tools import memory
@@ -130,13 +131,15 @@ def test_of_graphs_that_were_all_drawn_once_the_best_comes_first() -> None:
     assert top_graphs(sample, 3).log_joint.tolist() == sorted(fit, reverse=True)[:3]
 
 
-def test_copies_of_all_graphs_are_refused_where_there_is_no_room(pair: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_of_all_graphs_are_refused_where_there_is_no_room(
+    pair: Any, monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
     _, wide = pair
     classes = equivalence_classes(wide._with())
     monkeypatch.setattr(memory, "available_bytes", lambda: 10_000)
-    with pytest.raises(ResourceError, match=r"distinct graphs of 130 variables needs .* top_graphs\(\)"):
+    with said.raises(ResourceError):
         wide.unique()
-    with pytest.raises(ResourceError, match=r"classes over 130 variables needs .* table\(count\)"):
+    with said.raises(ResourceError):
         classes.patterns  # noqa: B018
     assert len(classes.table(2)) == 2
 

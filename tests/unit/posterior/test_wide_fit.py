@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.tools.broken_off import StoppingEngine, broken_off
+from tests.tools.wording import Said
 
 from dagpost import BlockGibbs, Checkpoint, DagPosterior, InputError, ResourceError
 from dagpost.engines import ThreadEngine
@@ -90,13 +91,13 @@ def test_a_fit_that_is_killed_anywhere_gives_the_same_edges(
 
 
 @pytest.mark.parametrize("method", ["partition-mcmc", "structure-mcmc", "trees", "bootstrap", "iw-dds", "given-order"])
-def test_other_methods_name_the_one_that_takes_so_many(method: str, table: pd.DataFrame) -> None:
-    with pytest.raises(InputError, match=r"at most 64 columns; there are 70\. Use method='block-gibbs'"):
+def test_other_methods_name_the_one_that_takes_so_many(method: str, table: pd.DataFrame, said: Said) -> None:
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu", method=method, max_parents=1).fit(table)
 
 
-def test_exact_sums_are_refused_with_chains_as_the_way_out(table: pd.DataFrame) -> None:
-    with pytest.raises(ResourceError, match=r"method='block-gibbs'.*Split them by tiers"):
+def test_exact_sums_are_refused_with_chains_as_the_way_out(table: pd.DataFrame, said: Said) -> None:
+    with said.raises(ResourceError):
         DagPosterior(prior="uniform", score="bdeu", method="exact-layers", max_parents=1).fit(table)
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.naive import features as naive_features
 from tests.naive import wide as naive
 from tests.naive.summaries import sample_of
+from tests.tools.wording import Said
 
 from dagpost import DagSample, InputError, ResourceError, adjacent, edge, essential_graph, path
 from dagpost._tools import memory
@@ -80,7 +81,7 @@ def test_rows_are_taken_joined_and_told_apart(pair: Any) -> None:
 
 
 def test_adjacency_says_which_edges_are_there_and_how_much_memory_it_needs(
-    pair: Any, monkeypatch: pytest.MonkeyPatch
+    pair: Any, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     _, wide = pair
     matrices = wide.adjacency()
@@ -88,7 +89,7 @@ def test_adjacency_says_which_edges_are_there_and_how_much_memory_it_needs(
     for matrix, graph in zip(matrices[:20], wide, strict=False):
         assert (nx.to_numpy_array(graph, nodelist=wide.names) == matrix).all()
     monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
-    with pytest.raises(ResourceError, match=r"300 graphs of 150 variables needs 6\.8 MB of memory"):
+    with said.raises(ResourceError):
         wide.adjacency()
 
 
@@ -184,7 +185,7 @@ def test_summaries_are_those_of_the_graphs_without_the_other_columns(pair: Any) 
     assert recovered.area_under_roc > edge_recovery(narrow, narrow[3]).area_under_roc
 
 
-def test_a_given_graph_is_the_same_as_names_pairs_and_masks() -> None:
+def test_a_given_graph_is_the_same_as_names_pairs_and_masks(said: Said) -> None:
     names = tuple(f"v{column}" for column in range(130))
     pairs = [("v0", "v129"), ("v64", "v129"), ("v129", "v63")]
     masks = masks_of_graph(pairs, names)
@@ -192,33 +193,33 @@ def test_a_given_graph_is_the_same_as_names_pairs_and_masks() -> None:
     assert (masks_of_graph(masks, names) == masks).all()
     assert (masks_of_graph(nx.DiGraph(pairs), names) == masks).all()
     assert {(names[p], names[c]) for p, c in np.argwhere(matrices_of_masks(masks[None])[0])} == set(pairs)
-    with pytest.raises(InputError, match="'v129' has 2 parents in this graph, and at most 1"):
+    with said.raises(InputError):
         masks_of_graph(pairs, names, max_parents=1)
-    with pytest.raises(InputError, match=r"1 to 1024 variables\. Got 1025"):
+    with said.raises(InputError):
         masks_of_graph([], tuple(f"v{column}" for column in range(1025)))
 
 
-def test_the_essential_graph_of_many_columns_obeys_rules() -> None:
+def test_the_essential_graph_of_many_columns_obeys_rules(said: Said) -> None:
     chain = [(f"v{column}", f"v{column + 1}") for column in range(99)]
     assert not any(about["directed"] for _, _, about in essential_graph(chain).edges(data=True))
     ruled = essential_graph(chain, required=[("v0", "v1")])
     assert set(ruled.edges) == set(chain)
-    with pytest.raises(InputError, match="The graph has the edge v70 -> v71, which forbidden rules out"):
+    with said.raises(InputError):
         essential_graph(chain, forbidden=[("v70", "v71")])
-    with pytest.raises(InputError, match="The graph lacks the edge v0 -> v99, which required has"):
+    with said.raises(InputError):
         essential_graph(chain, required=[("v0", "v99")])
 
 
-def test_what_needs_sets_in_one_word_says_so(pair: Any) -> None:
+def test_what_needs_sets_in_one_word_says_so(pair: Any, said: Said) -> None:
     _, wide = pair
-    with pytest.raises(InputError, match=r"orders that a graph fits are counted for at most 64 variables\. Got 150"):
+    with said.raises(InputError):
         log_linear_extensions(wide.parents, engine=ThreadEngine(1))
 
 
-def test_a_sample_has_the_shape_that_its_names_ask_for() -> None:
+def test_a_sample_has_the_shape_that_its_names_ask_for(said: Said) -> None:
     narrow, wide = same_sample(columns=65)
     about = dict(wide.__dict__)
     assert wide.probability(edge("A", "B")).value == narrow.probability(edge("A", "B")).value
     for parents in (wide.parents[:, :, 0], wide.parents[:, :64], wide.parents[:, :, :1], wide.parents.astype(np.int64)):
-        with pytest.raises(InputError, match=r"unsigned masks of shape \(graphs, 65, 2\)"):
+        with said.raises(InputError):
             DagSample(**{**about, "parents": parents})

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.wide import add_edge
 from tests.tools.considered import random_graph, random_sets, weight_of, wide_workspace
+from tests.tools.wording import Said
 
 from dagpost import Checkpoint
 from dagpost._tools.progress import NO_PROGRESS
@@ -60,16 +61,16 @@ def test_a_set_that_is_not_considered_has_no_weight_and_is_named() -> None:
     assert workspace.not_considered(graph) == [3]
 
 
-def test_it_is_no_place_for_sums_over_all_sets() -> None:
+def test_it_is_no_place_for_sums_over_all_sets(said: Said) -> None:
     workspace = wide_workspace()
     assert (workspace.nodes, workspace.max_parents, workspace.parts) == (70, 2, ())
     assert not workspace.order_fits()
     assert not workspace.structure_is_affordable()
     assert workspace.edges_to_compare("structure", 1e9) is None
     for read in (lambda: workspace.weights, lambda: workspace.families, workspace.log_weights_up_to_one_parent):
-        with pytest.raises(InputError, match=r"at most 64 columns, and there are 70\. .*method='block-gibbs'"):
+        with said.raises(InputError):
             read()
-    with pytest.raises(InputError, match=r"'kbest' needs tables over all sets of variables; 70 are too many"):
+    with said.raises(InputError):
         workspace.summing("kbest")
 
 

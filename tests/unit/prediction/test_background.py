@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior
 from dagpost.data import as_table
@@ -88,14 +89,14 @@ def test_completed_tables_share_it(frame: pd.DataFrame) -> None:
     np.testing.assert_allclose(np.sort(background_of(model.fitted_).shares), np.sort(whole.shares))
 
 
-def test_a_file_that_does_not_say_is_refused(frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_file_that_does_not_say_is_refused(frame: pd.DataFrame, tmp_path: Path, said: Said) -> None:
     model = DagPosterior("bdeu", prior="uniform", exogenous=["arm"], samples=50, seed=1).fit(
         frame[["arm", "sex", "ill"]]
     )
     model.save(tmp_path / "model.dagpost")
     loaded = DagPosterior.load(tmp_path / "model.dagpost")
     loaded.fitted_.remember("background", None)
-    with pytest.raises(InputError, match="how the exogenous columns are distributed"):
+    with said.raises(InputError):
         background_of(loaded.fitted_)
 
 

@@ -16,6 +16,7 @@ from tests.naive import scores as naive_scores
 from tests.naive.posterior import all_dags
 from tests.naive.prediction import bdeu_parameter, discrete_family, log_predictive, members
 from tests.tools.report_page import random_table
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample
 from dagpost.data.conversion import as_table
@@ -123,7 +124,7 @@ def test_single_graphs_stand_among_those_that_meet_the_condition(condition: str,
     assert masks in graphs[np.isclose(shares, shares.max())].tolist()
 
 
-def test_what_shows_a_model_says_what_it_is_given(model: DagPosterior) -> None:
+def test_what_shows_a_model_says_what_it_is_given(model: DagPosterior, said: Said) -> None:
     given = model.given("a -> b")
     _ = given.edge_probabilities_
     assert "given a -> b (probability 0." in repr(given)
@@ -132,9 +133,9 @@ def test_what_shows_a_model_says_what_it_is_given(model: DagPosterior) -> None:
     assert "decided by your rules or assumptions" in page
     from dagpost.plots.sources import probabilities_of
 
-    assert probabilities_of(given).sentence == "Exact (each graph counted once; given a -> b)."
+    said(probabilities_of(given).sentence)
     sample = model.sample(100, seed=1).given("a -> b")
-    assert "given a -> b" in probabilities_of(sample).sentence
+    said(probabilities_of(sample).sentence)
     assert isinstance(sample, DagSample)
     assert "given a -&gt; b" in sample._repr_html_()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import BIC, DagPosterior, HybridMCMC, PartitionMCMC, datasets
 from dagpost.data import as_table
@@ -91,13 +92,13 @@ def test_interventions_count_in_training_and_in_what_is_held_out() -> None:
     assert (found.log_scores[::3] > plain.log_scores[::3]).all()
 
 
-def test_folds_depend_on_the_seed_and_results_not_on_the_threads() -> None:
+def test_folds_depend_on_the_seed_and_results_not_on_the_threads(said: Said) -> None:
     first = cross_validate(model_with(seed=5), CORONARY, folds=4)
     again = cross_validate(model_with(seed=None, threads=2), CORONARY, folds=4, seed=5)
     assert np.array_equal(first.log_scores, again.log_scores)
     other = cross_validate(model_with(seed=6), CORONARY, folds=4)
     assert not np.array_equal(first.folds, other.folds)
-    with pytest.raises(InputError, match=r"validated on different tables or folds\. Give both the same"):
+    with said.raises(InputError):
         first.gain_over(other)
 
 
@@ -110,38 +111,38 @@ def test_a_model_is_left_as_it_is() -> None:
     assert found.method == "exact-layers"
 
 
-def test_progress_counts_folds_and_remarks_are_made_once() -> None:
+def test_progress_counts_folds_and_remarks_are_made_once(said: Said) -> None:
     told: list[tuple[str, int, int]] = []
     method = PartitionMCMC(chains=2, burn_in=0, thinning=1)
     model = model_with(method=method, samples=10, progress=lambda *what: told.append(what))
-    with pytest.warns(DagpostWarning, match=r"^In 3 of 3 folds: Do not trust it") as remarks:
+    with said.warns(DagpostWarning) as remarks:
         cross_validate(model, CORONARY, folds=3)
     assert len(remarks) == 1
     assert told == [("folds", done, 3) for done in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("folds", [1, 61, 2.0, True, "ten"])
-def test_numbers_of_folds_that_cannot_be_are_refused(folds: Any) -> None:
-    with pytest.raises(InputError, match=r"'folds' must be an int in \[2, 60\]\. Got .* more folds than observations"):
+def test_numbers_of_folds_that_cannot_be_are_refused(folds: Any, said: Said) -> None:
+    with said.raises(InputError):
         cross_validate(model_with(), small_table(), folds=folds)
 
 
-def test_one_observation_cannot_be_held_out() -> None:
-    with pytest.raises(InputError, match="there must be at least 2"):
+def test_one_observation_cannot_be_held_out(said: Said) -> None:
+    with said.raises(InputError):
         cross_validate(model_with(), replace(small_table(), columns=tuple(c[:1] for c in small_table().columns)))
 
 
-def test_more_observations_than_memory_holds_are_refused_with_the_figure() -> None:
+def test_more_observations_than_memory_holds_are_refused_with_the_figure(said: Said) -> None:
     table = replace(small_table(), counts=np.full(60, 10**12))
-    with pytest.raises(ResourceError, match=r"To score each of 60,000,000,000,000 observations needs [\d,.]+ TB"):
+    with said.raises(ResourceError):
         cross_validate(model_with(), table)
 
 
-def test_models_of_different_tables_are_not_compared() -> None:
+def test_models_of_different_tables_are_not_compared(said: Said) -> None:
     first, second = (cross_validate(model_with(), small_table(), folds=2, seed=1) for _ in range(2))
     assert first.gain_over(second) == (0.0, 0.0)
     other = replace(small_table(), columns=tuple(reversed(small_table().columns)))
-    with pytest.raises(InputError, match="different tables or folds"):
+    with said.raises(InputError):
         first.gain_over(cross_validate(model_with(), other, folds=2, seed=1))
     assert first._repr_html_() == f"<code>{first!r}</code>"
 
@@ -154,10 +155,10 @@ def test_the_memory_of_a_fold_counts_the_tables_of_its_method(method: Any, has_t
     assert (needed > 8 << 16) == has_tables
 
 
-def test_what_a_fit_would_refuse_is_refused_before_any_fold() -> None:
-    with pytest.raises(InputError, match="'seed' must be"):
+def test_what_a_fit_would_refuse_is_refused_before_any_fold(said: Said) -> None:
+    with said.raises(InputError):
         cross_validate(model_with(), CORONARY, seed=-1)
-    with pytest.raises(InputError, match="samples the order-modular posterior"):
+    with said.raises(InputError):
         cross_validate(model_with(method="dds"), CORONARY)
 
 
@@ -167,8 +168,8 @@ def test_rows_with_gaps_are_scored_and_spoken_of_once() -> None:
     gaps[2, 5] = True
     # The gap is held out in one fold, and completed in the other.
     model = model_with(score="bdeu", samples=40, method=Augmentation(chains=2, burn_in=5, given_table="exact-layers"))
-    with pytest.warns(DagpostWarning) as said:
+    with pytest.warns(DagpostWarning) as heard:
         found = cross_validate(model, replace(table, gaps=gaps), folds=2, seed=1)
-    assert sum("1 cell has no value" in str(warning.message) for warning in said) == 1
+    assert sum("1 cell has no value" in str(warning.message) for warning in heard) == 1
     assert np.isfinite(found.log_scores).all()
     assert found.method == "augmentation"

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import BayesianNetwork, DagPosterior, InputError, Recipe, cross_validate
 from dagpost.causal import effect as effect_of
@@ -45,11 +46,11 @@ def test_rows_have_the_probability_of_the_modelled_columns_given_the_others(mode
     assert rows.groupby(["age", "sex"])["probability"].sum().to_numpy() == pytest.approx(np.ones(4))
 
 
-def test_a_gap_is_summed_over_in_modelled_columns_only(model: DagPosterior) -> None:
+def test_a_gap_is_summed_over_in_modelled_columns_only(model: DagPosterior, said: Said) -> None:
     rows = every_row().iloc[[0, 0, 13]].reset_index(drop=True)
     rows.loc[0, "dose"] = rows.loc[1, "age"] = None
     filled = [model.score_samples(rows.iloc[[0]].assign(dose=level))[0] for level in ("no", "yes")]
-    with pytest.warns(DagpostWarning, match=r"1 of 3 rows, the first in row 2 .*no value in 'age' \(1\): exogenous"):
+    with said.warns(DagpostWarning):
         found = model.score_samples(rows)
     assert found[0] == pytest.approx(np.logaddexp(*filled))
     np.testing.assert_array_equal(np.isnan(found), [False, True, False])
@@ -71,7 +72,7 @@ def test_what_rows_have_is_the_mean_over_graphs_of_their_networks(model: DagPost
     assert model.score_samples(row)[0] == pytest.approx(np.log(total))
 
 
-def test_only_modelled_columns_are_predicted_and_the_others_are_needed(model: DagPosterior) -> None:
+def test_only_modelled_columns_are_predicted_and_the_others_are_needed(model: DagPosterior, said: Said) -> None:
     rows = every_row()
     chances = model.predict_proba(rows, target="pressure")
     joint = np.exp(model.score_samples(rows)).reshape(2, 2, 2, 2, 2)
@@ -79,9 +80,9 @@ def test_only_modelled_columns_are_predicted_and_the_others_are_needed(model: Da
     assert chances["yes"].to_numpy().reshape(2, 2, 2, 2, 2) == pytest.approx(
         np.broadcast_to(expected[:, :, :, 1:2, :], expected.shape)
     )
-    with pytest.raises(InputError, match="'age' is exogenous: the model is conditional on it and does not predict it"):
+    with said.raises(InputError):
         model.predict_proba(rows, target="age")
-    with pytest.raises(InputError, match="lack the column 'sex'"):
+    with said.raises(InputError):
         model.score_samples(rows.drop(columns="sex"))
 
 
@@ -108,7 +109,7 @@ def test_averaged_scores_and_continuous_columns_leave_them_out_too(frame: pd.Dat
     assert "given age" in repr(given.to_bayesian_network())
 
 
-def test_a_network_marks_them_in_the_file_and_has_them_back(model: DagPosterior, tmp_path: Path) -> None:
+def test_a_network_marks_them_in_the_file_and_has_them_back(model: DagPosterior, tmp_path: Path, said: Said) -> None:
     network = model.to_bayesian_network()
     assert isinstance(network, BayesianNetwork)
     assert repr(network).endswith("given age and sex")
@@ -119,7 +120,7 @@ def test_a_network_marks_them_in_the_file_and_has_them_back(model: DagPosterior,
         again = BayesianNetwork.read(tmp_path / f"network.{ending}")
         assert again.exogenous == ("age", "sex")
         assert again.parents == network.parents
-    with pytest.raises(InputError, match="dose -> age, which exogenous rules out"):
+    with said.raises(InputError):
         model.to_bayesian_network([("dose", "age")])
 
 
@@ -133,12 +134,12 @@ def test_folds_are_scored_given_them(frame: pd.DataFrame) -> None:
     assert 0.5 < (given.log_scores - whole.log_scores).mean() < 2 * np.log(2.0)
 
 
-def test_setting_an_exogenous_cause_leaves_the_others_as_the_table_has_them(model: DagPosterior) -> None:
+def test_setting_an_exogenous_cause_leaves_the_others_as_the_table_has_them(model: DagPosterior, said: Said) -> None:
     effect = model.effect("sex", "pressure", seed=1)
     assert "given age and sex" in repr(effect)
     assert effect.summary()["exogenous"] == ["age", "sex"]
     assert "Exogenous columns (age, sex) are not caused by others" in " ".join(effect.assumptions)
-    with pytest.raises(InputError, match="'age' is exogenous: it is not modelled, and nothing has an effect on it"):
+    with said.raises(InputError):
         model.effect("dose", "age")
 
 
@@ -154,14 +155,14 @@ def test_the_effect_of_an_exogenous_cause_is_that_of_the_mechanism() -> None:
         assert effect_of(sample, table, "bge", cause, "outcome", draws=10).mean == pytest.approx(slope, abs=0.1)
 
 
-def test_setting_an_exogenous_column_from_outside_is_refused(frame: pd.DataFrame) -> None:
+def test_setting_an_exogenous_column_from_outside_is_refused(frame: pd.DataFrame, said: Said) -> None:
     interventions = ["age"] + [""] * (len(frame) - 1)
-    with pytest.raises(InputError, match="'age' was set from outside in some rows, and 'age' is exogenous"):
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu", exogenous="age").fit(frame, interventions=interventions)
     DagPosterior(prior="uniform", score="bdeu", exogenous="sex").fit(frame, interventions=interventions)
 
 
-def test_those_of_the_recipe_are_in_the_plan_the_weights_and_the_folds(frame: pd.DataFrame) -> None:
+def test_those_of_the_recipe_are_in_the_plan_the_weights_and_the_folds(frame: pd.DataFrame, said: Said) -> None:
     settings = {"score": "bdeu", "seed": 1, "samples": 50}
     named = DagPosterior(exogenous=["age", "sex"], **{"prior": "uniform", **settings}).fit(frame)
     by_recipe = DagPosterior(recipe=Recipe(exogenous=["age", "sex"]), **{"prior": "uniform", **settings})
@@ -169,5 +170,5 @@ def test_those_of_the_recipe_are_in_the_plan_the_weights_and_the_folds(frame: pd
     assert by_recipe.fit(frame).log_evidence_ == pytest.approx(named.log_evidence_)
     folds = [cross_validate(model, frame, folds=2, seed=1).log_scores for model in (named, by_recipe)]
     assert folds[0] == pytest.approx(folds[1])
-    with pytest.raises(InputError, match="'exogenous' names the column 'age', which was left out"):
+    with said.raises(InputError):
         DagPosterior(prior="uniform", recipe=Recipe(drop=["age"]), exogenous=["age"]).plan(frame)

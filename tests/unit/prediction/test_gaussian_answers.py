@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from tests.naive.gaussian_answers import drawn_family, implied_covariance
 from tests.tools.latent_models import latent_model
+from tests.tools.wording import Said
 from typer.testing import CliRunner
 
 from dagpost import DagPosterior, InputError, as_table
@@ -116,10 +117,10 @@ def test_latent_models_have_both() -> None:
     assert (found["sd"] > 0.0).all()
 
 
-def test_levels_in_no_order_have_no_coefficients() -> None:
+def test_levels_in_no_order_have_no_coefficients(said: Said) -> None:
     model = DagPosterior("bdeu", prior="uniform").fit(np.array([[0, 1], [1, 0], [1, 1]]))
     for ask in (model.direct_effects, model.latent_correlations):
-        with pytest.raises(InputError, match=r"under the score of this model some columns are levels"):
+        with said.raises(InputError):
             ask()
 
 

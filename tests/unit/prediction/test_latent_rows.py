@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.naive.latent_rows import log_probability
 from tests.tools.latent_models import latent_frame, latent_model
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, InputError, as_table
 from dagpost.posterior.latent_numbers import modelled_table
@@ -94,24 +95,24 @@ def test_numbers_are_predicted_in_their_unit() -> None:
     np.testing.assert_allclose(few.iloc[0], found.iloc[3], rtol=1e-6)
 
 
-def test_exogenous_columns_are_given() -> None:
+def test_exogenous_columns_are_given(said: Said) -> None:
     frame = latent_frame().dropna().head(40)
     model = DagPosterior("latent-gaussian", prior="uniform", exogenous="smoking", seed=1, samples=60).fit(frame)
     rows = frame.head(3)
     found = model.score_samples(rows)
     assert np.isfinite(found).all()
     assert np.isnan(model.score_samples(rows.assign(smoking=None))).all()
-    with pytest.raises(InputError, match=r"'smoking' is exogenous"):
+    with said.raises(InputError):
         model.predict_proba(rows, target="smoking")
 
 
-def test_what_cannot_be_predicted_is_refused_in_words() -> None:
+def test_what_cannot_be_predicted_is_refused_in_words(said: Said) -> None:
     model, rows = latent_model(), latent_frame().head(2)
-    with pytest.raises(InputError, match=r"'pressure' is one of numbers.*predict_number"):
+    with said.raises(InputError):
         model.predict_proba(rows, target="pressure")
-    with pytest.raises(InputError, match=r"'pain' has levels"):
+    with said.raises(InputError):
         model.predict_number(rows, target="pain")
-    with pytest.raises(InputError, match=r"set by intervention"):
+    with said.raises(InputError):
         model.score_samples(rows, interventions=["smoking", None])
     with pytest.raises(InputError, match=r"'maybe'"):
         model.score_samples(rows.assign(smoking="maybe"))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.property.test_mixed_effects import smoking
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior
 from dagpost.data.table import Table
@@ -43,12 +44,14 @@ def test_a_saved_model_predicts_as_it_did(model: DagPosterior, frame: pd.DataFra
     )
 
 
-def test_levels_are_predicted_from_numbers_that_they_lead_to(model: DagPosterior, frame: pd.DataFrame) -> None:
+def test_levels_are_predicted_from_numbers_that_they_lead_to(
+    model: DagPosterior, frame: pd.DataFrame, said: Said
+) -> None:
     chances = model.predict_proba(frame.drop(columns="smokes"), target="smokes")
     right = chances.to_numpy().argmax(axis=1) == frame["smokes"].cat.codes.to_numpy()
     # Weight, of deviation 1, is 4 less for smokers.
     assert right.mean() > 0.95
-    with pytest.raises(InputError, match="'weight' is continuous"):
+    with said.raises(InputError):
         model.predict_proba(frame, target="weight")
 
 
@@ -64,7 +67,9 @@ def test_the_density_of_rows_with_gaps_is_that_of_what_is_there(model: DagPoster
     assert found[1] == pytest.approx(float(np.exp(model.score_samples(second)).sum() * 0.05), rel=1e-5)
 
 
-def test_a_network_has_tables_and_regressions(model: DagPosterior, frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_network_has_tables_and_regressions(
+    model: DagPosterior, frame: pd.DataFrame, tmp_path: Path, said: Said
+) -> None:
     edges = [("sex", "smokes"), ("sex", "weight"), ("smokes", "weight"), ("weight", "pressure"), ("sex", "pressure")]
     network = model.to_bayesian_network(edges)
     assert isinstance(network, ConditionalGaussianNetwork)
@@ -81,7 +86,7 @@ def test_a_network_has_tables_and_regressions(model: DagPosterior, frame: pd.Dat
     assert drawn["sex"].dtype == "category"
     means, expected = (table.groupby("sex", observed=True)["pressure"].mean().to_numpy() for table in (drawn, frame))
     np.testing.assert_allclose(means, expected, rtol=0.02)
-    with pytest.raises(InputError, match="cannot hold this network: BIF, XMLBIF and DSL files have tables of levels"):
+    with said.raises(InputError):
         network.write(tmp_path / "network.bif")
 
 
@@ -97,19 +102,19 @@ def test_combinations_that_do_not_occur_have_the_prior() -> None:
     assert regressions.loc[("x", "u"), "(intercept)"] == pytest.approx((3.0 + 1.0 + 3.0) / 3)
 
 
-def test_numbers_may_not_lead_to_levels_in_a_given_graph(model: DagPosterior) -> None:
-    with pytest.raises(InputError, match="edge from 'weight', a column of numbers, to 'smokes', a column of levels"):
+def test_numbers_may_not_lead_to_levels_in_a_given_graph(model: DagPosterior, said: Said) -> None:
+    with said.raises(InputError):
         model.to_bayesian_network([("weight", "smokes")])
 
 
-def test_many_missing_levels_are_refused_in_words() -> None:
+def test_many_missing_levels_are_refused_in_words(said: Said) -> None:
     generator = np.random.default_rng(1)
     columns = {f"c{place}": [f"l{level}" for level in generator.integers(0, 20, 60)] for place in range(4)}
     frame = pd.DataFrame({**columns, "n": generator.normal(size=60)})
     model = DagPosterior(prior="uniform", score="conditional-gaussian", max_parents=1, seed=1, samples=50).fit(frame)
     rows = frame.head(2).copy()
     rows.loc[1, [f"c{place}" for place in range(4)]] = np.nan
-    with pytest.raises(InputError, match=r"Row 2 .* has no value in 'c0', .* can be filled in 1.4e\+05 ways"):
+    with said.raises(InputError):
         model.score_samples(rows)
 
 
@@ -127,7 +132,7 @@ def test_a_model_with_gaps_averages_over_completed_tables(frame: pd.DataFrame) -
     assert isinstance(model.to_bayesian_network([("weight", "pressure")]), ConditionalGaussianNetwork)
 
 
-def test_numbers_are_predicted_from_levels_and_numbers(model: DagPosterior, frame: pd.DataFrame) -> None:
+def test_numbers_are_predicted_from_levels_and_numbers(model: DagPosterior, frame: pd.DataFrame, said: Said) -> None:
     found = model.predict_number(frame.drop(columns="pressure"), target="pressure")
     assert list(found.columns) == ["mean", "sd", "median", "lower", "upper"]
     inside = (found["lower"] < frame["pressure"]) & (frame["pressure"] < found["upper"])
@@ -144,5 +149,5 @@ def test_numbers_are_predicted_from_levels_and_numbers(model: DagPosterior, fram
     filled = [rows.assign(smokes=pd.Categorical([own], ["no", "yes"])) for own in ("no", "yes")]
     means = [model.predict_number(row, target="pressure")["mean"].iloc[0] for row in filled]
     assert mixed["mean"].iloc[0] == pytest.approx(chances @ means, rel=1e-7)
-    with pytest.raises(InputError, match="'smokes' has levels, not numbers"):
+    with said.raises(InputError):
         model.predict_number(frame, target="smokes")

@@ -17,6 +17,7 @@ from scipy import stats
 from tests.naive import prediction as naive_prediction
 from tests.naive import scores as naive_scores
 from tests.tools.family_columns import family_log_predictive
+from tests.tools.wording import Said
 
 from dagpost.data import datasets
 from dagpost.data.table import Table
@@ -57,13 +58,13 @@ def agrum() -> Any:
 # Parameters
 
 
-def test_a_graph_comes_in_several_forms() -> None:
+def test_a_graph_comes_in_several_forms(said: Said) -> None:
     table = datasets.load("coronary")
     masks = masks_of_graph(EDGES, table.names)
     statistics = sufficient_statistics(table, masks[np.newaxis], "bdeu")
     for dag in (EDGES, nx.DiGraph(EDGES), masks):
         assert bayesian_network(dag, statistics, "bdeu").parents == coronary_network().parents
-    with pytest.raises(InputError, match="Nothing was counted for 'Smoking' with parents 'Pressure'"):
+    with said.raises(InputError):
         bayesian_network([*EDGES, ("Pressure", "Smoking")], statistics, "bdeu")
 
 
@@ -82,14 +83,14 @@ def test_tables_are_what_the_graph_predicts(score: str) -> None:
         np.testing.assert_allclose(network.tables[node][tuple(cells[:, columns].T)], predicted[node], rtol=1e-12)
 
 
-def test_a_frame_names_every_level() -> None:
+def test_a_frame_names_every_level(said: Said) -> None:
     frame = coronary_network().to_frame("Proteins")
     assert frame.index.names == ["Smoking", "M. Work"]
     assert frame.columns.name == "Proteins"
     assert frame.loc[("yes", "no")].sum() == pytest.approx(1.0)
     assert coronary_network().to_frame("Smoking").shape == (1, 2)
     assert coronary_network().to_frame("P. Work").index.name == "Proteins"
-    with pytest.raises(InputError, match=r"There is no variable 'Protein'. Did you mean 'Proteins'"):
+    with said.raises(InputError):
         coronary_network().to_frame("Protein")
 
 
@@ -141,21 +142,21 @@ def test_rows_without_the_node_set_alone_count_for_its_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"tables": (np.array([0.5, 0.6]),)}, "must hold probabilities of shape .2,. that sum to 1"),
-        ({"tables": (np.array([1.5, -0.5]),)}, "must hold probabilities"),
-        ({"tables": (np.array([[0.5, 0.5]]),)}, "must hold probabilities"),
-        ({"parents": (("a",),)}, "a directed cycle"),
-        ({"parents": (("b",),)}, "an unknown parent"),
-        ({"levels": ()}, "needs levels, parents and a table"),
-        ({"levels": (([1], [2]),)}, "levels of 'a' must be different"),
-        ({"tables": (np.array(["x", "y"]),)}, "must hold probabilities"),
+        {"tables": (np.array([0.5, 0.6]),)},
+        {"tables": (np.array([1.5, -0.5]),)},
+        {"tables": (np.array([[0.5, 0.5]]),)},
+        {"parents": (("a",),)},
+        {"parents": (("b",),)},
+        {"levels": ()},
+        {"levels": (([1], [2]),)},
+        {"tables": (np.array(["x", "y"]),)},
     ],
 )
-def test_a_network_that_does_not_fit_together_is_refused(change: dict, message: str) -> None:
+def test_a_network_that_does_not_fit_together_is_refused(change: dict, said: Said) -> None:
     parts = {"names": ("a",), "levels": (("x", "y"),), "parents": ((),), "tables": (np.array([0.5, 0.5]),)}
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         BayesianNetwork(**{**parts, **change})
 
 
@@ -191,11 +192,11 @@ def test_continuous_rows_have_the_moments_of_the_network() -> None:
     assert abs(residual.var() - 0.25) < 5 * 0.25 * np.sqrt(2 / 20_000)
 
 
-def test_numbers_of_rows_and_seeds_are_checked() -> None:
+def test_numbers_of_rows_and_seeds_are_checked(said: Said) -> None:
     assert coronary_network().sample(0).shape == (0, 6)
-    with pytest.raises(InputError, match=r"'rows' parameter of sample must be an int of at least 0. Got -1 instead"):
+    with said.raises(InputError):
         coronary_network().sample(-1)
-    with pytest.raises(InputError, match=r"The 'seed' must be an int"):
+    with said.raises(InputError):
         coronary_network().sample(1, seed=-1)
 
 
@@ -313,16 +314,16 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
             BayesianNetwork.read(tmp_path / name)
 
 
-def test_networks_that_cannot_be_written_are_refused_and_nothing_is_left(tmp_path: Path) -> None:
+def test_networks_that_cannot_be_written_are_refused_and_nothing_is_left(tmp_path: Path, said: Said) -> None:
     constant = BayesianNetwork(("a",), (("x",),), ((),), (np.ones(1),))
-    with pytest.raises(InputError, match="'a' has the level 'x' only; such files need two"):
+    with said.raises(InputError):
         constant.write(tmp_path / "constant.bif")
-    with pytest.raises(InputError, match=r"Cannot write .* Name a folder that exists"):
+    with said.raises(InputError):
         coronary_network().write(tmp_path / "nowhere" / "network.bif")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     file = tmp_path / "network.bif"
     coronary_network().write(file)
     before = file.read_bytes()
@@ -333,7 +334,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
-        with pytest.raises(InputError, match=r"No space left on device. Nothing was changed"):
+        with said.raises(InputError):
             coronary_network("k2").write(file)
     assert file.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == [file.name]
@@ -443,55 +444,55 @@ def test_the_same_network_is_read_from_each_format(suffix: str, text: str, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("suffix", "old", "new", "message"),
+    ("suffix", "old", "new"),
     [
-        ("bif", "0.75", "0.85", r"n.bif', line 4: the probabilities of 'a' do not sum to 1: they sum to 1.1"),
-        ("bif", "0.75", "nan", "line 4: 'nan' is not a probability"),
-        ("bif", "0.75", "1e999", "line 4: '1e999' is not a probability"),
-        ("bif", "0.25, 0.75", "-0.25, 1.25", "line 4: '-0.25' is not a probability"),
-        ("bif", "default", "(z)", "line 7: 'a' has no level 'z'"),
-        ("bif", "default", "(x)", "line 7: these probabilities of 'b' come a second time"),
-        ("bif", "  default 0.5, 0.5;", "", "'b' do not sum to 1: some are missing"),
-        ("bif", "b | a", "b | c", "line 5: there are probabilities of or given 'c', which is not a variable"),
-        ("bif", "b | a", "b | b", "line 5: a variable comes twice"),
-        ("bif", "b | a", "a", "line 5: the probabilities of 'a' come a second time"),
-        ("bif", "variable b", "variable a", "line 3: the variable 'a' comes a second time"),
-        ("bif", "{ u, v }", "{ u, u }", "line 3: the variable 'b' has the level 'u' twice"),
-        ("bif", "[ 2 ] { u, v }", "[ 3 ] { u, v }", "should have '3' levels, and 2 are listed"),
-        ("bif", "0.1, 0.9", "0.1", "line 6: 'b' needs 2 probabilities.*There are 1"),
-        ("bif", "( a ) {", "( a | b ) {", "needs 4 probabilities"),
-        ("bif", "table", '"table', "a quotation mark is left open"),
-        ("bif", "network", "/* network", "line 1: a comment is left open"),
-        ("xml", "</TABLE></DEFINITION>\n</N", "</N", "line 7: is not XML.*mismatched tag"),
-        ("xml", "( NETWORK )*>", '( NETWORK )*> <!ENTITY a "aaaa">', "line 2: declares the entity 'a'"),
-        ("xml", "<NAME>n</NAME>", "<P>" * 50 + "</P>" * 50, "elements lie more than 16 deep"),
-        ("xml", 'TYPE="nature"', 'TYPE="utility"', "line 4: a variable is of the type 'utility'"),
-        ("xml", "<FOR>a</FOR>", "", "line 6: one element FOR should stand in this part. There are 0"),
-        ("xml", "BIF VERSION", "BOF VERSION", "is not XML"),
-        ("xml", "<GIVEN>a</GIVEN>", "", "line 7: 'b' needs 2 probabilities.*There are 4"),
-        ("dsl", "TYPE = CPT;\n  P", "TYPE = NOISY_MAX;\n  P", "'b' has no table of probabilities"),
-        ("dsl", "COLOR = 1", "{" * 50, "more than 32 deep"),
-        ("dsl", "(x, y)", "()", "line 4: the variable 'a' has no levels"),
-        ("dsl", "PARENTS = ()", "PARENTS = (b)", "line 4: 'a' needs 4 probabilities"),
+        ("bif", "0.75", "0.85"),
+        ("bif", "0.75", "nan"),
+        ("bif", "0.75", "1e999"),
+        ("bif", "0.25, 0.75", "-0.25, 1.25"),
+        ("bif", "default", "(z)"),
+        ("bif", "default", "(x)"),
+        ("bif", "  default 0.5, 0.5;", ""),
+        ("bif", "b | a", "b | c"),
+        ("bif", "b | a", "b | b"),
+        ("bif", "b | a", "a"),
+        ("bif", "variable b", "variable a"),
+        ("bif", "{ u, v }", "{ u, u }"),
+        ("bif", "[ 2 ] { u, v }", "[ 3 ] { u, v }"),
+        ("bif", "0.1, 0.9", "0.1"),
+        ("bif", "( a ) {", "( a | b ) {"),
+        ("bif", "table", '"table'),
+        ("bif", "network", "/* network"),
+        ("xml", "</TABLE></DEFINITION>\n</N", "</N"),
+        ("xml", "( NETWORK )*>", '( NETWORK )*> <!ENTITY a "aaaa">'),
+        ("xml", "<NAME>n</NAME>", "<P>" * 50 + "</P>" * 50),
+        ("xml", 'TYPE="nature"', 'TYPE="utility"'),
+        ("xml", "<FOR>a</FOR>", ""),
+        ("xml", "BIF VERSION", "BOF VERSION"),
+        ("xml", "<GIVEN>a</GIVEN>", ""),
+        ("dsl", "TYPE = CPT;\n  P", "TYPE = NOISY_MAX;\n  P"),
+        ("dsl", "COLOR = 1", "{" * 50),
+        ("dsl", "(x, y)", "()"),
+        ("dsl", "PARENTS = ()", "PARENTS = (b)"),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_line(suffix: str, old: str, new: str, message: str, tmp_path: Path) -> None:
+def test_what_cannot_be_is_refused_with_its_line(suffix: str, old: str, new: str, tmp_path: Path, said: Said) -> None:
     text = {"bif": BIF, "xml": XMLBIF, "dsl": DSL}[suffix]
     assert old in text
     (tmp_path / f"n.{suffix}").write_text(text.replace(old, new, 1))
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         BayesianNetwork.read(tmp_path / f"n.{suffix}")
 
 
-def test_cycles_and_tables_beyond_the_memory_are_refused(tmp_path: Path) -> None:
+def test_cycles_and_tables_beyond_the_memory_are_refused(tmp_path: Path, said: Said) -> None:
     circle = BIF.replace("( a ) { table 0.25, 0.75; }", "( a | b ) { default 0.25, 0.75; }")
     (tmp_path / "n.bif").write_text(circle)
-    with pytest.raises(InputError, match=r"n.bif': The graph has a directed cycle.*'a', 'b'"):
+    with said.raises(InputError):
         BayesianNetwork.read(tmp_path / "n.bif")
     many = [f"v{number}" for number in range(31)]
     wide = "".join(f"variable {name} {{ type discrete [ 9 ] {{ 0 1 2 3 4 5 6 7 8 }}; }}" for name in many)
     (tmp_path / "n.bif").write_text(BIF + wide + f"probability ( v0 | {' '.join(many[1:])} ) {{ default 1 0; }}")
-    with pytest.raises(ResourceError, match=r"the table of 'v0' needs .* TB of memory"):
+    with said.raises(ResourceError):
         BayesianNetwork.read(tmp_path / "n.bif")
 
 

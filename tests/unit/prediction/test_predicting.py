@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import BDeu, DagPosterior, DagpostError, DagpostWarning, DagSample, InputError, datasets, local_scores
 
@@ -63,7 +64,9 @@ def test_an_effect_is_zero_as_often_as_there_is_no_path(model: DagPosterior) -> 
     assert effect.zero_probability == pytest.approx(1.0 - float(model.probability("Smoking ~> Pressure")), abs=1e-9)
 
 
-def test_a_model_from_a_file_predicts_the_same(model: DagPosterior, rows: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_model_from_a_file_predicts_the_same(
+    model: DagPosterior, rows: pd.DataFrame, tmp_path: Path, said: Said
+) -> None:
     model.save(tmp_path / "model")
     again = DagPosterior.load(tmp_path / "model")
     np.testing.assert_array_equal(again.score_samples(rows), model.score_samples(rows))
@@ -76,7 +79,7 @@ def test_a_model_from_a_file_predicts_the_same(model: DagPosterior, rows: pd.Dat
     again.save(tmp_path / "second")
     twice = DagPosterior.load(tmp_path / "second")
     np.testing.assert_array_equal(twice.score_samples(rows), model.score_samples(rows))
-    with pytest.raises(InputError, match="no rows to save"):
+    with said.raises(InputError):
         again.save(tmp_path / "third", rows=True)
 
 
@@ -127,7 +130,7 @@ def test_a_model_of_chains_predicts_from_its_file(table: pd.DataFrame, rows: pd.
 
 
 def test_scores_from_elsewhere_are_cut_to_the_most_parents_and_cannot_predict(
-    table: pd.DataFrame, rows: pd.DataFrame, tmp_path: Path
+    table: pd.DataFrame, rows: pd.DataFrame, tmp_path: Path, said: Said
 ) -> None:
     scores = local_scores(datasets.load("coronary"), "bdeu", 3)
     given = DagPosterior(prior="uniform", score="bdeu", max_parents=1, samples=100, seed=1).fit_scores(scores)
@@ -135,7 +138,7 @@ def test_scores_from_elsewhere_are_cut_to_the_most_parents_and_cannot_predict(
     np.testing.assert_allclose(given.edge_probabilities_, same.edge_probabilities_, rtol=0, atol=1e-12)
     assert given.max_parents_ == 1
     assert given.own_sample().provenance["score"] == "given scores"
-    with pytest.raises(InputError, match="made from scores"):
+    with said.raises(InputError):
         given.score_samples(rows)
     given.save(tmp_path / "model")
     loaded = DagPosterior.load(tmp_path / "model")

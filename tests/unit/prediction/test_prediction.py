@@ -12,6 +12,7 @@ import polars
 import pyarrow
 import pytest
 from tests.tools.family_columns import family_log_predictive
+from tests.tools.wording import Said
 
 from dagpost._tools import memory
 from dagpost.data import Table, as_table
@@ -109,20 +110,20 @@ def test_new_rows_come_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    "data",
     [
-        (NEW.drop(columns="wet"), "lack the column 'wet' of the training table"),
-        (NEW.assign(rain=["yes", "no", "snow"]), "Column 'rain' holds 'snow' in row 3 .* there are 'no', 'yes'"),
-        (NEW.assign(sprinkler=["1", "0", "2"]), "Column 'sprinkler' holds 2 in row 3"),
-        (NEW.assign(sprinkler=[0.5, 0.0, 1.0]), "Column 'sprinkler' holds 0.5 in row 1"),
-        (NEW.head(0), "The table is empty: 3 columns and 0 rows"),
-        (NEW.to_numpy(dtype=object)[:, :2], "X has 2 features, but DagPosterior is expecting 3 features"),
-        ([["yes", 1, True]], "A table must be a pandas, polars or pyarrow table"),
-        (NEW.set_axis(["rain", "rain", "wet"], axis=1), "'rain' is used more than once"),
+        NEW.drop(columns="wet"),
+        NEW.assign(rain=["yes", "no", "snow"]),
+        NEW.assign(sprinkler=["1", "0", "2"]),
+        NEW.assign(sprinkler=[0.5, 0.0, 1.0]),
+        NEW.head(0),
+        NEW.to_numpy(dtype=object)[:, :2],
+        [["yes", 1, True]],
+        NEW.set_axis(["rain", "rain", "wet"], axis=1),
     ],
 )
-def test_rows_that_do_not_fit_are_refused(data: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_rows_that_do_not_fit_are_refused(data: Any, said: Said) -> None:
+    with said.raises(InputError):
         predict(data)
 
 
@@ -139,8 +140,8 @@ def test_columns_that_are_not_variables_may_be_there_and_types_do_not_matter() -
         np.testing.assert_array_equal(predict(same), expected)
 
 
-def test_an_unknown_choice_for_unseen_levels_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'unseen' must be one of 'error', 'prior', 'missing'. Got 'skip' instead"):
+def test_an_unknown_choice_for_unseen_levels_is_refused(said: Said) -> None:
+    with said.raises(InputError):
         predict(NEW, unseen="skip")
 
 
@@ -179,45 +180,45 @@ def test_a_target_may_be_missing_in_part_or_altogether() -> None:
     np.testing.assert_allclose(expected.sum(axis=1), 1.0, rtol=1e-14)
 
 
-def test_targets_that_cannot_be_predicted_are_refused() -> None:
+def test_targets_that_cannot_be_predicted_are_refused(said: Said) -> None:
     def predicted(data: Any, target: str) -> np.ndarray:
         return predictive_of_target(sample_of(), counted(), "bdeu", data, target)
 
-    with pytest.raises(InputError, match=r"There is no variable 'wett'. Did you mean 'wet'?"):
+    with said.raises(InputError):
         predicted(NEW, "wett")
-    with pytest.raises(InputError, match=r"'wet' was set by intervention in row 2"):
+    with said.raises(InputError):
         predicted(checked_table(NEW, None, [None, "wet", None]), "wet")
     table = as_table(pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES)))
     statistics = sufficient_statistics(table, DAGS, "bge")
-    with pytest.raises(InputError, match=r"'wet' is continuous; only the levels of a discrete column"):
+    with said.raises(InputError):
         predictive_of_target(sample_of(), statistics, "bge", table, "wet")
 
 
-def test_gaps_are_refused_where_the_recipe_refuses_them() -> None:
+def test_gaps_are_refused_where_the_recipe_refuses_them(said: Said) -> None:
     recipe = Recipe.of_levels(counted().names, counted().levels)
     recipe.missing = "refuse"
     gaps = NEW.assign(rain=np.array(["yes", None, "no"], dtype=object), wet=None)
-    with pytest.raises(InputError, match=r"1 of 3 rows have missing values, the first in row 2 .* in 'rain' \(1\)"):
+    with said.raises(InputError):
         predictive_of_target(sample_of(), counted(), "bdeu", gaps, "wet", recipe=recipe)
     assert np.isfinite(predictive_of_target(sample_of(), counted(), "bdeu", gaps, "wet")).all()
 
 
-def test_a_gap_in_a_column_that_was_set_has_no_prediction() -> None:
+def test_a_gap_in_a_column_that_was_set_has_no_prediction(said: Said) -> None:
     """Nothing says which value it was set to, in contrast to one that was only not observed."""
     rows = encode_rows(NEW, counted())
     gaps = np.zeros((3, 3), dtype=bool)
     gaps[0, :2] = True
     rows = rows._replace(gaps=gaps, interventions=np.array([1, 0, 0], dtype=np.uint64))
-    with pytest.warns(DagpostWarning, match=r"1 of 3 rows, the first in row 1 .* have no value in 'rain' \(1\)"):
+    with said.warns(DagpostWarning):
         found = log_predictive(sample_of(), counted(), "bdeu", rows)
     np.testing.assert_array_equal(np.isnan(found), [True, False, False])
 
 
-def test_sums_over_gaps_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_over_gaps_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setattr(averaging, "_FEW_COMPLETIONS", 0)
     monkeypatch.setattr(elimination, "_MOST_ENTRIES", 2.0)
     gaps = NEW.assign(rain=None, sprinkler=None)
-    with pytest.raises(InputError, match=r"missing values of a row takes tables of .* entries in some graphs; 2 are"):
+    with said.raises(InputError):
         log_predictive(sample_of(), counted(), "bdeu", gaps)
 
 
@@ -229,21 +230,19 @@ class OwnScore:
         pass
 
 
-def test_a_score_without_a_known_prior_is_refused() -> None:
-    with pytest.raises(
-        InputError, match=r"OwnScore.* does not say which it is\. Fit with a score that does: BDeu, BDe, K2, BIC, BGe"
-    ):
+def test_a_score_without_a_known_prior_is_refused(said: Said) -> None:
+    with said.raises(InputError):
         sufficient_statistics(training(), DAGS, OwnScore())
-    with pytest.raises(InputError, match=r"Prediction needs to know the prior"):
+    with said.raises(InputError):
         log_predictive(sample_of(), counted(), OwnScore(), NEW)
 
 
-def test_a_score_for_the_other_kind_of_columns_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'bge' is for continuous columns, but discrete ones were counted"):
+def test_a_score_for_the_other_kind_of_columns_is_refused(said: Said) -> None:
+    with said.raises(InputError):
         log_predictive(sample_of(), counted(), "bge", NEW)
     table = as_table(pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES)))
     statistics = sufficient_statistics(table, DAGS, "bge")
-    with pytest.raises(InputError, match=r"'bdeu' is for discrete columns, but continuous ones were counted"):
+    with said.raises(InputError):
         log_predictive(sample_of(), statistics, "bdeu", table)
 
 
@@ -253,35 +252,35 @@ def test_bic_stands_in_half_an_observation_for_every_cell() -> None:
     assert found[0] == pytest.approx(math.log((5.5 / 18) * (5.5 / 18) * (9.5 / 18)), abs=1e-12)
 
 
-def test_continuous_rows_may_hold_whole_numbers_but_no_text() -> None:
+def test_continuous_rows_may_hold_whole_numbers_but_no_text(said: Said) -> None:
     frame = pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES))
     statistics = sufficient_statistics(as_table(frame), DAGS, "bge")
     whole = frame.head(2).assign(rain=[1, 3])
     expected = log_predictive(sample_of(), statistics, "bge", whole.astype(float))
     np.testing.assert_array_equal(log_predictive(sample_of(), statistics, "bge", whole), expected)
     for wrong in (["a", "b"], [True, False]):
-        with pytest.raises(InputError, match=r"Column 'rain' is a column of numbers, and holds"):
+        with said.raises(InputError):
             log_predictive(sample_of(), statistics, "bge", whole.assign(rain=wrong))
-    with pytest.raises(InputError, match=r"'rain' holds a value of size 1e\+120; squares of such values overflow"):
+    with said.raises(InputError):
         log_predictive(sample_of(), statistics, "bge", whole.assign(rain=[1e120, 0.5]))
 
 
 # Counts
 
 
-def test_counts_of_other_graphs_or_columns_are_refused() -> None:
+def test_counts_of_other_graphs_or_columns_are_refused(said: Said) -> None:
     statistics = sufficient_statistics(training(), DAGS[:2], "bdeu")
     assert statistics.covers(DAGS[:2])
     assert not statistics.covers(DAGS)
-    with pytest.raises(InputError, match=r"Nothing was counted for 'wet' with parents 'rain', 'sprinkler', and 1 fam"):
+    with said.raises(InputError):
         log_predictive(sample_of(), statistics, "bdeu", NEW)
-    with pytest.raises(InputError, match=r"The sample and the counted table have different columns"):
+    with said.raises(InputError):
         log_predictive(sample_of(names=("a", "b", "c")), statistics, "bdeu", NEW)
-    with pytest.raises(InputError, match=r"The graphs have 2 nodes, but the table has 3 columns"):
+    with said.raises(InputError):
         sufficient_statistics(training(), DAGS[:, :2].copy(), "bdeu")
 
 
-def test_a_family_with_more_cells_than_can_be_numbered_is_refused() -> None:
+def test_a_family_with_more_cells_than_can_be_numbered_is_refused(said: Said) -> None:
     generator = np.random.default_rng(1)
     codes = generator.integers(0, 100, (100, 10))
     table = Table(
@@ -290,7 +289,7 @@ def test_a_family_with_more_cells_than_can_be_numbered_is_refused() -> None:
         (tuple(range(100)),) * 10,
     )
     everything = np.array([[0] * 9 + [511]], dtype=np.uint16)
-    with pytest.raises(InputError, match=r"A family of 'v9' has 1e\+20 cells; prediction can number at most 4.6e\+18"):
+    with said.raises(InputError):
         sufficient_statistics(table, everything, "bdeu")
     fewer = np.array([[0] * 9 + [255]], dtype=np.uint16)
     statistics = sufficient_statistics(table, fewer, BDeu(1.0))
@@ -301,9 +300,9 @@ def test_a_family_with_more_cells_than_can_be_numbered_is_refused() -> None:
     np.testing.assert_allclose(found, math.log(share), atol=1e-12)
 
 
-def test_counting_stops_where_memory_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_stops_where_memory_ends(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 16)
-    with pytest.raises(ResourceError, match=r"Counting the cells of all families needs .* Predict from fewer graphs"):
+    with said.raises(ResourceError):
         counted()
 
 
@@ -346,19 +345,19 @@ def test_counts_survive_a_file(kind: str, tmp_path: Path) -> None:
         ({}, {"parents": lambda array: array.reshape(1, -1)}),
     ],
 )
-def test_damaged_counts_are_refused(about: dict, arrays: dict) -> None:
-    with pytest.raises(InputError, match="The counts for prediction are incomplete or damaged"):
+def test_damaged_counts_are_refused(about: dict, arrays: dict, said: Said) -> None:
+    with said.raises(InputError):
         statistics_from(
             {**counted().about(), **about},
             {name: arrays.get(name, np.copy)(array) for name, array in counted().arrays().items()},
         )
 
 
-def test_counts_with_a_missing_array_are_refused() -> None:
+def test_counts_with_a_missing_array_are_refused(said: Said) -> None:
     for name in counted().arrays():
         arrays = counted().arrays()
         del arrays[name]
-        with pytest.raises(InputError, match=f"incomplete or damaged .*{name}"):
+        with said.raises(InputError):
             statistics_from(counted().about(), arrays)
 
 
@@ -373,11 +372,11 @@ def test_counts_with_a_missing_array_are_refused() -> None:
         {"centre": np.zeros(2)},
     ],
 )
-def test_damaged_means_and_scatters_are_refused(change: dict) -> None:
+def test_damaged_means_and_scatters_are_refused(change: dict, said: Said) -> None:
     table = as_table(pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES)))
     statistics = sufficient_statistics(table, DAGS, "bge")
     assert isinstance(statistics, GaussianStatistics)
-    with pytest.raises(InputError, match=r"The counts for prediction are incomplete or damaged"):
+    with said.raises(InputError):
         statistics_from(statistics.about(), {**statistics.arrays(), **change})
 
 

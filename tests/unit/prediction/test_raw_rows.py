@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from tests.tools.clinical import clinical_frame
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, Recipe
 from dagpost.errors import DagpostWarning, InputError
@@ -119,7 +120,7 @@ def bmi_in_each_bin() -> list[float]:
     return [float(numbers[table.columns[place] == code][0]) for code in range(table.arities[place])]
 
 
-def test_gaps_are_what_the_recipe_says() -> None:
+def test_gaps_are_what_the_recipe_says(said: Said) -> None:
     gaps = clinical_frame()[["sex", "smoking", "systolic"]]
     settings: dict[str, Any] = {"seed": 1, "samples": 200}
     with pytest.warns(DagpostWarning):
@@ -128,14 +129,14 @@ def test_gaps_are_what_the_recipe_says() -> None:
     assert list(level.predict_proba(gaps, target="smoking").columns)[-1] == "(missing)"
     with pytest.warns(DagpostWarning):
         refuse = DagPosterior(missing="refuse", **{"prior": "uniform", "score": "bdeu", **settings}).fit(gaps.dropna())
-    with pytest.raises(InputError, match=r"rows have missing values, the first in row .*in 'smoking'"):
+    with said.raises(InputError):
         refuse.score_samples(gaps)
 
 
-def test_a_level_that_was_not_seen_is_what_the_recipe_or_the_call_says() -> None:
+def test_a_level_that_was_not_seen_is_what_the_recipe_or_the_call_says(said: Said) -> None:
     rows = frame().head(20).copy()
     rows.loc[4, "smoking"] = "pipe"
-    with pytest.raises(InputError, match=r"Column 'smoking' holds 'pipe' in row 5 .*unseen='prior'"):
+    with said.raises(InputError):
         model().score_samples(rows)
     assert np.isfinite(model().score_samples(rows, unseen="prior")).all()
     rows.loc[4, "smoking"] = None
@@ -151,14 +152,14 @@ def test_a_level_that_was_not_seen_is_what_the_recipe_or_the_call_says() -> None
         lenient.score_samples(rows, unseen="error")
 
 
-def test_where_all_levels_are_unknown_the_prior_is_not_advised() -> None:
-    with pytest.raises(InputError, match=r"20 of 20 rows hold such values.*the same units and words") as caught:
+def test_where_all_levels_are_unknown_the_prior_is_not_advised(said: Said) -> None:
+    with said.raises(InputError) as caught:
         model().score_samples(frame().head(20).assign(sex="x"))
     assert "prior" not in str(caught.value)
 
 
-def test_an_array_needs_all_columns_of_the_training_table() -> None:
-    with pytest.raises(InputError, match="X has 7 features, but DagPosterior is expecting 9 features"):
+def test_an_array_needs_all_columns_of_the_training_table(said: Said) -> None:
+    with said.raises(InputError):
         model().score_samples(frame().drop(columns=["n", "set", "patient_id", "visit_date"]).to_numpy(dtype=object))
 
 
@@ -171,12 +172,12 @@ def test_densities_take_raw_numbers() -> None:
     assert np.isfinite(gaussian.score_samples(numbers.head(2).assign(age=[3.5, 1000]))).all()
 
 
-def test_effects_take_numbers_for_the_bins_that_they_fall_into() -> None:
+def test_effects_take_numbers_for_the_bins_that_they_fall_into(said: Said) -> None:
     named = model().effect("systolic", "diagnosis", do=(">=140", "<120"), outcome_level="yes", seed=1)
     by_number = model().effect("systolic", "diagnosis", do=(151, "112.5"), outcome_level="yes", seed=1)
     assert by_number.do == named.do == (">=140", "<120")
     np.testing.assert_array_equal(by_number.samples, named.samples)
-    with pytest.raises(InputError, match=r"Got 150 and 145, which are both '>=140'"):
+    with said.raises(InputError):
         model().effect("systolic", "diagnosis", do=(150, 145))
-    with pytest.raises(InputError, match=r"'systolic' has no level 'high'"):
+    with said.raises(InputError):
         model().effect("systolic", "diagnosis", do=("high", "low"))

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from tests.naive import edge_priors as naive
 from tests.naive.posterior import weights_by_mask
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, EdgePrior, LocalScores, prior_edges
 from dagpost._tools.json_settings import from_json, to_json
@@ -74,14 +75,14 @@ def test_every_graph_weighs_the_product_of_the_states_of_its_pairs(case: Any) ->
     assert edges == pytest.approx(naive.edges(expected, nodes), abs=1e-9)
 
 
-def test_edges_before_the_data_by_order_and_from_scores_of_nothing() -> None:
-    said = {(1, 2): {"--": 0.8}, (2, 3): {"<-": 0.6}, (0, 1): {"->": 0.3, "<-": 0.2}}
-    expected = naive.graph_weights(said, 1 / 3, 4, [], 3)
+def test_edges_before_the_data_by_order_and_from_scores_of_nothing(said: Said) -> None:
+    heard = {(1, 2): {"--": 0.8}, (2, 3): {"<-": 0.6}, (0, 1): {"->": 0.3, "<-": 0.2}}
+    expected = naive.graph_weights(heard, 1 / 3, 4, [], 3)
     model = DagPosterior(prior=EdgePrior(LINKS), modularity="order", max_parents=3)
     assert prior_edges(model, NAMES).to_numpy() == pytest.approx(naive.edges(expected, 4, by_order=True), abs=1e-9)
     flat = LocalScores(NAMES, 3, np.zeros((4, family_count(3, 3))))
     assert model.fit_scores(flat).edge_probabilities_.to_numpy() == pytest.approx(prior_edges(model, NAMES).to_numpy())
-    with pytest.raises(ResourceError, match="sums over all graphs, and those of 40 columns"):
+    with said.raises(ResourceError):
         prior_edges(DagPosterior(prior="uniform"), [f"v{column}" for column in range(40)])
 
 
@@ -166,13 +167,12 @@ def test_a_prior_goes_into_files_and_back(prior: EdgePrior) -> None:
     assert len(readable_setting(described)) < 200
 
 
-def test_words_name_what_was_said() -> None:
+def test_words_name_what_was_said(said: Said) -> None:
     assert repr(EdgePrior(LINKS)) == (
         "EdgePrior({'age -> bmi': 0.3, 'bmi -- pressure': 0.8, 'bmi -> age': 0.2, 'smoking -> pressure': 0.6})"
     )
     words = EdgePrior({"smoking -> pressure": 0.6}, otherwise=0.1).in_words()
-    assert "smoking -> pressure 0.6" in words
-    assert "each way has the weight 0.1 and no edge 0.8" in words
+    said(words)
     assert len(repr(EdgePrior({f"a -> v{column}": 0.5 for column in range(300)}))) < 200
 
 
@@ -209,8 +209,8 @@ def test_what_cannot_be_meant_is_refused(said: Any, message: str) -> None:
         EdgePrior(said).log_weights(NAMES, 2)
 
 
-def test_otherwise_is_for_single_edges_and_below_one_half() -> None:
-    with pytest.raises(InputError, match="'otherwise' about those that are not mentioned"):
+def test_otherwise_is_for_single_edges_and_below_one_half(said: Said) -> None:
+    with said.raises(InputError):
         EdgePrior(0.1, otherwise=0.1)
     with pytest.raises(InputError, match=r"between 0 and 0\.5"):
         EdgePrior(LINKS, otherwise=0.5)

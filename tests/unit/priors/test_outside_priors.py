@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, SizePrior, StructurePrior, datasets
 from dagpost._tools.json_settings import from_json, to_json
@@ -45,12 +46,12 @@ class Halving(SizePrior):
         return float(-size)
 
 
-def test_a_bare_object_gives_weights_and_shows_itself() -> None:
+def test_a_bare_object_gives_weights_and_shows_itself(said: Said) -> None:
     resolved = resolve_prior(Bare())
     assert isinstance(resolved, StructurePrior)
     assert repr(resolved) == resolved.in_words() == to_json(resolved) == "a bare prior"
     np.testing.assert_array_equal(resolved.log_weights(NAMES, 1), np.zeros((3, 3)))
-    with pytest.raises(InputError, match=r"3 columns have too many families .* prior a bare prior gives no others"):
+    with said.raises(InputError):
         log_prior_of_sets(resolved, NAMES, 0, SETS, NONE, NONE)
 
 

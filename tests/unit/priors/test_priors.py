@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tools.wording import Said
 
 from dagpost import edge
 from dagpost.errors import InputError
@@ -116,46 +117,34 @@ def test_tiers_come_as_lists_or_as_a_mapping() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        (
-            {"required": [("age", "work")], "forbidden": [("age", "work")]},
-            "Both required and forbidden: age -> work",
-        ),
-        (
-            {"required": [("cough", "age")], "tiers": [["age"], ["cough"]]},
-            r"forbidden by the tiers.*: cough -> age \(tier 2 to tier 1\)",
-        ),
-        (
-            {"required": [("age", "work"), ("work", "cough"), ("smoking", "age"), ("cough", "age")]},
-            "form a cycle: age -> work -> cough -> age",
-        ),
-        ({"required": [("age", "work"), ("work", "age")]}, "form a cycle: age -> work -> age"),
-        (
-            {"required": [("age", "work"), ("cough", "work"), ("cancer", "work")]},
-            "3 edges into 'work' are required, but max_parents is 2: age -> work, cough -> work, cancer",
-        ),
-        ({"required": [("smokin", "work")]}, "smokin -> work, but .*'smokin'. Did you mean 'smoking'"),
-        ({"forbidden": [("age", "kough")]}, "no column 'kough'. Did you mean 'cough'"),
-        ({"tiers": [["age"], ["worc"]]}, "'worc' in tier 2.*Did you mean 'work'"),
-        ({"required": [("age", "age")]}, "age -> age: no node is its own parent"),
-        ({"forbidden": [("age", "age")]}, "age -> age: no node is its own parent"),
-        ({"tiers": [["age", "work"], ["cough", "age"]]}, "'age' twice, in tiers 1 and 2"),
-        ({"tiers": ["age", "work"]}, "tier 1 is 'age'"),
-        ({"tiers": [[1]]}, "Got 1 in tier 1"),
-        ({"tiers": {"age": 1, "work": "early"}}, "numbers that can be ordered"),
-        ({"tiers": 3}, "'tiers' must be lists of names"),
-        ({"required": 3}, "'required' must be a list of edges. Got 3"),
-        ({"required": "age"}, "An edge of 'required' is written .*Got 'age'"),
-        ({"required": ["age -> "]}, "An edge of 'required' is written .*Got 'age -> '"),
-        ({"forbidden": [{"age", "work"}]}, "'forbidden' must be made of edges"),
-        ({"forbidden": "age -> work -> cough"}, "'forbidden' has 'age -> work -> cough' with 2 arrows"),
-        ({"forbidden": [("age", "work", "cough")]}, "Got .'age', 'work', 'cough'."),
-        ({"forbidden": [("age", 1)]}, "Got .'age', 1."),
+        {"required": [("age", "work")], "forbidden": [("age", "work")]},
+        {"required": [("cough", "age")], "tiers": [["age"], ["cough"]]},
+        {"required": [("age", "work"), ("work", "cough"), ("smoking", "age"), ("cough", "age")]},
+        {"required": [("age", "work"), ("work", "age")]},
+        {"required": [("age", "work"), ("cough", "work"), ("cancer", "work")]},
+        {"required": [("smokin", "work")]},
+        {"forbidden": [("age", "kough")]},
+        {"tiers": [["age"], ["worc"]]},
+        {"required": [("age", "age")]},
+        {"forbidden": [("age", "age")]},
+        {"tiers": [["age", "work"], ["cough", "age"]]},
+        {"tiers": ["age", "work"]},
+        {"tiers": [[1]]},
+        {"tiers": {"age": 1, "work": "early"}},
+        {"tiers": 3},
+        {"required": 3},
+        {"required": "age"},
+        {"required": ["age -> "]},
+        {"forbidden": [{"age", "work"}]},
+        {"forbidden": "age -> work -> cough"},
+        {"forbidden": [("age", "work", "cough")]},
+        {"forbidden": [("age", 1)]},
     ],
 )
-def test_contradictions_and_slips_are_refused_by_name(settings: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_contradictions_and_slips_are_refused_by_name(settings: Any, said: Said) -> None:
+    with said.raises(InputError):
         log_prior(NAMES, 2, "uniform", Constraints(**settings))
 
 
@@ -173,38 +162,38 @@ def test_many_required_edges_without_a_cycle_are_taken() -> None:
     assert not forbidden.any()
 
 
-def test_a_prior_that_leaves_no_parent_set_is_refused() -> None:
+def test_a_prior_that_leaves_no_parent_set_is_refused(said: Said) -> None:
     prior = CustomPrior(lambda child, parents: -inf if child == "work" and "age" in parents else 0.0)
-    with pytest.raises(InputError, match="leave no parent set to 'work'"):
+    with said.raises(InputError):
         log_prior(NAMES, 2, prior, Constraints(required=[("age", "work")]))
 
 
 @pytest.mark.parametrize("value", [float("nan"), inf, "high", None])
-def test_a_custom_prior_must_give_log_weights(value: Any) -> None:
-    with pytest.raises(InputError, match=r"for child 'age' with parents \[\]"):
+def test_a_custom_prior_must_give_log_weights(value: Any, said: Said) -> None:
+    with said.raises(InputError):
         log_prior(NAMES, 2, CustomPrior(lambda *_: value))
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    "make",
     [
-        (lambda: EdgePrior(0), r"must be a float in \(0, 1\), or a table of edges. Got 0 instead"),
-        (lambda: EdgePrior(1.0), "Got 1.0"),
-        (lambda: EdgePrior("0.1"), "Got '0.1'"),
-        (lambda: EdgePrior(float("nan")), "Got nan"),
-        (lambda: CustomPrior(3), "must be callable"),
-        (lambda: resolve_prior("flat"), "must be one of 'auto', 'uniform', 'indegree', 'edge:P'.* or a prior object"),
-        (lambda: resolve_prior("edge"), "written edge:average, edge:P with P between 0 and 1"),
-        (lambda: resolve_prior("edge:2"), "Got 'edge:2' instead"),
-        (lambda: resolve_prior("edge:often"), "Got 'edge:often' instead"),
-        (lambda: resolve_prior("uniform:3"), "'uniform' takes nothing after its name. Got 'uniform:3'"),
-        (lambda: resolve_prior(EdgePrior), r"Make an object of it: EdgePrior\(...\)"),
-        (lambda: resolve_prior(lambda *_: 0.0), r"A function goes into CustomPrior\(function\)"),
-        (lambda: resolve_prior(0.1), "Got 0.1 instead"),
+        lambda: EdgePrior(0),
+        lambda: EdgePrior(1.0),
+        lambda: EdgePrior("0.1"),
+        lambda: EdgePrior(float("nan")),
+        lambda: CustomPrior(3),
+        lambda: resolve_prior("flat"),
+        lambda: resolve_prior("edge"),
+        lambda: resolve_prior("edge:2"),
+        lambda: resolve_prior("edge:often"),
+        lambda: resolve_prior("uniform:3"),
+        lambda: resolve_prior(EdgePrior),
+        lambda: resolve_prior(lambda *_: 0.0),
+        lambda: resolve_prior(0.1),
     ],
 )
-def test_bad_settings_of_priors_are_refused(make: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_bad_settings_of_priors_are_refused(make: Any, said: Said) -> None:
+    with said.raises(InputError):
         make()
 
 
@@ -304,7 +293,7 @@ def test_lists_may_hold_what_the_rules_forbid() -> None:
     assert found == of_lists_by_name(log_prior(NAMES, 2, "indegree", rules), everything)
 
 
-def test_exogenous_columns_weigh_nothing_and_there_may_be_more_than_64() -> None:
+def test_exogenous_columns_weigh_nothing_and_there_may_be_more_than_64(said: Said) -> None:
     names = tuple(f"v{column}" for column in range(300))
     rules = Constraints(exogenous=names[3:], required="v200 -> v1")
     lists = rules.parent_lists(names, 2)
@@ -318,11 +307,11 @@ def test_exogenous_columns_weigh_nothing_and_there_may_be_more_than_64() -> None
     counted = CustomPrior(lambda child, parents: -float(len(parents)) if child == "v0" else 0.0)
     own = log_prior_of_lists(names, lists, counted, rules)
     assert own[0][lists.number(0, [1, 250])] == -2.0
-    with pytest.raises(InputError, match=r"gives weights for at most 64 columns, and the table has 300"):
+    with said.raises(InputError):
         log_prior_of_lists(names, lists, cast("Any", OnNumbers()), rules)
 
 
-def test_a_node_that_is_left_without_a_set_is_named_for_lists_too() -> None:
+def test_a_node_that_is_left_without_a_set_is_named_for_lists_too(said: Said) -> None:
     prior = CustomPrior(lambda child, _: -inf if child == "work" else 0.0)
-    with pytest.raises(InputError, match="leave no parent set to 'work': every one has weight 0"):
+    with said.raises(InputError):
         log_prior_of_lists(NAMES, all_others(len(NAMES), 1), prior)

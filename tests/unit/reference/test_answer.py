@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from tests.naive import reference as naive
 from tests.naive.summaries import edges_of, sample_of
+from tests.tools.wording import Said
 
 from dagpost.errors import InputError
 from dagpost.reference.answer import Answer, answer_of
@@ -190,7 +191,7 @@ def test_what_is_not_an_answer_is_refused_by_name_and_value(given: Any, said: st
         answer_of(given, NAMES)
 
 
-def test_graphs_with_cycles_are_left_out_where_that_is_asked_for() -> None:
+def test_graphs_with_cycles_are_left_out_where_that_is_asked_for(said: Said) -> None:
     graphs = [pairs_of(DAGS[0]), CYCLE, pairs_of(DAGS[2])]
     found = answer_of((graphs, [1.0, 6.0, 5.0]), NAMES, seconds=[1.0, 2.0, 3.0], cyclic="drop")
     assert (found.dropped, found.dropped_weight) == (1, 0.5)
@@ -198,11 +199,9 @@ def test_graphs_with_cycles_are_left_out_where_that_is_asked_for() -> None:
     assert found.seconds is not None
     assert found.weights.tolist() == pytest.approx([1 / 6, 5 / 6])
     assert found.seconds.tolist() == [1.0, 3.0]
-    with pytest.raises(
-        InputError, match=r"Graph 0: the graph has a directed cycle, .* No graph with any weight is left"
-    ):
+    with said.raises(InputError):
         answer_of([CYCLE], NAMES, cyclic="drop")
-    with pytest.raises(InputError, match="'cyclic' parameter of score must be one of 'refuse', 'drop'"):
+    with said.raises(InputError):
         answer_of([CYCLE], NAMES, cyclic="keep")
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from tests.naive import reference as naive
 from tests.naive.summaries import sample_of
+from tests.tools.wording import Said
 
 from dagpost.errors import InputError
 from dagpost.files.weighted_graphs import write_graphs
@@ -106,24 +107,22 @@ def test_the_last_graph_of_a_trajectory_counts_once_unless_its_end_is_said(writt
     assert short.weights.tolist() == pytest.approx([1 / 4, 2 / 4, 1 / 4])
 
 
-def test_the_beginning_of_a_trajectory_can_be_left_out(written: Written, truth: Truth) -> None:
+def test_the_beginning_of_a_trajectory_can_be_left_out(written: Written, truth: Truth, said: Said) -> None:
     found = read_answer(written(TRAJECTORY), truth, burn_in=0.25)
     assert found.weights is not None
     assert found.weights.tolist() == pytest.approx([1 / 6, 5 / 6])
-    with pytest.raises(InputError, match="not a trajectory, so it has no beginning"):
+    with said.raises(InputError):
         read_answer(written(SQUARE), truth, burn_in=0.25)
-    with pytest.raises(
-        InputError, match=r"'burn_in' parameter of read_answer must be a number from 0 to below 1. Got 1"
-    ):
+    with said.raises(InputError):
         read_answer(written(TRAJECTORY), truth, burn_in=1)
 
 
-def test_times_and_cycles_in_a_file_of_graphs(written: Written, truth: Truth) -> None:
+def test_times_and_cycles_in_a_file_of_graphs(written: Written, truth: Truth, said: Said) -> None:
     text = "edges,seconds\nA->B;B->A,1\nB->C,2.5\nA->B,4\n"
     found = read_answer(written(text), truth, cyclic="drop")
     assert found.seconds is not None
     assert (found.dropped, found.seconds.tolist()) == (1, [2.5, 4.0])
-    with pytest.raises(InputError, match=r"answer.csv, line 2: the graph has a directed cycle, A -> B -> A\. Of the 3"):
+    with said.raises(InputError):
         read_answer(written(text), truth)
 
 
@@ -171,12 +170,12 @@ def test_a_wrong_file_is_refused_with_its_line_and_value(text: str, said: str, w
     assert str(path) in str(caught.value)
 
 
-def test_what_is_not_a_file_is_refused(tmp_path: Path, truth: Truth) -> None:
-    with pytest.raises(InputError, match="there is no such file"):
+def test_what_is_not_a_file_is_refused(tmp_path: Path, truth: Truth, said: Said) -> None:
+    with said.raises(InputError):
         read_answer(tmp_path / "none.csv", truth)
-    with pytest.raises(InputError, match="is a folder"):
+    with said.raises(InputError):
         read_answer(tmp_path, truth)
-    with pytest.raises(InputError, match="'case' parameter of score must be a Case, the name of one, or a Truth"):
+    with said.raises(InputError):
         read_answer(tmp_path, 5)
     (tmp_path / "noise.csv").write_bytes(bytes(range(256)))
     with pytest.raises(InputError, match=r"noise\.csv"):

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import multigammaln
+from tests.tools.wording import Said
 
 from dagpost import InputError, StructureMCMC, reference
 from dagpost.reference.cases import CASES
@@ -96,10 +97,10 @@ def test_the_text_of_a_table_holds_the_table() -> None:
             assert cells == [levels[code] for code in column]
 
 
-def test_another_table_is_refused() -> None:
+def test_another_table_is_refused(said: Said) -> None:
     case = replace(reference.load("parity-5"))
     case.check_fingerprint(case.fingerprint)
-    with pytest.raises(InputError, match=r"'parity-5' is not the one .* begins with [0-9a-f]{16} instead of 0{16}\. "):
+    with said.raises(InputError):
         case.check_fingerprint("0" * 64)
 
 
@@ -110,14 +111,14 @@ def test_cases_are_found_by_kind_and_tag() -> None:
     assert reference.names() == tuple(CASES)
 
 
-def test_a_name_that_is_not_a_case_is_refused_with_the_nearest_one() -> None:
-    with pytest.raises(InputError, match=r"There is no reference case 'coronery'\. Did you mean 'coronary'\?"):
+def test_a_name_that_is_not_a_case_is_refused_with_the_nearest_one(said: Said) -> None:
+    with said.raises(InputError):
         reference.load("coronery")
-    with pytest.raises(InputError, match=r"must be the name of a reference case\. Got 5 instead\."):
+    with said.raises(InputError):
         reference.load(5)
-    with pytest.raises(InputError, match=r"None or one of 'discrete', 'gaussian', 'mixed'\. Got 'numbers' instead\."):
+    with said.raises(InputError):
         reference.names("numbers")
-    with pytest.raises(InputError, match=r"'few rows', .*Got \['hard'\] instead\."):
+    with said.raises(InputError):
         reference.names(tag=["hard"])
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost._tools.whole_files import only_writer
 from dagpost.errors import InputError
@@ -103,21 +104,21 @@ def test_an_earlier_export_is_replaced_and_others_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked on Windows")
-def test_two_exports_do_not_write_to_one_folder_at_once(tmp_path: Path) -> None:
-    with only_writer(tmp_path), pytest.raises(InputError, match="Another process is writing to the folder"):
+def test_two_exports_do_not_write_to_one_folder_at_once(tmp_path: Path, said: Said) -> None:
+    with only_writer(tmp_path), said.raises(InputError):
         export(tmp_path, "mixed-5")
     assert names_in(tmp_path) == set()
     export(tmp_path, "mixed-5")
 
 
 @pytest.mark.parametrize("stranger", ["notes.txt", "mixed-5", "thesis"])
-def test_a_folder_with_anything_else_is_refused_and_left_alone(tmp_path: Path, stranger: str) -> None:
+def test_a_folder_with_anything_else_is_refused_and_left_alone(tmp_path: Path, stranger: str, said: Said) -> None:
     if stranger == "notes.txt":
         (tmp_path / stranger).write_text("mine")
     else:
         (tmp_path / stranger).mkdir()
         (tmp_path / stranger / "case.json").write_text('{"format": "mine"}')
-    with pytest.raises(InputError, match=rf"is not empty, and '{stranger}' in it is not from an earlier export"):
+    with said.raises(InputError):
         export(tmp_path, "mixed-5")
     assert names_in(tmp_path) == {stranger}
 
@@ -134,14 +135,14 @@ def test_a_run_that_is_broken_off_leaves_no_folder_that_looks_whole(
     assert names_in(tmp_path) == set()
 
 
-def test_what_cannot_be_exported_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no reference case 'mixed'"):
+def test_what_cannot_be_exported_is_refused(tmp_path: Path, said: Said) -> None:
+    with said.raises(InputError):
         export(tmp_path, ["mixed"])
-    with pytest.raises(InputError, match="'cases' parameter of export must be a list of names"):
+    with said.raises(InputError):
         export(tmp_path, 5)
     file = tmp_path / "file"
     file.write_text("")
-    with pytest.raises(InputError, match=r"is a file\. Name a folder"):
+    with said.raises(InputError):
         export(file, "mixed-5")
-    with pytest.raises(InputError, match=r"Cannot write to .*Name a folder that you may write to"):
+    with said.raises(InputError):
         export(file / "below", "mixed-5")

@@ -13,6 +13,7 @@ import pytest
 from benchmarks.paper_methods import sad
 from tests.naive import reference as naive
 from tests.naive.summaries import sample_of
+from tests.tools.wording import Said
 
 from dagpost import reference
 from dagpost.posterior.all_graphs import all_graphs
@@ -141,14 +142,14 @@ def test_calibration_has_a_row_for_every_tenth_that_is_stated(truth: Truth) -> N
     assert table["exact"].iloc[2] == truth.edges.loc["A", "B"]
 
 
-def test_results_can_be_read_and_kept(truth: Truth) -> None:
+def test_results_can_be_read_and_kept(truth: Truth, said: Said) -> None:
     graphs = [*naive.stack_of(DAGS[:60]), np.ones((4, 4), dtype=int) - np.eye(4, dtype=int)]
     found = score((np.stack(graphs), None), truth, seconds=np.arange(61) / 10, cyclic="drop")
     text = found.summary()
     assert text.splitlines()[0] == "a posterior, 4 columns: 60 graphs against the exact posterior"
     for word in ("edges", "paths", "families", "classes", "calibration", "divergence", "worth", "time", "cyclic"):
         assert f"\n  {word} " in text
-    assert "1 graph with a directed cycle was left out, with 1.64% of the weight" in text
+    said(text)
     assert repr(found) == text
     row = found.to_frame()
     assert row.shape[0] == 1
@@ -160,7 +161,7 @@ def test_results_can_be_read_and_kept(truth: Truth) -> None:
     assert kept["curve"][-1]["seconds"] == 5.9
     only_edges = score(truth.edges, truth)
     assert json.loads(json.dumps(only_edges.to_json(), allow_nan=False))["worth"] is None
-    assert "more than 1,000,000,000 independent draws" in only_edges.summary()
+    said(only_edges.summary())
     assert pd.isna(only_edges.to_frame().loc[0, "paths_sad"])
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tests.naive.every_graph import Everything, posterior_by_enumeration
 from tests.tools import reference as independent
+from tests.tools.wording import Said
 
 from dagpost.errors import InputError
 from dagpost.reference.case import Case
@@ -156,17 +157,17 @@ def _other(**changes: Any) -> Case:
     return replace(CASES["mixed-5"], **{"source": CASES["mixed-5"].source, **changes})
 
 
-def test_a_case_without_a_posterior_says_so() -> None:
-    with pytest.raises(InputError, match=r"'mine' is not kept with dagpost\. Cases that have one: asia, "):
+def test_a_case_without_a_posterior_says_so(said: Said) -> None:
+    with said.raises(InputError):
         _ = _other(name="mine").truth
 
 
-def test_a_posterior_of_another_table_or_model_is_refused() -> None:
-    with pytest.raises(InputError, match="is not the one that its posterior was computed for"):
+def test_a_posterior_of_another_table_or_model_is_refused(said: Said) -> None:
+    with said.raises(InputError):
         _ = _other(source=CASES["parity-5"].source).truth
-    with pytest.raises(InputError, match=r"was computed with ConditionalGaussian.*now has BDeu.* and 4"):
+    with said.raises(InputError):
         _ = _other(score=BDeu(1.0)).truth
-    with pytest.raises(InputError, match=r"at most 4 parents, and the case now has .* and 3"):
+    with said.raises(InputError):
         _ = _other(max_parents=3).truth
 
 

@@ -11,6 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 from tests.tools.gapped import fitted_to
 from tests.tools.latent import clinic, frame_of, latent_model, without_gaps
+from tests.tools.wording import Said
 from typer.testing import CliRunner
 
 from dagpost import DagPosterior, InputError, LatentGaussian, cross_validate, local_scores, plots, top_graphs
@@ -75,17 +76,17 @@ def test_a_model_says_what_was_drawn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ask", "words"),
+    "ask",
     [
-        (lambda model: model.log_evidence_, r"the latent numbers of 'smoking', 'sex', and .*score_samples"),
-        (lambda model: model.best(2), r"given each of the tables of latent numbers they are others"),
-        (lambda model: model.sensitivity(), r"censored cell and 2 gaps.*at their limits"),
-        (lambda model: model.log_joint([("age", "sex")]), r"ways to do so.*standing\(graph\)"),
-        (lambda model: model.parents_considered(), r"hangs on the latent numbers"),
+        lambda model: model.log_evidence_,
+        lambda model: model.best(2),
+        lambda model: model.sensitivity(),
+        lambda model: model.log_joint([("age", "sex")]),
+        lambda model: model.parents_considered(),
     ],
 )
-def test_what_latent_numbers_leave_unknown_is_refused_with_a_way_out(ask: Any, words: str) -> None:
-    with pytest.raises((InputError, AttributeError), match=words):
+def test_what_latent_numbers_leave_unknown_is_refused_with_a_way_out(ask: Any, said: Said) -> None:
+    with said.raises((InputError, AttributeError)):
         ask(latent_model())
 
 
@@ -97,15 +98,13 @@ def test_graphs_are_ranked_by_how_often_they_were_drawn_where_nothing_is_missing
 
 
 @pytest.mark.parametrize("method", ["partition-mcmc", "kbest", "bootstrap"])
-def test_methods_that_draw_no_latent_numbers_are_refused(method: str) -> None:
-    with pytest.raises(
-        InputError, match=rf"latent numbers of 'smoking', 'sex'.*{method}.*cannot draw them.*at their limits"
-    ):
+def test_methods_that_draw_no_latent_numbers_are_refused(method: str, said: Said) -> None:
+    with said.raises(InputError):
         fitted_to(clinic(), score="latent-gaussian", method=method)
 
 
-def test_families_of_latent_numbers_have_no_scores_and_those_of_numbers_have_those_of_their_ranks() -> None:
-    with pytest.raises(InputError, match=r"no scores of their own.*'smoking', 'sex'.*Fit a DagPosterior"):
+def test_families_of_latent_numbers_have_no_scores_and_those_of_numbers_have_those_of_their_ranks(said: Said) -> None:
+    with said.raises(InputError):
         local_scores(clinic(), "latent-gaussian")
     numbers = frame_of()[["age", "pressure"]]
     found = local_scores(numbers, "latent-gaussian").values
@@ -123,9 +122,9 @@ def test_plans_count_what_chains_keep() -> None:
     assert plan.size >= 2 * kept[0]
 
 
-def test_many_latent_numbers_are_refused_before_memory_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_latent_numbers_are_refused_before_memory_is_taken(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setattr(Augmentation, "bytes_kept", lambda *_: 10**15)
-    with pytest.raises(ResourceError, match=r"What 2 chains keep .* for 1,000 graphs, needs 2.*samples=100"):
+    with said.raises(ResourceError):
         latent_model().sample(1_000)
 
 

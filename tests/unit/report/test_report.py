@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from tests.tools.pictures import SAID, every_word, one_class
 from tests.tools.report_page import Page, random_table, written
+from tests.tools.wording import Said
 
 import dagpost
 from dagpost import DagPosterior, InputError, datasets
@@ -242,23 +243,23 @@ def test_path_comes_back_and_an_older_file_is_replaced(coronary: DagPosterior, t
 
 
 def test_a_folder_and_a_missing_folder_are_refused_before_any_work(
-    coronary: DagPosterior, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    coronary: DagPosterior, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     monkeypatch.setattr(report, "gather", lambda _: pytest.fail("it worked before it looked"))
-    with pytest.raises(InputError, match=r"is a folder\. Name a file in it"):
+    with said.raises(InputError):
         coronary.report(tmp_path)
-    with pytest.raises(InputError, match="There is no folder"):
+    with said.raises(InputError):
         coronary.report(tmp_path / "missing" / "report.html")
-    with pytest.raises(InputError, match="must be text"):
+    with said.raises(InputError):
         coronary.report(tmp_path / "report.html", title=7)
     wrong: Any
     for wrong in (5, None, b"report.html", ["report.html"], True):
-        with pytest.raises(InputError, match=r"'path' of a report must be text or a pathlib\.Path.*Got"):
+        with said.raises(InputError):
             coronary.report(wrong)
     with pytest.raises(InputError, match="is empty"):
         coronary.report("")
     for wrong in ("re\0port.html", "x" * 300 + ".html"):
-        with pytest.raises(InputError, match=r"Cannot write .*Name another file"):
+        with said.raises(InputError):
             coronary.report(tmp_path / wrong)
     assert list(tmp_path.iterdir()) == []
 
@@ -333,10 +334,10 @@ def test_a_class_in_which_all_is_reversible_has_no_clear_direction(tmp_path: Pat
     assert {row[4] for row in page.tables["pairs"][1:]} == {"open: the data cannot tell"}
 
 
-def test_a_pipe_or_device_is_not_replaced_by_a_report(coronary: DagPosterior, tmp_path: Path) -> None:
+def test_a_pipe_or_device_is_not_replaced_by_a_report(coronary: DagPosterior, tmp_path: Path, said: Said) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(InputError, match="is not an ordinary file, but a device or a pipe"):
+    with said.raises(InputError):
         coronary.report(pipe)
     assert pipe.is_fifo()
 

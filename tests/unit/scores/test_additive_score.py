@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from tests.naive import additive as naive
 from tests.tools.kinds_of_columns import table_of_kinds
+from tests.tools.wording import Said
 
 from dagpost import Additive, DagPosterior, Recipe, local_scores
 from dagpost.errors import DagpostWarning, InputError
@@ -68,20 +69,20 @@ def test_numbers_below_a_limit_are_not_called_gaps(score: str, missing: Any) -> 
 @pytest.mark.parametrize("missing", [None, "augment"])
 @pytest.mark.parametrize("columns", [["age", "value", "site"], ["site", "grade"]])
 def test_a_fit_of_a_table_with_gaps_is_refused_and_names_what_to_do(
-    clinic: pd.DataFrame, missing: Any, columns: list[str]
+    clinic: pd.DataFrame, missing: Any, columns: list[str], said: Said
 ) -> None:
     gapped = clinic[columns].mask(np.random.default_rng(1).random((120, len(columns))) < 0.02)
-    with pytest.raises(InputError, match=r"'additive' cannot complete the \d gaps.*\(missing='drop'\)"):
+    with said.raises(InputError):
         DagPosterior("additive", missing=missing).fit(gapped)
-    with pytest.warns(DagpostWarning, match="have gaps and were dropped"):
+    with said.warns(DagpostWarning):
         dropped = DagPosterior("additive", missing="drop", seed=1).fit(gapped)
     complete = DagPosterior("additive", seed=1).fit(gapped.dropna())
     assert dropped.log_evidence_ == pytest.approx(complete.log_evidence_)
 
 
-def test_scores_of_a_table_with_gaps_are_refused(clinic: pd.DataFrame) -> None:
+def test_scores_of_a_table_with_gaps_are_refused(clinic: pd.DataFrame, said: Said) -> None:
     gapped = clinic.mask(np.random.default_rng(1).random(clinic.shape) < 0.02)
-    with pytest.raises(InputError, match=r"complete rows only, and \d+ cells .*\(missing='drop'\)"):
+    with said.raises(InputError):
         local_scores(gapped, "additive")
 
 
@@ -98,11 +99,9 @@ def test_scores_of_a_table_with_gaps_are_refused(clinic: pd.DataFrame) -> None:
     ],
 )
 def test_questions_about_values_are_refused_with_the_scores_that_answer_them(
-    model: DagPosterior, clinic: pd.DataFrame, ask: Callable[[Any, Any], Any]
+    model: DagPosterior, clinic: pd.DataFrame, ask: Callable[[Any, Any], Any], said: Said
 ) -> None:
-    with pytest.raises(
-        InputError, match=r"'additive' .* does not predict values yet.* Fit with a score that does: BDeu, "
-    ):
+    with said.raises(InputError):
         ask(model, clinic)
 
 
@@ -116,14 +115,14 @@ def test_a_table_of_a_row_or_a_column_is_scored(kinds: tuple[str, ...], rows: in
 
 
 @pytest.mark.parametrize(
-    ("settings", "named"),
+    "settings",
     [
-        ({"slope_variance": -1.0}, "slope_variance"),
-        ({"curve_variance": "wide"}, "curve_variance"),
+        {"slope_variance": -1.0},
+        {"curve_variance": "wide"},
     ],
 )
-def test_settings_are_checked_under_their_names(settings: dict[str, Any], named: str) -> None:
-    with pytest.raises(InputError, match=f"'{named}' parameter of Additive"):
+def test_settings_are_checked_under_their_names(settings: dict[str, Any], said: Said) -> None:
+    with said.raises(InputError):
         Additive(**settings)
 
 

@@ -14,6 +14,7 @@ from tests.naive import scores as naive_scores
 from tests.property.test_counted_elsewhere import CountingEngine
 from tests.tools.broken_off import Stopped, StoppingEngine, eager
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost._tools import memory
 from dagpost._tools.progress import reporter_for
@@ -198,7 +199,7 @@ class BySize(Score):
         values[:] = np.arange(values.shape[1]) + 1000 * np.arange(len(table.names))[:, np.newaxis]
 
 
-def test_a_score_that_can_only_fill_whole_tables_is_asked_for_the_columns_of_each_group() -> None:
+def test_a_score_that_can_only_fill_whole_tables_is_asked_for_the_columns_of_each_group(said: Said) -> None:
     table = random_table(BDeu(), 6, 20, 1, False)
     lists = ParentLists.of_matrix(np.tri(6, k=-1, dtype=np.bool_), 2)
     found = score_allowed(table, BySize(), lists, engine=ONE)
@@ -208,7 +209,7 @@ def test_a_score_that_can_only_fill_whole_tables_is_asked_for_the_columns_of_eac
     found = score_allowed(table, BySize(), ParentLists.of_matrix(apart, 2), engine=ONE)
     assert [own.tolist() for own in found[2:]] == [[2000.0, 2001.0, 2002.0, 2003.0]] * 4
     lists, modelled = wide_rules(70, 2, 1)
-    with pytest.raises(InputError, match=r"at most 64 columns at a time, and 'v68' has 69 possible parents"):
+    with said.raises(InputError):
         score_allowed(random_table(BDeu(), 70, 5, 1, False), BySize(), lists, engine=ONE, modelled=modelled)
 
 
@@ -302,17 +303,17 @@ def test_a_function_that_fails_is_not_asked_again_for_the_nodes_that_it_has_answ
     assert found[0][0] - found[0][1] == 1.0
 
 
-def test_what_does_not_fit_is_refused_with_the_number_of_families(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_is_refused_with_the_number_of_families(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 10**6)
     lists, modelled = wide_rules(220, 20, 3)
-    with pytest.raises(ResourceError, match=r"Scoring 35,015,200 families .* Use a smaller max_parents, or leave"):
+    with said.raises(ResourceError):
         score_allowed(cast("Any", random_table(BDeu(), 220, 3, 1, False)), BDeu(), lists, engine=ONE, modelled=modelled)
 
 
-def test_known_interventions_are_refused_beyond_64_columns() -> None:
+def test_known_interventions_are_refused_beyond_64_columns(said: Said) -> None:
     table = random_table(BDeu(), 70, 5, 1, False)
     masks = np.ones(5, dtype=np.uint64)
     table = Table(table.names, table.columns, table.levels, interventions=masks)
     lists, modelled = wide_rules(70, 2, 1)
-    with pytest.raises(InputError, match=r"possible up to 64 columns, and the table has 70.*regimes"):
+    with said.raises(InputError):
         score_allowed(table, BDeu(), lists, engine=ONE, modelled=modelled)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import BDeu, DagPosterior, InputError, Recipe, local_scores
 from dagpost._tools.json_settings import from_json, to_json
@@ -31,11 +32,11 @@ def test_what_a_recipe_says_comes_first() -> None:
     assert [len(levels or ()) for levels in model.fitted_.data.levels] == [3, 3, 2]
 
 
-def test_bins_are_kept_and_said_only_where_there_are_any() -> None:
+def test_bins_are_kept_and_said_only_where_there_are_any(said: Said) -> None:
     score = BDeu(5, bins=4)
     assert repr(score) == "BDeu(equivalent_sample_size=5.0, bins=4)"
     assert repr(BDeu(5)) == "BDeu(equivalent_sample_size=5.0)"
-    assert score.in_words() == "BDeu, equivalent sample size 5, numbers in 4 bins"
+    said(score.in_words())
     assert from_json(to_json(score), SCORES) == score
     assert all(other.setting.bins == 4 for other in score.alternatives())  # type: ignore[attr-defined]
     with pytest.raises(InputError, match="bins"):

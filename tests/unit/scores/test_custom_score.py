@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from scipy.special import gammaln
 from sklearn.base import clone
+from tests.tools.wording import Said
 
 from dagpost import CustomPrior, CustomScore, DagPosterior, DagpostWarning, InputError, datasets, local_scores
 
@@ -55,7 +56,7 @@ def test_every_family_is_asked_for_once_with_its_columns() -> None:
     assert sorted(asked) == sorted((a, b) for a in "ABC" for b in [(), *((other,) for other in "ABC" if other != a)])
 
 
-def test_continuous_columns_come_as_floats() -> None:
+def test_continuous_columns_come_as_floats(said: Said) -> None:
     values = np.random.default_rng(3).normal(size=(50, 3))
 
     def likelihood(child: Any, parents: Any) -> float:
@@ -66,28 +67,26 @@ def test_continuous_columns_come_as_floats() -> None:
     found = local_scores(values, CustomScore(likelihood, columns="continuous"), max_parents=2)
     together = found.score("V0", []) + found.score("V1", ["V0"])
     assert together == pytest.approx(found.score("V1", []) + found.score("V0", ["V1"]))
-    with pytest.warns(DagpostWarning, match="Cut into levels for a discrete score: 'V0' at"):
+    with said.warns(DagpostWarning):
         local_scores(values, CustomScore(lambda child, _: float(child.nunique() == 3)), max_parents=1)
     assert DagPosterior(prior="uniform", score=CustomScore(likelihood, "continuous")).fit(values).exact_
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, None, "1", True, 1j])
-def test_what_is_not_a_finite_number_is_refused_with_the_names(wrong: Any) -> None:
+def test_what_is_not_a_finite_number_is_refused_with_the_names(wrong: Any, said: Said) -> None:
     def function(child: Any, parents: Any) -> Any:
         return wrong if child.name == "B" and list(parents) == ["A", "C"] else 0.0
 
-    with pytest.raises(
-        InputError, match=r"must give a log score, a finite number\. Got .* 'B' with parents \['A', 'C'\]"
-    ):
+    with said.raises(InputError):
         local_scores(four_columns(1)[["A", "B", "C"]], CustomScore(function))
 
 
-def test_a_function_goes_into_a_custom_score() -> None:
-    with pytest.raises(InputError, match=r"A function goes into CustomScore\(function\)"):
+def test_a_function_goes_into_a_custom_score(said: Said) -> None:
+    with said.raises(InputError):
         DagPosterior(prior="uniform", score=k2).fit(datasets.load("coronary"))
-    with pytest.raises(InputError, match=r"'function' parameter of CustomScore must be callable"):
+    with said.raises(InputError):
         CustomScore("k2")
-    with pytest.raises(InputError, match=r"'columns' parameter of CustomScore must be one of"):
+    with said.raises(InputError):
         CustomScore(k2, columns="ordered")
 
 
@@ -98,12 +97,12 @@ def model() -> DagPosterior:
     )
 
 
-def test_a_model_uses_it_like_any_other_score(model: DagPosterior) -> None:
+def test_a_model_uses_it_like_any_other_score(model: DagPosterior, said: Said) -> None:
     expected = DagPosterior(prior="uniform", score="k2", max_parents=2).fit(datasets.load("coronary"))
     assert model.log_evidence_ == pytest.approx(expected.log_evidence_, abs=1e-9)
     assert "score=CustomScore(k2)" in repr(clone(model))
     assert pickle.loads(pickle.dumps(model)).score == CustomScore(k2)
-    with pytest.raises(InputError, match=r"CustomScore\(k2\) does not say which it is"):
+    with said.raises(InputError):
         model.score_samples(datasets.load("coronary"))
 
 
@@ -111,22 +110,22 @@ def test_a_report_names_the_function(model: DagPosterior, tmp_path: Path) -> Non
     assert "CustomScore(k2)" in model.report(tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_file_keeps_the_scores_and_says_what_it_lacks(model: DagPosterior, tmp_path: Path) -> None:
+def test_a_file_keeps_the_scores_and_says_what_it_lacks(model: DagPosterior, tmp_path: Path, said: Said) -> None:
     model.save(tmp_path / "model")
     found = DagPosterior.load(tmp_path / "model")
     assert float(found.probability("Smoking ~> Pressure")) == float(model.probability("Smoking ~> Pressure"))
-    with pytest.raises(InputError, match=r"does not keep a function: give it again, set_params\(score=CustomScore"):
+    with said.raises(InputError):
         found.fit(datasets.load("coronary"))
     again = found.set_params(score=CustomScore(k2)).fit(datasets.load("coronary"))
     assert again.log_evidence_ == model.log_evidence_
 
 
-def test_a_prior_of_a_function_that_a_file_lacks_is_named(tmp_path: Path) -> None:
+def test_a_prior_of_a_function_that_a_file_lacks_is_named(tmp_path: Path, said: Said) -> None:
     model = DagPosterior(score="bdeu", prior=CustomPrior(lambda _, parents: -len(parents)), samples=20).fit(
         datasets.load("coronary")
     )
     model.save(tmp_path / "model")
-    with pytest.raises(InputError, match=r"does not keep a function: give it again, set_params\(prior=CustomPrior"):
+    with said.raises(InputError):
         DagPosterior.load(tmp_path / "model").fit(datasets.load("coronary"))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 from tests.naive import many_digits
+from tests.tools.wording import Said
 
 from dagpost import BGe, ConditionalGaussian, DagPosterior, DagSample, Table, local_scores
 from dagpost.engines import ThreadEngine
@@ -142,10 +143,10 @@ def test_numbers_given_levels_keep_the_digits(mean_weight: float, degrees: float
     assert listed[0] == pytest.approx(found[1], rel=0, abs=1e-9)
 
 
-def test_a_prior_of_hardly_any_rows_is_refused_where_groups_may_have_fewer_rows_than_columns() -> None:
+def test_a_prior_of_hardly_any_rows_is_refused_where_groups_may_have_fewer_rows_than_columns(said: Said) -> None:
     codes = np.arange(20, dtype=np.uint8) % 2
     table = Table((*NAMES, "k"), (*np.ascontiguousarray(linear().T), codes), (None, None, None, None, ("p", "q")))
-    with pytest.raises(PrecisionError, match="give the score a mean_weight"):
+    with said.raises(PrecisionError, {"as much as [0-9e+]+": "as much as <number>"}):
         local_scores(table, ConditionalGaussian(5.0, 1e-50), 3)
 
 
@@ -172,23 +173,23 @@ def one_graph(graphs: np.ndarray) -> DagSample:
     )
 
 
-def test_a_column_too_far_from_zero_for_a_mean_is_not_predicted() -> None:
+def test_a_column_too_far_from_zero_for_a_mean_is_not_predicted(said: Said) -> None:
     data, graphs = linear(1e13), np.array([[0, 0, 0, 0]], dtype=np.uint8)
-    with pytest.raises(PrecisionError, match=r"'[abcd]' is .e\+13 standard deviations from 0"):
+    with said.raises(PrecisionError):
         log_predictive(one_graph(graphs), sufficient_statistics(table_of(data), graphs, "bge"), "bge", data)
 
 
-def test_a_column_that_follows_from_others_is_refused_only_where_digits_are_lost() -> None:
+def test_a_column_that_follows_from_others_is_refused_only_where_digits_are_lost(said: Said) -> None:
     """A copy of a column, with a prior of nearly no rows: the determinants are differences of nearly equal numbers."""
     data = linear()
     data[:, 3] = data[:, 0]
     assert np.isfinite(local_scores(table_of(data), BGe(), 3).values).all()
-    with pytest.raises(PrecisionError, match=r"'[ad]' all but follows from others"):
+    with said.raises(PrecisionError, {"as much as [0-9e+]+": "as much as <number>"}):
         local_scores(table_of(data), BGe(1e-50), 3)
 
 
-def test_a_prior_mean_far_from_all_rows_is_refused() -> None:
-    with pytest.raises(PrecisionError, match="or no prior_mean, which stands for the means of the columns"):
+def test_a_prior_mean_far_from_all_rows_is_refused(said: Said) -> None:
+    with said.raises(PrecisionError, {"as much as [0-9e+]+": "as much as <number>"}):
         local_scores(table_of(linear(1e13)), BGe(prior_mean=0.0), 3)
     near = table_of(linear(1e3))
     found = differences(local_scores(near, BGe(prior_mean=0.0), 3).values)

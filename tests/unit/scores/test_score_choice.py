@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, Recipe, as_table
 from dagpost.data.table import Table
@@ -83,7 +84,7 @@ def test_chains_over_latent_numbers_are_for_methods_that_can(
     assert runs_chains(resolve_method(method), modularity, nodes) is expected
 
 
-def test_notices_say_in_one_sentence_what_is_assumed() -> None:
+def test_notices_say_in_one_sentence_what_is_assumed(said: Said) -> None:
     table = table_of(**NUMBERS, dose=DOSES, truth=TRUTH)
     score = score_of_columns(table)
     assert score is not None
@@ -96,12 +97,12 @@ def test_notices_say_in_one_sentence_what_is_assumed() -> None:
     score = score_of_columns(table)
     assert score is not None
     assert "('site' has levels in no order), and never lead to levels" in notice_of_choice(score, table)
-    with pytest.warns(DagpostWarning, match=r"All columns are numbers: .*linear, with Gaussian noise \(score 'bge'\)"):
+    with said.warns(DagpostWarning):
         model = DagPosterior(prior="uniform").fit(pd.DataFrame(NUMBERS))
     assert not hasattr(model, "predict_proba")
 
 
-def test_numbers_are_cut_only_where_that_is_asked_for() -> None:
+def test_numbers_are_cut_only_where_that_is_asked_for(said: Said) -> None:
     frame = pd.DataFrame({**NUMBERS, "dose": DOSES})
     for recipe, cut in (
         (Recipe(), []),
@@ -116,7 +117,7 @@ def test_numbers_are_cut_only_where_that_is_asked_for() -> None:
             model = DagPosterior(prior="uniform", recipe=recipe, method="kbest").fit(frame)
         assert [step.name for step in model.recipe_.steps_ if step.cuts is not None] == cut
         assert model.fitted_.data.levels.count(None) == 2 - len(cut)
-    with pytest.warns(DagpostWarning, match="Cut into levels for a discrete score: 'x'"):
+    with said.warns(DagpostWarning):
         assert None not in DagPosterior("bdeu", prior="uniform").fit(frame).fitted_.data.levels
     gappy = frame.assign(x=frame["x"].where(frame["x"] > -1))
     with collected_warnings():
@@ -146,12 +147,10 @@ def test_a_recipe_file_without_bins_cuts_nothing(tmp_path: Path) -> None:
     assert [len(levels or ()) for levels in model.fitted_.data.levels] == [2, 2, 3]
 
 
-def test_limits_and_levels_in_no_order_together_are_refused_with_the_ways_out() -> None:
+def test_limits_and_levels_in_no_order_together_are_refused_with_the_ways_out(said: Said) -> None:
     limits = [f"{value:.3f}" for value in NUMBERS["x"]]
     limits[3] = "<-3"
-    with pytest.raises(
-        InputError, match=r"'site' has three or more levels in no order.*Recipe\(order=.*cut=\{'x': -3\}"
-    ):
+    with said.raises(InputError):
         DagPosterior(prior="uniform").fit(pd.DataFrame({"x": limits, "y": NUMBERS["y"], "site": SITES}))
     way_out = Recipe(cut={"x": -3})
     with collected_warnings():

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.naive import scores as naive_scores
+from tests.tools.wording import Said
 
 from dagpost._tools import memory
 from dagpost._tools.progress import reporter_for
@@ -181,58 +182,58 @@ def test_bge_does_not_depend_on_where_the_columns_are_centred() -> None:
     np.testing.assert_allclose(after, before, rtol=1e-10)
 
 
-def test_bge_refuses_values_whose_squares_overflow() -> None:
-    with pytest.raises(InputError, match="Standardise the columns"):
+def test_bge_refuses_values_whose_squares_overflow(said: Said) -> None:
+    with said.raises(InputError):
         local_scores(continuous_table(np.array([[1e200, 1.0], [-1e200, 2.0]])), BGe(prior_scale=1.0))
-    with pytest.raises(InputError, match=r"'v1' is 1e-170, and its square .* Multiply the column by a constant"):
+    with said.raises(InputError):
         local_scores(continuous_table(np.array([[1.0, 0.0], [2.0, 1e-170], [3.0, 2e-170]])), "bge")
 
 
-def test_bge_refuses_too_few_degrees_of_freedom_and_a_mean_of_the_wrong_length() -> None:
+def test_bge_refuses_too_few_degrees_of_freedom_and_a_mean_of_the_wrong_length(said: Said) -> None:
     table = continuous_table(np.zeros((3, 4)))
-    with pytest.raises(InputError, match=r"must be above 5 for 4 columns. Got 5.0"):
+    with said.raises(InputError):
         local_scores(table, BGe(degrees_of_freedom=5))
-    with pytest.raises(InputError, match=r"one number per column, 4 in all\. Got 2"):
+    with said.raises(InputError):
         local_scores(table, BGe(prior_mean=(1.0, 2.0)))
-    with pytest.raises(InputError, match=r"'prior_scale'.* one number per column, 4 in all\. Got 2"):
+    with said.raises(InputError):
         local_scores(table, BGe(prior_scale=(1.0, 2.0)))
 
 
-def test_scores_refuse_columns_of_the_wrong_kind() -> None:
+def test_scores_refuse_columns_of_the_wrong_kind(said: Said) -> None:
     table = random_table([2, 2], 5)
     words = replace(table, levels=(("no", "yes"), *table.levels[1:]))
-    with pytest.raises(InputError, match="'v0' is not made of numbers"):
+    with said.raises(InputError):
         local_scores(words, "bge")
 
 
-def test_discrete_scores_take_numbers_as_their_recipe_cuts_them() -> None:
+def test_discrete_scores_take_numbers_as_their_recipe_cuts_them(said: Said) -> None:
     table = continuous_table(np.random.default_rng(1).normal(size=(60, 2)))
-    with pytest.warns(DagpostWarning, match="Cut into levels"):
+    with said.warns(DagpostWarning):
         found = local_scores(table, "bdeu")
     np.testing.assert_array_equal(found.values, local_scores(discretise(table), "bdeu").values)
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    "make",
     [
-        (lambda: BDeu(0), "'equivalent_sample_size' parameter of BDeu must be a float in .* Got 0 instead"),
-        (lambda: BDeu(float("nan")), "Got nan"),
-        (lambda: BDeu("1"), "Got '1'"),
-        (lambda: BDeu(True), "Got True"),
-        (lambda: BDe(-1.0), "'pseudocount' parameter of BDe"),
-        (lambda: BGe(mean_weight=float("inf")), "'mean_weight' parameter of BGe"),
-        (lambda: BGe(degrees_of_freedom="many"), "'degrees_of_freedom' parameter of BGe"),
-        (lambda: BGe(prior_mean=(0.0, float("nan"))), "'prior_mean' parameter of BGe"),
-        (lambda: BGe(prior_mean="zero"), "'prior_mean' parameter of BGe"),
-        (lambda: BGe(prior_scale="metres"), "'prior_scale' parameter of BGe"),
-        (lambda: BGe(prior_scale=(1.0, 0.0)), "'prior_scale' parameter of BGe"),
-        (lambda: resolve_score("bdue"), "must be one of 'auto', 'bdeu', 'bde', 'k2', 'bic', 'bge'.* or a score object"),
-        (lambda: resolve_score(BDeu), r"Make an object of it: BDeu\(\)"),
-        (lambda: resolve_score(3), "Got 3 instead"),
+        lambda: BDeu(0),
+        lambda: BDeu(float("nan")),
+        lambda: BDeu("1"),
+        lambda: BDeu(True),
+        lambda: BDe(-1.0),
+        lambda: BGe(mean_weight=float("inf")),
+        lambda: BGe(degrees_of_freedom="many"),
+        lambda: BGe(prior_mean=(0.0, float("nan"))),
+        lambda: BGe(prior_mean="zero"),
+        lambda: BGe(prior_scale="metres"),
+        lambda: BGe(prior_scale=(1.0, 0.0)),
+        lambda: resolve_score("bdue"),
+        lambda: resolve_score(BDeu),
+        lambda: resolve_score(3),
     ],
 )
-def test_bad_settings_of_scores_are_refused(make: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_bad_settings_of_scores_are_refused(make: Any, said: Said) -> None:
+    with said.raises(InputError):
         make()
 
 
@@ -243,23 +244,23 @@ def test_a_bad_number_of_parents_is_refused(value: Any) -> None:
         local_scores(random_table([2, 2], 5), "bdeu", value)
 
 
-def test_more_levels_or_observations_than_can_be_counted_are_refused() -> None:
+def test_more_levels_or_observations_than_can_be_counted_are_refused(said: Said) -> None:
     many = Table(("a", "b"), (np.zeros(2, np.uint32),) * 2, ((0, 1), tuple(range(70_000))))
-    with pytest.raises(InputError, match="Column 'b' has 70,000 levels"):
+    with said.raises(InputError):
         local_scores(many)
     with pytest.raises(InputError, match="10,000,000,000 observations"):
         local_scores(random_table([2, 2], 2, counts=np.array([5 * 10**9] * 2)))
 
 
-def test_a_result_that_does_not_fit_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_that_does_not_fit_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 5_000_000)
     message = r"Scoring 20 nodes with up to 5 parents needs 2\.8 MB"
     local_scores(random_table([2] * 20, 5), "bdeu", 4)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
     with pytest.raises(ResourceError, match=message) as raised:
         local_scores(random_table([2] * 20, 5), "bdeu", 5)
-    assert "1.0 MB are free" in str(raised.value)
-    assert "largest max_parents that fits is 4" in str(raised.value)
+    said(str(raised.value))
+    said(str(raised.value))
 
 
 def test_an_interrupt_stops_scoring() -> None:
@@ -285,11 +286,11 @@ def test_an_interrupt_stops_scoring() -> None:
     assert time.process_time() - sent[0] < 15.0
 
 
-def test_an_error_in_a_progress_callback_comes_through() -> None:
+def test_an_error_in_a_progress_callback_comes_through(said: Said) -> None:
     def fail(title: str, done: int, total: int) -> None:
         raise RuntimeError(f"{title}: {done} of {total}")
 
-    with pytest.raises(RuntimeError, match="local scores: 1 of"):
+    with said.raises(RuntimeError):
         local_scores(random_table([2] * 6, 50), reporter=reporter_for(fail))
 
 
@@ -320,18 +321,18 @@ def test_local_scores_find_families_by_name_and_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ask", "message"),
+    "ask",
     [
-        (lambda scores: scores.score("w0", []), "no column 'w0'"),
-        (lambda scores: scores.score("v0", ["v0"]), "'v0' cannot be its own parent"),
-        (lambda scores: scores.score("v0", ["v1", "v2"]), "at most 1 parents. Got 2 for 'v0': 'v1', 'v2'"),
-        (lambda scores: scores.score(9, []), "numbered from 0 to 2. Got 9"),
-        (lambda scores: scores.parent_names("v0", 3), "numbered from 0 to 2. Got 3"),
+        lambda scores: scores.score("w0", []),
+        lambda scores: scores.score("v0", ["v0"]),
+        lambda scores: scores.score("v0", ["v1", "v2"]),
+        lambda scores: scores.score(9, []),
+        lambda scores: scores.parent_names("v0", 3),
     ],
 )
-def test_local_scores_refuse_families_they_do_not_have(ask: Any, message: str) -> None:
+def test_local_scores_refuse_families_they_do_not_have(ask: Any, said: Said) -> None:
     scores = local_scores(random_table([2] * 3, 30), "bdeu", 1)
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError):
         ask(scores)
 
 

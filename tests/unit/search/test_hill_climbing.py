@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.naive import posterior as naive
 from tests.naive import search as naive_search
 from tests.tools.examples import examples
+from tests.tools.wording import Said
 
 from dagpost.data import datasets
 from dagpost.engines import ThreadEngine
@@ -184,9 +185,9 @@ def test_it_starts_from_an_allowed_graph_where_edges_are_required(seed: int) -> 
     assert log_weight == pytest.approx(expected_log)
 
 
-def test_where_no_graph_is_allowed_there_is_nothing_to_climb() -> None:
+def test_where_no_graph_is_allowed_there_is_nothing_to_climb(said: Said) -> None:
     log_weights = np.array([[-np.inf, 0.0], [-np.inf, 0.0]])
-    with pytest.raises(NoGraphError, match="No graph satisfies the constraints"):
+    with said.raises(NoGraphError):
         climb(tables_of(log_weights, 1))
 
 

@@ -12,6 +12,7 @@ import pytest
 from scipy.special import betaincinv
 from tests.tools.gapped import fitted_to
 from tests.tools.latent_models import latent_model
+from tests.tools.wording import Said
 
 from dagpost import BDeu, DagPosterior, InputError, Recipe, Regimes, local_scores
 from dagpost.errors import DagpostWarning
@@ -135,7 +136,7 @@ def test_setting_a_column_says_nothing_of_its_causes() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Do not trust")
-def test_latent_numbers_answer_too() -> None:
+def test_latent_numbers_answer_too(said: Said) -> None:
     model = latent_model()
     no, yes = model.value("smoking", {"pressure": 135.0}, draws=200).probabilities
     assert float(yes) + float(no) == pytest.approx(1.0)
@@ -152,7 +153,7 @@ def test_latent_numbers_answer_too() -> None:
     assert float(model.probability("P(pressure > 1000 | pressure > 100, smoking = yes)")) == 0.0
     assert float(model.probability("P(pressure < 1000)")) == pytest.approx(1.0)
     # Nor can one be set, in the words of effects.
-    with pytest.raises(InputError, match="within the range of 'pressure'") as refused:
+    with said.raises(InputError) as refused:
         model.probability("P(pain = 1 | do(pressure = 1000))")
     with pytest.raises(InputError) as same:
         model.effect("pressure", "pain", do=(1000, 120))
@@ -166,14 +167,14 @@ def test_a_model_without_rows_says_the_same(levels: DagPosterior, tmp_path: Path
     assert again.as_dict() == levels.probability(text).as_dict()
 
 
-def test_a_condition_may_stand_outside(levels: DagPosterior) -> None:
+def test_a_condition_may_stand_outside(levels: DagPosterior, said: Said) -> None:
     inside = levels.probability('P(Pressure = ">140" | Smoking = yes)')
     assert float(levels.probability('Pressure = ">140"', given="Smoking = yes")) == float(inside)
     graph = levels.probability('P(Pressure = ">140" | Smoking = yes, Smoking -> Pressure)')
     assert float(levels.probability('P(Pressure = ">140" | Smoking = yes)', given="Smoking -> Pressure")) == float(
         graph
     )
-    with pytest.raises(InputError, match="Leave the condition out"):
+    with said.raises(InputError):
         levels.probability("Smoking -> Pressure", given="Smoking = yes")
 
 
@@ -184,13 +185,13 @@ def test_levels_that_are_numbers_are_compared(levels: DagPosterior) -> None:
     assert float(levels.probability("Stage != 1.0")) == pytest.approx(float(high), abs=1e-12)
 
 
-def test_a_number_stands_for_its_bin_and_limits_lie_on_cuts() -> None:
+def test_a_number_stands_for_its_bin_and_limits_lie_on_cuts(said: Said) -> None:
     recipe = Recipe(cut={"systolic": [130.0, 140.0]})
     model = DagPosterior("bdeu", prior="uniform", seed=1, recipe=recipe).fit(_clinic()[["smoking", "systolic"]])
     middle, high = model.probability(["systolic = 135", "systolic >= 140"])
     low = model.probability("systolic < 130")
     assert low + middle + high == pytest.approx(1.0, abs=1e-9)
-    with pytest.raises(InputError, match=r"cut at 130, 140.*Recipe\(cut="):
+    with said.raises(InputError):
         model.probability("systolic > 137")
     with pytest.raises(InputError, match="Write >= 140"):
         model.probability("systolic > 140")
@@ -221,27 +222,27 @@ def test_errors_show_the_place_and_the_remedy(levels: DagPosterior, text: str, m
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        ({"target": "Pressure", "do": {"Pressure": "<140"}}, "nothing to ask"),
-        ({"target": "Pressure", "given": {"Smoking": "yes"}, "do": {"Smoking": "no"}}, "set and observed"),
-        ({"target": "Pressure", "given": "Smoking"}, "by name"),
-        ({"target": "Pressure", "given": {"Smokin": "yes"}}, "Did you mean 'Smoking'"),
-        ({"target": 3}, "name of a column"),
-        ({"target": "Pressure", "where": "Smoking = yes"}, "only statements about the graph"),
-        ({"target": "Pressure", "where": "Pressure -> Smoking & Smoking -> Pressure"}, "holds in none"),
-        ({"target": "Pressure", "given": {"Smoking": [["yes"]]}}, "A value is a level or a number"),
+        {"target": "Pressure", "do": {"Pressure": "<140"}},
+        {"target": "Pressure", "given": {"Smoking": "yes"}, "do": {"Smoking": "no"}},
+        {"target": "Pressure", "given": "Smoking"},
+        {"target": "Pressure", "given": {"Smokin": "yes"}},
+        {"target": 3},
+        {"target": "Pressure", "where": "Smoking = yes"},
+        {"target": "Pressure", "where": "Pressure -> Smoking & Smoking -> Pressure"},
+        {"target": "Pressure", "given": {"Smoking": [["yes"]]}},
     ],
 )
-def test_wrong_arguments_are_refused(levels: DagPosterior, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_wrong_arguments_are_refused(levels: DagPosterior, arguments: dict[str, Any], said: Said) -> None:
+    with said.raises(InputError):
         levels.value(**arguments)
 
 
-def test_exogenous_numbers_that_matter_must_be_given() -> None:
+def test_exogenous_numbers_that_matter_must_be_given(said: Said) -> None:
     frame = _clinic()[["bmi", "systolic"]]
     model = DagPosterior("bge", prior="uniform", seed=1, exogenous=["bmi"], required=["bmi -> systolic"]).fit(frame)
-    with pytest.raises(InputError, match=r"depends on 'bmi'.*as a condition"):
+    with said.raises(InputError):
         model.probability("E(systolic)")
     with pytest.raises(InputError, match="exogenous"):
         model.probability("E(bmi)")
@@ -250,35 +251,35 @@ def test_exogenous_numbers_that_matter_must_be_given() -> None:
     assert float(high) > float(low) + 3.0
 
 
-def test_a_limit_that_is_left_out_is_left_out(clinic: DagPosterior) -> None:
+def test_a_limit_that_is_left_out_is_left_out(clinic: DagPosterior, said: Said) -> None:
     above, at_least = clinic.probability(["P(bmi > 25 | bmi = 25)", "P(bmi >= 25 | bmi = 25)"])
     assert (float(above), float(at_least)) == (0.0, 1.0)
-    with pytest.raises(InputError, match="exclude each other"):
+    with said.raises(InputError):
         clinic.probability("E(systolic | 25 < bmi < 25)")
 
 
-def test_evidence_far_out_is_weighed_and_said_to_be_rough(clinic: DagPosterior) -> None:
+def test_evidence_far_out_is_weighed_and_said_to_be_rough(clinic: DagPosterior, said: Said) -> None:
     with pytest.warns(DagpostWarning, match="worth only"):
         found = clinic.probability("E(systolic | bmi > 1e4)")
     assert found.effective_samples < 100
-    with pytest.raises(InputError, match=r"Nothing can be calculated with '1e300' for 'bmi'"):
+    with said.raises(InputError):
         clinic.probability("E(systolic | bmi = 1e300)")
 
 
-def test_earlier_values_are_not_to_be_taken_out_of_exogenous() -> None:
+def test_earlier_values_are_not_to_be_taken_out_of_exogenous(said: Said) -> None:
     frame = _clinic()[["bmi", "systolic"]].set_axis(["bmi[t-1]", "bmi"], axis=1)
     model = DagPosterior("bge", prior="uniform", seed=1, exogenous=["bmi[t-1]"], required=["bmi[t-1] -> bmi"]).fit(
         frame
     )
-    with pytest.raises(InputError, match=r"as in bmi\[t-1\] = 0\.$"):
+    with said.raises(InputError):
         model.probability("E(bmi)")
 
 
-def test_a_model_of_scores_knows_no_values() -> None:
+def test_a_model_of_scores_knows_no_values(said: Said) -> None:
     model = DagPosterior(prior="uniform", seed=1).fit_scores(
         local_scores(_levels()[["Smoking", "Pressure"]], "bdeu", 1)
     )
-    with pytest.raises(InputError, match="knows nothing of values"):
+    with said.raises(InputError):
         model.probability("Smoking = yes")
 
 

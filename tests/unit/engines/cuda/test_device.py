@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 from tests.tools import fake_cupy
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
 from dagpost._tools import memory
@@ -260,19 +261,19 @@ def test_scores_of_many_rows_are_those_of_the_host(monkeypatch: pytest.MonkeyPat
     assert [sums is not None for sums in taken] == [True, True, True]
 
 
-def test_what_does_not_fit_is_refused_with_the_largest_size_that_does(cuda: Any) -> None:
-    with pytest.raises(ResourceError, match=r"up to \d+ variables fit"):
+def test_what_does_not_fit_is_refused_with_the_largest_size_that_does(cuda: Any, said: Said) -> None:
+    with said.raises(ResourceError):
         cuda.require_order(45, 2)
     assert not cuda.order_fits(45, 2)
     assert not cuda.structure_fits(45, 2)
 
 
-def test_nothing_is_taken_of_a_device_that_is_too_small(cuda: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_taken_of_a_device_that_is_too_small(cuda: Any, monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     runtime = device.load_cupy().cuda.runtime
     monkeypatch.setattr(runtime, "memGetInfo", lambda: (65 << 20, 1 << 30))
     weights = random_weights(20, 1, 1.0)
     for sums in (cuda.forward_table, cuda.structure_posterior, cuda.structure_evidence):
-        with pytest.raises(ResourceError, match=r"68.2 MB are free: up to 1\d variables fit"):
+        with said.raises(ResourceError):
             sums(weights, 1, reporter=NO_PROGRESS)
 
 
@@ -318,10 +319,12 @@ def test_memory_is_planned_for_every_parent_set_that_is_allowed() -> None:
     assert all_sets - few > 1.9 * weights
 
 
-def test_a_table_that_the_host_cannot_hold_stays_on_the_device(cuda: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_the_host_cannot_hold_stays_on_the_device(
+    cuda: Any, monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
     found = cuda.forward_table(random_weights(8, 2, 1.0), 2)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
-    with pytest.raises(ResourceError, match="The exact table of 8 variables"):
+    with said.raises(ResourceError):
         cuda.on_host(found)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.tools import fake_cupy
+from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
 from dagpost.engines import ThreadEngine
@@ -45,9 +46,9 @@ def with_devices(monkeypatch: pytest.MonkeyPatch, count: int | Exception) -> Non
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
 
 
-def test_without_cupy_the_error_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cupy_the_error_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     without_cupy(monkeypatch)
-    with pytest.raises(DeviceError, match=r'pip install "dagpost\[cuda\]"'):
+    with said.raises(DeviceError):
         DagPosterior(prior="uniform", score="bdeu", engine="cuda").fit(datasets.load("coronary"))
 
 

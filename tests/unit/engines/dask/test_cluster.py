@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.tools.wording import Said
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -69,9 +70,9 @@ def test_an_engine_of_its_own_starts_a_cluster_and_ends_it() -> None:
     assert repr(own) == "DaskEngine (closed)"
 
 
-def test_a_missing_dask_is_one_clear_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_dask_is_one_clear_sentence(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r'needs Dask, which is not installed: pip install "dagpost\[dask\]"'):
+    with said.raises(InputError):
         DaskEngine()
 
 
@@ -86,26 +87,26 @@ def waiting(seconds: int) -> Any:
     return dask.config.set({"distributed.comm.timeouts.connect": f"{seconds}s"})
 
 
-def test_an_address_where_nobody_answers_is_refused() -> None:
-    with waiting(1), pytest.raises(InputError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:9'"):
+def test_an_address_where_nobody_answers_is_refused(said: Said) -> None:
+    with waiting(1), said.raises(InputError, {r"\(TimeoutError\)": "(<reason>)"}):
         DaskEngine("tcp://127.0.0.1:9")
 
 
-def test_a_server_that_is_not_a_scheduler_is_refused() -> None:
+def test_a_server_that_is_not_a_scheduler_is_refused(said: Said) -> None:
     """It accepts the connection and says nothing; a client of Dask would wait for it forever."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        refused = pytest.raises(InputError, match=rf"No Dask scheduler answers at '{address}' \(TimeoutError\)")
+        refused = said.raises(InputError)
         with waiting(1), refused:
             DaskEngine(address)
 
 
-def test_a_client_that_fails_before_it_begins_is_refused_with_the_reason(tmp_path: Path) -> None:
+def test_a_client_that_fails_before_it_begins_is_refused_with_the_reason(tmp_path: Path, said: Said) -> None:
     missing = str(tmp_path / "missing.pem")
     files = {"distributed.comm.tls.ca-file": missing, "distributed.comm.tls.client.cert": missing}
     with (
         dask.config.set(files),
-        pytest.raises(InputError, match=r"cannot be used \(.*missing.pem: there is no such file\)"),
+        said.raises(InputError),
     ):
         DaskEngine("tls://127.0.0.1:9")
 
@@ -226,40 +227,40 @@ def test_a_scheduler_that_never_greets_alone_is_given_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "message"),
+    "address",
     [
-        ("banana", r"'banana' is not the address of a Dask scheduler\. Give .*'tcp://10\.0\.0\.1:8786'\."),
-        ("", "'' is not the address"),
-        ("tcp://127.0.0.1:1:2", "is not the address"),
-        ("http://127.0.0.1:8787", r"is not the address .*\(the address of its diagnostics page is another one\)"),
-        ("tls://127.0.0.1:9", r"at 'tls://127\.0\.0\.1:9' asks for a certificate, and none was given\. .*security="),
+        "banana",
+        "",
+        "tcp://127.0.0.1:1:2",
+        "http://127.0.0.1:8787",
+        "tls://127.0.0.1:9",
     ],
 )
-def test_anything_but_an_address_is_refused_at_once(address: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_anything_but_an_address_is_refused_at_once(address: str, said: Said) -> None:
+    with said.raises(InputError):
         DaskEngine(address)
 
 
 @pytest.mark.parametrize(
-    ("address", "security", "message"),
+    ("address", "security"),
     [
-        ("tcp://10.0.0.1:8786", distributed.Security(require_encryption=True), r"Give 'tls://10\.0\.0\.1:8786'"),
-        ("10.0.0.1:8786", distributed.Security(require_encryption=True), r"Give 'tls://10\.0\.0\.1:8786'"),
-        ("tls://10.0.0.1:8786", "own.pem", r"must be a distributed\.Security\. Got 'own\.pem' instead"),
-        (None, distributed.Security(), r"goes with the address of a scheduler"),
+        ("tcp://10.0.0.1:8786", distributed.Security(require_encryption=True)),
+        ("10.0.0.1:8786", distributed.Security(require_encryption=True)),
+        ("tls://10.0.0.1:8786", "own.pem"),
+        (None, distributed.Security()),
     ],
 )
-def test_certificates_that_cannot_be_meant_are_refused_at_once(address: Any, security: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_certificates_that_cannot_be_meant_are_refused_at_once(address: Any, security: Any, said: Said) -> None:
+    with said.raises(InputError):
         DaskEngine(address, security=security)
 
 
-def test_an_address_in_the_place_of_an_engine_is_refused_with_the_way_out() -> None:
-    with pytest.raises(InputError, match=r"For the cluster there: DaskEngine\('tcp://10\.0\.0\.1:8786'\)"):
+def test_an_address_in_the_place_of_an_engine_is_refused_with_the_way_out(said: Said) -> None:
+    with said.raises(InputError):
         resolve_engine("tcp://10.0.0.1:8786", None, 5)
 
 
-def test_an_asynchronous_client_is_refused() -> None:
+def test_an_asynchronous_client_is_refused(said: Said) -> None:
     async def give_it() -> None:
         async with (
             distributed.LocalCluster(0, processes=False, dashboard_address=":0", asynchronous=True) as local,
@@ -267,7 +268,7 @@ def test_an_asynchronous_client_is_refused() -> None:
         ):
             DagPosterior(prior="uniform", score="bdeu", engine=client)
 
-    with pytest.raises(InputError, match=r"distributed\.Client that is not asynchronous"):
+    with said.raises(InputError, {"<Client: .*?>": "<client>"}):
         asyncio.run(give_it())
 
 
@@ -292,7 +293,7 @@ def test_the_number_of_threads_is_that_of_processes_where_no_cluster_is_given() 
 )
 @pytest.mark.filterwarnings("ignore:Do not trust it")
 def test_a_model_goes_on_with_threads_once_the_engine_of_its_fit_is_closed(
-    engine: DaskEngine, settings: dict[str, Any]
+    engine: DaskEngine, settings: dict[str, Any], said: Said
 ) -> None:
     with DaskEngine(engine.cluster.address) as own:
         model = DagPosterior(engine=own, seed=1, samples=10, **{"prior": "uniform", "score": "bdeu", **settings}).fit(
@@ -302,17 +303,19 @@ def test_a_model_goes_on_with_threads_once_the_engine_of_its_fit_is_closed(
         datasets.load("coronary")
     )
     assert np.array_equal(model.sample(10, seed=1).parents, here.sample(10, seed=1).parents)
-    with pytest.raises(InputError, match=r"The Dask client that was given is closed"):
+    with said.raises(InputError):
         DaskEngine(own.cluster.client)
 
 
-def test_a_client_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_is_needed(engine: DaskEngine) -> None:
+def test_a_client_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_is_needed(
+    engine: DaskEngine, said: Said
+) -> None:
     settings: dict[str, Any] = {"method": "dds", "modularity": "order", "seed": 1, "samples": 10}
     with distributed.Client(engine.cluster.address) as client:
         model = DagPosterior(engine=client, **{"prior": "uniform", "score": "bdeu", **settings}).fit(
             datasets.load("coronary")
         )
-    with pytest.raises(ResourceError, match=r"The Dask client for tcp://.* is closed\. .*another engine"):
+    with said.raises(ResourceError):
         model.sample(10, seed=1)
 
 
@@ -331,37 +334,35 @@ def test_a_cluster_without_workers_is_waited_for_and_then_given_up() -> None:
         late.join()
 
 
-def test_workers_with_another_version_are_refused(tmp_path: Path) -> None:
+def test_workers_with_another_version_are_refused(tmp_path: Path, said: Said) -> None:
     other = tmp_path / "other_version.py"
     other.write_text("import dagpost._version\ndagpost._version.__version__ = '9.9'\n", encoding="utf-8")
     with (
         cluster.local_cluster(1, preload=[str(other)]) as local,
         distributed.Client(local) as client,
-        pytest.raises(InputError, match=r"The worker at tcp://.* has dagpost 9\.9, and this process "),
+        said.raises(InputError),
     ):
         DaskEngine(client).cluster.threads()
 
 
-def test_first_numbers_of_versions_are_compared_and_all_of_those_of_dagpost() -> None:
+def test_first_numbers_of_versions_are_compared_and_all_of_those_of_dagpost(said: Said) -> None:
     here = versions_here()
     refuse_other_versions({"tcp://10.0.0.2:1": {**here, "numpy": f"{here['numpy']}.post1"}})
     for name in here:
         other = {"tcp://10.0.0.2:1": {**here, name: f"{here[name]}.1" if name == "dagpost" else "1.99.0"}}
-        with pytest.raises(InputError, match=rf"The worker at tcp://10\.0\.0\.2:1 has {name} .*, and this process \d"):
+        with said.raises(InputError, {r"this process \d[\w.]*\d": "this process <version>"}):
             refuse_other_versions(other)
 
 
-def test_a_task_of_another_version_is_not_run(engine: DaskEngine) -> None:
+def test_a_task_of_another_version_is_not_run(engine: DaskEngine, said: Said) -> None:
     """As for a worker that comes while others work, and is given a task before it is asked."""
     others = {**versions_here(), "dagpost": "9.9"}
     future = engine.cluster.client.submit(run_if_same, others, int, pure=False)
-    with pytest.raises(
-        InputError, match=r"The worker at tcp://.* has dagpost .*, and the process that sent it work 9\.9"
-    ):
+    with said.raises(InputError):
         engine.cluster.result(future)
 
 
-def test_a_cluster_that_loses_its_workers_is_not_waited_for_forever() -> None:
+def test_a_cluster_that_loses_its_workers_is_not_waited_for_forever(said: Said) -> None:
     with cluster.local_cluster(1) as local, DaskEngine(local.scheduler_address) as own:
         lost = own.cluster.submit("lost", int)
         assert own.cluster.result(lost) == 0
@@ -370,11 +371,11 @@ def test_a_cluster_that_loses_its_workers_is_not_waited_for_forever() -> None:
             time.sleep(0.05)
         never = own.cluster.submit("never", int)
         for wait, future in ((own.cluster.finish, lost), (own.cluster.finish, never), (own.cluster.result, never)):
-            with waiting(1), pytest.raises(ResourceError, match=r"The cluster has had no worker for 1 seconds"):
+            with waiting(1), said.raises(ResourceError):
                 wait(future)
 
 
-def test_workers_without_dagpost_are_one_clear_sentence(tmp_path: Path) -> None:
+def test_workers_without_dagpost_are_one_clear_sentence(tmp_path: Path, said: Said) -> None:
     hidden = tmp_path / "hide_dagpost.py"
     hidden.write_text(
         "import sys\n"
@@ -388,9 +389,7 @@ def test_workers_without_dagpost_are_one_clear_sentence(tmp_path: Path) -> None:
     with cluster.local_cluster(1, preload=[str(hidden)]) as local, distributed.Client(local) as client:
         for settings in ({"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=4)}):
             model = DagPosterior(engine=client, seed=1, samples=10, **{"prior": "uniform", "score": "bdeu", **settings})
-            with pytest.raises(
-                InputError, match=r"cannot import 'dagpost'\. Install dagpost .* where its scheduler and"
-            ):
+            with said.raises(InputError):
                 model.fit(datasets.load("coronary"))
 
 

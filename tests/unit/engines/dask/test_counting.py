@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.wording import Said
 
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
@@ -109,29 +110,29 @@ def test_counts_for_every_set_of_columns_give_the_scores_of_the_whole_table(
     assert np.allclose(found.values, expected.values, rtol=1e-12, atol=1e-9)
 
 
-def test_too_many_distinct_rows_are_refused_with_the_way_out(engine: DaskEngine, folder: Path) -> None:
-    with pytest.raises(InputError, match=r"more than 100 distinct rows\. .*scores_of_parts"):
+def test_too_many_distinct_rows_are_refused_with_the_way_out(engine: DaskEngine, folder: Path, said: Said) -> None:
+    with said.raises(InputError):
         distinct_rows_of_parts(folder, engine, most=100)
 
 
-def test_more_observations_than_counters_hold_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
+def test_more_observations_than_counters_hold_are_refused(engine: DaskEngine, tmp_path: Path, said: Said) -> None:
     pd.DataFrame({"a": [0, 1], "b": [1, 0], "n": [2**31, 2**31]}).to_parquet(tmp_path / "a.parquet")
     table = distinct_rows_of_parts(tmp_path, engine, counts="n")
-    with pytest.raises(InputError, match=r"stands for 4,294,967,296 observations"):
+    with said.raises(InputError):
         local_scores(table, "bdeu", 1, engine=engine)
 
 
 @pytest.mark.parametrize("count", [distinct_rows_of_parts, scores_of_parts])
-def test_missing_cells_are_refused(engine: DaskEngine, tmp_path: Path, count: Any) -> None:
+def test_missing_cells_are_refused(engine: DaskEngine, tmp_path: Path, count: Any, said: Said) -> None:
     pd.DataFrame({"a": [0.0, np.nan], "b": ["x", "y"]}).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"a.parquet: column 'a' has missing cells"):
+    with said.raises(InputError):
         count(tmp_path, engine)
 
 
-def test_parts_that_differ_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
+def test_parts_that_differ_are_refused(engine: DaskEngine, tmp_path: Path, said: Said) -> None:
     pd.DataFrame({"a": [0, 1], "b": [1, 0]}).to_parquet(tmp_path / "a.parquet")
     pd.DataFrame({"a": [0, 1], "c": [1, 0]}).to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(InputError, match=r"different columns: a \(int64\), b \(int64\) in one"):
+    with said.raises(InputError):
         distinct_rows_of_parts(tmp_path, engine)
     with pytest.raises(InputError, match=r"different columns"):
         scores_of_parts(tmp_path, engine)
@@ -139,15 +140,14 @@ def test_parts_that_differ_are_refused(engine: DaskEngine, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("first", "second"), [(bool, int), (int, bool), (bool, float), (int, str)])
 def test_values_of_different_kinds_in_the_parts_are_refused(
-    engine: DaskEngine, tmp_path: Path, first: type, second: type
+    engine: DaskEngine, tmp_path: Path, first: type, second: type, said: Said
 ) -> None:
-    kinds = {bool: "boolean", int: "numeric", float: "numeric", str: "string"}
     rows = pd.DataFrame({"a": [0, 1, 1], "b": [1, 0, 1]})
     for name, kind in (("a", first), ("b", second)):
         rows.astype({"a": kind}).to_parquet(tmp_path / f"{name}.parquet")
-    with pytest.raises(InputError, match=rf"Column 'a' holds {kinds[first]} values in one part and {kinds[second]}"):
+    with said.raises(InputError, {"large_string": "string"}):
         scores_of_parts(tmp_path, engine)
-    with pytest.raises(InputError, match=r"different columns: a \("):
+    with said.raises(InputError, {"large_string": "string"}):
         distinct_rows_of_parts(tmp_path, engine)
 
 
@@ -161,75 +161,77 @@ def test_whole_numbers_may_be_integers_in_one_part_and_floats_in_another(engine:
 
 @pytest.mark.parametrize("count", [distinct_rows_of_parts, scores_of_parts])
 def test_values_beyond_the_categories_of_another_part_are_refused(
-    engine: DaskEngine, tmp_path: Path, count: Any
+    engine: DaskEngine, tmp_path: Path, count: Any, said: Said
 ) -> None:
     import pyarrow
     import pyarrow.parquet
 
     for name, column in (("a", pyarrow.array(["x", "y"]).dictionary_encode()), ("b", pyarrow.array(["x", "z"]))):
         pyarrow.parquet.write_table(pyarrow.table({"a": column, "b": [0, 1]}), tmp_path / f"{name}.parquet")
-    with pytest.raises(InputError, match=r"Column 'a' has the levels 'x', 'y' in one part, and in another .*'z'"):
+    with said.raises(InputError):
         count(tmp_path, engine)
 
 
-def test_values_that_came_after_the_levels_were_looked_for_are_refused(tmp_path: Path) -> None:
+def test_values_that_came_after_the_levels_were_looked_for_are_refused(tmp_path: Path, said: Said) -> None:
     changed = pd.DataFrame({"a": [0, 2], "b": [1, 0], "do": [None, "b"]})
     levels = (0, 1), (0, 1)
-    with pytest.raises(InputError, match=r"In a part of the table, column 'a' holds 2, which no part held"):
+    with said.raises(InputError):
         codes_of(changed, ("a", "b"), levels, None, {})
     file = tmp_path / "a.parquet"
     changed.to_parquet(file)
-    with pytest.raises(InputError, match=r"a\.parquet: column 'a' holds 2, which no part held"):
+    with said.raises(InputError):
         codes_of(str(file), ("a", "b"), levels, None, {})
-    with pytest.raises(InputError, match=r"a\.parquet: column 'do' holds 'b', which no part held"):
+    with said.raises(InputError):
         codes_of(str(file), ("a", "b"), levels, "do", {None: 0})
 
 
-def test_continuous_columns_in_parts_are_refused_as_those_of_a_table(engine: DaskEngine, tmp_path: Path) -> None:
+def test_continuous_columns_in_parts_are_refused_as_those_of_a_table(
+    engine: DaskEngine, tmp_path: Path, said: Said
+) -> None:
     values = np.random.default_rng(3).normal(size=100)
     pd.DataFrame({"a": values, "b": values > 0}).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"'a' is continuous, and a discrete score needs levels"):
+    with said.raises(InputError):
         scores_of_parts(tmp_path, engine)
 
 
 @pytest.mark.parametrize("count", [distinct_rows_of_parts, scores_of_parts])
 def test_columns_that_are_not_there_are_refused_with_the_nearest_name(
-    engine: DaskEngine, frame: pd.DataFrame, folder: Path, count: Any
+    engine: DaskEngine, frame: pd.DataFrame, folder: Path, count: Any, said: Said
 ) -> None:
     dataframe = pytest.importorskip("dask.dataframe")
-    with pytest.raises(InputError, match=r"\.parquet: there is no column 'numbr'\. Did you mean 'number'\?"):
+    with said.raises(InputError, {r"year=\d/part-\d+": "<part>"}):
         count(folder, engine, columns=["text", "flag", "numbr"])
-    with pytest.raises(InputError, match=r"In a part of the table, there is no column 'numbr'\. Did you mean 'number'"):
+    with said.raises(InputError, {r"year=\d/part-\d+": "<part>"}):
         count(dataframe.from_pandas(frame, npartitions=2), engine, columns=["text", "flag", "numbr"])
     for others in ({}, {"interventions": "text"}):
-        with pytest.raises(InputError, match=r"'columns' names no column to count: got \[\]"):
+        with said.raises(InputError, {r"year=\d/part-\d+": "<part>"}):
             count(folder, engine, columns=[], **others)
 
 
-def test_parts_with_targets_and_no_other_column_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
+def test_parts_with_targets_and_no_other_column_are_refused(engine: DaskEngine, tmp_path: Path, said: Said) -> None:
     pd.DataFrame({"do": [None, None]}, dtype=str).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"no column besides that of the intervention targets"):
+    with said.raises(InputError):
         scores_of_parts(tmp_path, engine, interventions="do")
 
 
 @pytest.mark.parametrize(
-    ("counts", "got"),
+    "counts",
     [
-        ([None, 3, 1, 5], "None|nan"),
-        ([2, 3, -1, 5], "-1"),
-        ([1.5, 1.5, 1, 1], r"1\.5"),
-        (["2", "3", "1", "1"], "'2'"),
-        ([True, True, False, True], "True"),
+        [None, 3, 1, 5],
+        [2, 3, -1, 5],
+        [1.5, 1.5, 1, 1],
+        ["2", "3", "1", "1"],
+        [True, True, False, True],
     ],
 )
 def test_counts_that_are_none_are_refused_under_their_name(
-    engine: DaskEngine, tmp_path: Path, counts: list[Any], got: str
+    engine: DaskEngine, tmp_path: Path, counts: list[Any], said: Said
 ) -> None:
     """Even where the sum of the counts of equal rows would be one."""
     pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 0, 1, 1], "n": counts}).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=rf"a\.parquet: column 'n' must hold counts, whole .*Got ({got}): correct it"):
+    with said.raises(InputError):
         distinct_rows_of_parts(tmp_path, engine, counts="n")
-    with pytest.raises(InputError, match=r"a\.parquet: there is no column 'm'\. There are: 'a', 'b', 'n'"):
+    with said.raises(InputError):
         distinct_rows_of_parts(tmp_path, engine, counts="m")
 
 
@@ -244,45 +246,47 @@ def test_counts_may_be_integers_in_one_part_and_floats_in_another(engine: DaskEn
     assert distinct_rows_of_parts(in_categories, engine, counts="n").observations == 5
 
 
-def test_levels_that_differ_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
+def test_levels_that_differ_are_refused(engine: DaskEngine, tmp_path: Path, said: Said) -> None:
     for name, levels in (("a", ["x", "y"]), ("b", ["y", "x"])):
         pd.DataFrame({"v": pd.Categorical(["x", "y"], levels), "w": [0, 1]}).to_parquet(tmp_path / f"{name}.parquet")
-    with pytest.raises(InputError, match=r"levels of column 'v' are \['x', 'y'\] in one part"):
+    with said.raises(InputError):
         distinct_rows_of_parts(tmp_path, engine)
 
 
-def test_too_many_levels_or_cells_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
+def test_too_many_levels_or_cells_are_refused(engine: DaskEngine, tmp_path: Path, said: Said) -> None:
     pd.DataFrame({"a": np.arange(70_000), "b": 0}).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"Column 'a' has more than 65,536 different values"):
+    with said.raises(InputError):
         scores_of_parts(tmp_path, engine)
     pd.DataFrame({name: np.arange(5000) for name in "ab"}).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"A set of 2 columns has 25,000,000 cells"):
+    with said.raises(InputError):
         scores_of_parts(tmp_path, engine)
 
 
 @pytest.mark.parametrize(
-    ("source", "message"),
+    "source",
     [
-        ("nowhere", "is not a folder"),
-        (["none.parquet"], "there is no such file"),
-        (7, "Got int instead"),
-        ([], "Got list"),
+        "nowhere",
+        ["none.parquet"],
+        7,
+        [],
     ],
 )
-def test_what_is_no_table_in_parts_is_refused(engine: DaskEngine, source: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_what_is_no_table_in_parts_is_refused(engine: DaskEngine, source: Any, said: Said) -> None:
+    with said.raises(InputError):
         distinct_rows_of_parts(source, engine)
 
 
-def test_a_folder_without_parts_or_parts_without_rows_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"holds no file whose name ends in '\.parquet'"):
+def test_a_folder_without_parts_or_parts_without_rows_are_refused(
+    engine: DaskEngine, tmp_path: Path, said: Said
+) -> None:
+    with said.raises(InputError):
         distinct_rows_of_parts(tmp_path, engine)
     (tmp_path / "broken.parquet").write_text("no")
-    with pytest.raises(InputError, match=r"broken.parquet: is not a readable Parquet file"):
+    with said.raises(InputError):
         distinct_rows_of_parts(tmp_path, engine)
     pd.DataFrame({"a": [0], "b": [1]})[:0].to_parquet(tmp_path / "broken.parquet")
     for count in (distinct_rows_of_parts, scores_of_parts):
-        with pytest.raises(InputError, match=r"The table is empty"):
+        with said.raises(InputError):
             count(tmp_path, engine)
 
 
@@ -345,17 +349,17 @@ def test_a_column_that_was_set_in_every_row_scores_nothing(engine: DaskEngine, t
 
 @pytest.mark.parametrize("count", [distinct_rows_of_parts, scores_of_parts])
 @pytest.mark.parametrize(
-    ("do", "message"),
+    "do",
     [
-        (["a", "z"], r"'interventions' names 'z', which is not a column"),
-        ([["a"], ["b"]], r"column 'do' of intervention targets is of type list<"),
+        ["a", "z"],
+        [["a"], ["b"]],
     ],
 )
 def test_interventions_that_name_no_column_are_refused(
-    engine: DaskEngine, tmp_path: Path, count: Any, do: list[Any], message: str
+    engine: DaskEngine, tmp_path: Path, count: Any, do: list[Any], said: Said
 ) -> None:
     pd.DataFrame({"a": [0, 1], "b": [1, 0], "do": do}).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=message):
+    with said.raises(InputError, {r"list<\w+: string>": "list<string>"}):
         count(tmp_path, engine, interventions="do")
-    with pytest.raises(InputError, match=r"'interventions' names 'nowhere', which is not a column of every part"):
+    with said.raises(InputError, {r"list<\w+: string>": "list<string>"}):
         count(tmp_path, engine, interventions="nowhere")

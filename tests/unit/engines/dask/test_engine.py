@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.tools.wording import Said
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -221,7 +222,7 @@ def test_a_model_on_a_cluster_is_the_model_on_threads(engine: DaskEngine) -> Non
     assert np.array_equal(*samples)
 
 
-def test_what_cannot_be_is_refused_as_on_threads(engine: DaskEngine) -> None:
+def test_what_cannot_be_is_refused_as_on_threads(engine: DaskEngine, said: Said) -> None:
     impossible = np.full((3, 3), -np.inf)
     impossible[:, 1] = 0.0
     impossible[0, 1], impossible[0, 2] = -np.inf, 0.0
@@ -229,9 +230,9 @@ def test_what_cannot_be_is_refused_as_on_threads(engine: DaskEngine) -> None:
         engine.backend().forward_table(impossible, 1)
     too_wide = np.zeros((17, 17))
     too_wide[:, 0] = -3e6
-    with pytest.raises(InputError, match=r"span 51,000,000 nats over all nodes"):
+    with said.raises(InputError):
         engine.backend().forward_table(too_wide, 1)
-    with pytest.raises(ResourceError, match=r"The exact table of 50 variables needs .* on the cluster; its 2 workers"):
+    with said.raises(ResourceError):
         engine.backend().require_order(50, 3)
     assert not engine.backend().order_fits(50, 3)
     assert engine.backend().order_fits(20, 3)

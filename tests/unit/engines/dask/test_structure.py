@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.tools.wording import Said
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -250,14 +251,12 @@ def test_the_cluster_is_left_alone_where_threads_are_sooner_done(
 
 
 def test_a_cluster_whose_single_workers_lack_memory_is_left_alone(
-    engine: DaskEngine, monkeypatch: pytest.MonkeyPatch
+    engine: DaskEngine, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     gigabyte = 1 << 30
     many = Room(64, 64, 64 * gigabyte, 1000 * gigabyte, gigabyte)
     few = Room(16, 64, 64 * gigabyte, 1000 * gigabyte, 4 * gigabyte)
-    with pytest.raises(
-        ResourceError, match=r"26 variables need 2\.\d GB .*single worker; the one with the least has 1\.\d"
-    ):
+    with said.raises(ResourceError, {"has [0-9.]+ GB": "has <memory>"}):
         structure.require_room(26, 5, many)
     structure.require_room(26, 5, many, evidence_only=True)
     structure.require_room(26, 5, few)
@@ -291,8 +290,8 @@ def test_additions_are_sent_what_they_add_and_no_more(engine: DaskEngine, monkey
     assert_same(posterior(HOST, nodes), found)
 
 
-def test_what_cannot_be_is_refused_as_on_threads(engine: DaskEngine) -> None:
-    with pytest.raises(ResourceError, match=r"The exact posterior of 45 variables, every graph counted once, needs"):
+def test_what_cannot_be_is_refused_as_on_threads(engine: DaskEngine, said: Said) -> None:
+    with said.raises(ResourceError):
         structure.structure_posterior(engine, np.zeros((45, 45)), 1)
-    with pytest.raises(ResourceError, match=r"The exact table of 45 variables needs .* on the cluster"):
+    with said.raises(ResourceError):
         structure.structure_evidence(engine, np.zeros((45, 45)), 1)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
+from tests.tools.wording import Said
 
 distributed = pytest.importorskip("distributed")
 
@@ -227,10 +228,10 @@ def test_remarks_are_those_of_all_folds_however_many_threads_a_worker_has() -> N
         assert client.submit(eval, shown).result() == "_showwarnmsg_impl"
 
 
-def test_remarks_of_folds_on_workers_come_out_here(engine: DaskEngine) -> None:
-    with pytest.warns(DagpostWarning, match=r"In [1-4] of 4 folds: ") as there:
+def test_remarks_of_folds_on_workers_come_out_here(engine: DaskEngine, said: Said) -> None:
+    with said.warns(DagpostWarning) as there:
         validated(engine, method=PartitionMCMC(chains=2, burn_in=0, thinning=1), samples=10)
-    with pytest.warns(DagpostWarning, match=r"In [1-4] of 4 folds: ") as here:
+    with said.warns(DagpostWarning) as here:
         validated("threads", method=PartitionMCMC(chains=2, burn_in=0, thinning=1), samples=10)
     assert [str(one.message) for one in there] == [str(one.message) for one in here]
 
@@ -423,12 +424,12 @@ def test_a_copy_of_a_model_knows_what_made_its_sums(engine: DaskEngine, client: 
         assert asked.sample(20, seed=2).provenance["engine"] == "dask"
 
 
-def test_a_model_can_be_saved_after_its_cluster_is_gone(tmp_path: Path) -> None:
+def test_a_model_can_be_saved_after_its_cluster_is_gone(tmp_path: Path, said: Said) -> None:
     with cluster.local_cluster(1) as local, distributed.Client(local) as client:
         model = DagPosterior(prior="uniform", score="bdeu", engine=client, modularity="order", samples=20, seed=1).fit(
             CORONARY
         )
-    with pytest.warns(DagpostWarning, match="saved without a sample of its own"):
+    with said.warns(DagpostWarning):
         model.save(tmp_path / "model.dagpost")
     read = DagPosterior.load(tmp_path / "model.dagpost")
     assert read.edge_probabilities_.equals(model.edge_probabilities_)
@@ -451,11 +452,13 @@ def test_chains_go_on_and_samples_are_joined_wherever_they_ran(engine: DaskEngin
 # Threads
 
 
-def test_threads_are_those_of_this_process_and_the_cluster_stays_the_same(engine: DaskEngine, client: Any) -> None:
+def test_threads_are_those_of_this_process_and_the_cluster_stays_the_same(
+    engine: DaskEngine, client: Any, said: Said
+) -> None:
     assert resolve_engine(engine, None, 5) is engine
     other = resolve_engine(engine, 1, 5)
     assert (other.workers, engine.workers) == (1, 2)
     assert isinstance(other, DaskEngine)
     assert other.cluster is engine.cluster
-    with pytest.raises(InputError, match=r"'threads' parameter must be an int of at least 1"):
+    with said.raises(InputError):
         resolve_engine(engine, 0, 5)
