@@ -9,7 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.naive.essential import shares
 
-from dagpost import BIC, BDe, BDeu, BGe, DagPosterior, EdgePrior, InDegreePrior, UniformPrior
+from dagpost import (
+    BIC,
+    Additive,
+    BDe,
+    BDeu,
+    BGe,
+    ConditionalGaussian,
+    DagPosterior,
+    EdgePrior,
+    InDegreePrior,
+    UniformPrior,
+)
 from dagpost.data import discretise
 from dagpost.data.recipe import Recipe
 from dagpost.posterior.sample import DagSample
@@ -23,6 +34,9 @@ _PRIORS = {
 _SCORES: dict[str, dict[str, Any]] = {
     "bic": {"score": BIC()},
     "bdeu": {"score": BDeu()},
+    "bge": {"score": BGe()},
+    "conditional-gaussian": {"score": ConditionalGaussian()},
+    "additive": {"score": Additive()},
     "bdeu on 4 bins": {"score": BDeu(5)},
 }
 
@@ -34,6 +48,7 @@ def model_under(table: Any, choice: str, value: str, **settings: Any) -> DagPost
         "equivalent sample size": lambda: {"score": BDeu(number)},
         "pseudocount": lambda: {"score": BDe(number)},
         "weight of the prior": lambda: {"score": BGe(mean_weight=number)},
+        "variance of a slope": lambda: {"score": Additive(slope_variance=number)},
         "prior": lambda: {"prior": _PRIORS[value]},
         "score": lambda: _SCORES[value],
         "bins": lambda: {"recipe": Recipe(bins=int(number))},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,21 @@ from tests.naive.density import allowed_dags
 from tests.property.test_averaged_density import holds_edge, holds_path
 from tests.statistical.test_samplers import assert_counts_fit, counts_of_graphs
 
-from dagpost import BDe, BDeu, BGe, Committee, DagPosterior, EdgePrior, InputError, Recipe, Score, local_scores
+from dagpost import (
+    Additive,
+    BDe,
+    BDeu,
+    BGe,
+    Committee,
+    ConditionalGaussian,
+    DagPosterior,
+    EdgePrior,
+    InputError,
+    LatentGaussian,
+    Recipe,
+    Score,
+    local_scores,
+)
 from dagpost.errors import NoGraphError
 from dagpost.priors.edge import densities
 
@@ -222,7 +237,7 @@ def test_a_file_gives_the_same_answers(tmp_path: Any) -> None:
 def test_what_a_committee_cannot_do_is_refused_with_a_way_out() -> None:
     frame = numbers(4, 50, 3)
     for method in ("structure-mcmc", "bootstrap"):
-        with pytest.raises(InputError, match=r"exact evidence of each value.*such as.*BGe"):
+        with pytest.raises(InputError, match=r"exact sums over all graphs under each value.*such as.*BGe"):
             DagPosterior(Committee(NUMBERS), prior="uniform", method=method).fit(frame)
     wide = pd.DataFrame(np.random.default_rng(1).normal(size=(30, 26)))
     with pytest.raises(InputError, match=r"26 variables"):
@@ -231,19 +246,12 @@ def test_what_a_committee_cannot_do_is_refused_with_a_way_out() -> None:
     gaps.iloc[3, 1] = np.nan
     with pytest.raises(InputError, match="'committee' cannot complete the one gap of"):
         DagPosterior(Committee(NUMBERS)).fit(gaps)
-    model = DagPosterior(Committee(NUMBERS)).fit(frame)
-    for ask in (
-        lambda: model.effect("A", "B"),
-        model.to_bayesian_network,
-        model.effects,
-        lambda: model.score_samples(frame),
-    ):
-        with pytest.raises(InputError, match="fit one of the members"):
-            ask()
     with pytest.raises(InputError, match="only a fitted model"):
         local_scores(frame, Committee(NUMBERS))
-    with pytest.raises(InputError, match="not made of numbers"):
+    with pytest.raises(InputError, match=r"The member linear \(BGe\) does not take this table\. .*not made of numbers"):
         DagPosterior(Committee(NUMBERS)).fit(frame.assign(D=list("abcde") * 10))
+    with pytest.raises(InputError, match=r"The member levels does not take this table\. .*BDeu\(5, bins=4\)\.$"):
+        DagPosterior(Committee([BGe(), BDeu(5)])).fit(frame)
     for members in ([BGe(), BGe()], ["bdeu:average"], [BDeu("average"), BGe()], 3):
         with pytest.raises(InputError):
             Committee(members)
@@ -254,11 +262,78 @@ def test_what_a_committee_cannot_do_is_refused_with_a_way_out() -> None:
     assert Committee(NUMBERS, list(np.array([1, 3]))).shares == (0.25, 0.75)
 
 
+def questions_about_values(model: DagPosterior, frame: pd.DataFrame) -> list[Callable[[], object]]:
+    return [
+        lambda: model.effect("A", "B"),
+        lambda: model.value("A", {"B": 1.0}),
+        lambda: model.score_samples(frame),
+        lambda: model.predict_number(frame, target="A"),
+        model.to_bayesian_network,
+        model.effects,
+        model.direct_effects,
+        model.latent_correlations,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("score", "way_out"),
+    [
+        (Committee(NUMBERS), r"member of the committee that has them: linear \(BGe\) or levels \(4 bins\)\.$"),
+        (Committee([Additive(), BGe()]), r"member of the committee that has them: linear \(BGe\)\.$"),
+        (
+            Committee([Additive(), Additive(4.0)]),
+            "No member of the committee has them; fit with a score that does: BDeu",
+        ),
+        (Additive(), "gives the structure alone.*Fit with a score that does: BDeu"),
+    ],
+)
+@pytest.mark.parametrize("rows", [True, False])
+def test_values_and_effects_are_refused_with_a_score_that_has_them(
+    score: Score, way_out: str, rows: bool, tmp_path: Any
+) -> None:
+    frame = numbers(3, 50, 3)
+    model = DagPosterior(score, prior="uniform", seed=1).fit(frame)
+    model.save(tmp_path / "m", rows=rows)
+    for own in (model, DagPosterior.load(tmp_path / "m"), model.given("A -> B")):
+        for ask in questions_about_values(own, frame):
+            with pytest.raises(InputError, match=way_out):
+                ask()
+
+
 def test_a_recipe_that_cuts_a_column_cuts_it_for_every_member() -> None:
     frame = numbers(3, 60, 3)
     model = DagPosterior(Committee([BDeu(5, bins=4), BDeu(5, bins=8)]), recipe=Recipe(cut={"A": 2})).fit(frame)
     assert [len(own or ()) for own in model.fitted_.data.levels] == [2, 0, 0]
     assert model.mixture_weights_.index.get_level_values(0).unique().tolist() == ["levels (4 bins)", "levels (8 bins)"]
+
+
+def test_members_of_one_kind_are_called_in_full_and_a_latent_gaussian_by_its_own_name() -> None:
+    assert Committee([BGe(), LatentGaussian()]).labels == ("linear (BGe)", "latent Gaussian")
+    assert Committee([BDeu(1), Additive(), BDeu(5)]).labels == (repr(BDeu(1)), "additive", repr(BDeu(5)))
+
+
+@pytest.mark.parametrize("other", [LatentGaussian(), ConditionalGaussian()])
+def test_other_linear_models_are_members_beside_numbers_alone(other: Score) -> None:
+    frame = numbers(4, 40, 3)
+    members = (NUMBERS[1], other)
+    model = DagPosterior(Committee(members, (3, 1))).fit(frame)
+    alone = [DagPosterior(own).fit(frame).edge_probabilities_.to_numpy() for own in members]
+    assert np.abs(alone[0] - alone[1]).max() > 1e-3
+    assert model.edge_probabilities_.to_numpy() == pytest.approx(0.75 * alone[0] + 0.25 * alone[1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (LatentGaussian(), "latent Gaussian draws numbers that are not known"),
+        (ConditionalGaussian(), "conditional-gaussian leaves out edges from numbers to levels"),
+    ],
+)
+def test_members_that_do_not_weigh_every_graph_are_refused_with_the_reason(other: Score, why: str) -> None:
+    frame = numbers(3, 40, 3)
+    frame["sex"] = np.where(frame["A"] > 0.0, "f", "m")
+    with pytest.raises(InputError, match=f"{why}\\. Leave it out, or fit it by itself\\."):
+        DagPosterior(Committee([Additive(), other])).fit(frame)
 
 
 def test_sums_that_would_take_too_long_are_refused_before_they_begin(monkeypatch: pytest.MonkeyPatch) -> None:

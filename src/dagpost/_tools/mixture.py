@@ -17,6 +17,8 @@ from dagpost._tools.text import shown
 from dagpost.errors import InputError
 
 Choice = TypeVar("Choice")
+#: Fixed weights are summed again from those of the graphs: they may be off by this.
+_ROUNDED = 1e-8
 #: A value of a setting: a number, or what one of several kinds is called.
 Value = float | str
 
@@ -44,6 +46,11 @@ class Mixture(Generic[Choice]):
     def labels(self) -> tuple[str, ...]:
         """The values, as progress and checkpoints call them."""
         return tuple(f"{self.setting} {value_text(value, 10)}" for value in self.values)
+
+    def is_as_kept(self, kept: Mapping[str, Any]) -> bool:
+        """Whether a file speaks of the same values, and of the same weights where these are fixed."""
+        same = (kept["setting"], kept["values"]) == (self.setting, list(self.values))
+        return same and not (self.fixed and np.abs(kept["shares"] - np.exp(self.log_priors)).max() > _ROUNDED)
 
 
 def evenly(setting: str, values: Sequence[float], choices: Sequence[Choice]) -> Mixture[Choice]:

@@ -20,7 +20,7 @@ from dagpost.posterior.fitted import Fitted, targets_of
 from dagpost.posterior.latent_numbers import images_of, modelled_levels
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.background import background_of, count_background
-from dagpost.prediction.counted_parts import all_counted_parts, counted_parts, has_rows
+from dagpost.prediction.counted_parts import all_counted_parts, counted_parts, has_rows, refuse_structure_alone
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.mixed_statistics import MixedStatistics
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
@@ -37,6 +37,7 @@ def _graphs_of_fitted(fitted: Fitted) -> Graphs:
     refuse_wide(len(fitted.names), "Effects are computed")
     resolve_score(fitted.score)
     if not has_rows(fitted):
+        refuse_structure_alone(fitted)
         fitted.rows("Effects")
     every = all_counted_parts(fitted)
     counted = counted_parts(fitted) if every is None else every

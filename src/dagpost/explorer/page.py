@@ -97,7 +97,12 @@ def _settings(session: Session) -> list[dict[str, Any]]:
     """What the model averages over: the name of each setting, its values and their posterior weights."""
     facts = mixture_facts(session.fitted) if session.settings else None
     return [
-        {"name": axis["setting"], "values": axis["values"], "weights": axis["shares"]}
+        {
+            "name": axis["setting"],
+            "values": axis["values"],
+            "weights": axis["shares"],
+            "fixed": bool(axis.get("fixed")),
+        }
         for axis in ([] if facts is None else facts["settings"])
     ]
 

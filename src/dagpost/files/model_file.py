@@ -378,8 +378,8 @@ def _mixed_workspace(
     sizes = chosen["score"].mixture() if isinstance(chosen["score"], Score) else None
     densities = chosen["prior"].mixture(ordinary) if isinstance(chosen["prior"], StructurePrior) else None
     axes = [axis for axis in (sizes, densities) if axis is not None]
-    known = [(axis.setting, list(axis.values)) for axis in axes]
-    if not axes or known != [(axis["setting"], axis["values"]) for axis in kept["settings"]]:
+    pairs = zip(axes, kept["settings"], strict=False)
+    if not axes or len(axes) != len(kept["settings"]) or not all(axis.is_as_kept(own) for axis, own in pairs):
         raise ValueError("the values that it averages over")
     grid = Grid(tuple(axes), tuple(map(float, kept["log_priors"])))
     max_parents, scored = int(about["max_parents"]), 1 if sizes is None else len(sizes.values)

@@ -99,8 +99,9 @@ def _no_average(axes: Sequence[Mixture[Any]], method: Method | None, why: str) -
     places = [(len(axis.values) - 1) // 2 for axis in axes]
     python = " and ".join(repr(axis.choices[place]) for axis, place in zip(axes, places, strict=True))
     options = " and ".join(_as_option(axis, place) for axis, place in zip(axes, places, strict=True))
+    sums = "exact sums over all graphs under" if axes[0].fixed else "the exact evidence of"
     return InputError(
-        f"To average over the {averaged} takes the exact evidence of each value, {why}. Choose "
+        f"To average over the {averaged} takes {sums} each value, {why}. Choose "
         f"{'one' if len(axes) == 1 else 'one of each'}, such as {either(python, options)}, and compare a few; or use "
         f"{way_out}."
     )

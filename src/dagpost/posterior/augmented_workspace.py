@@ -20,6 +20,7 @@ from dagpost._tools.json_settings import to_json
 from dagpost._tools.mixture import Grid, grid_of
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import either, setting
+from dagpost.data.suitable import refuse_censored
 from dagpost.data.unknown_cells import UnknownCells
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
@@ -234,9 +235,13 @@ def completer_of(score: Score, table: Table, max_parents: int) -> Completer:
 
 
 def refuse_gaps_that_stay(study: Study) -> None:
-    """Refuse gaps where the score completes none, before it is said what chains will do."""
+    """Refuse gaps, and limits in the place of numbers, where the score completes none.
+
+    That is before it is said what chains will do.
+    """
     for score in scores_within(study.score):
         if study.table.gap_count and type(score).completer is Score.completer:
+            refuse_censored(study.table)
             raise _without_completer(score, study.table)
 
 

@@ -69,9 +69,10 @@ def as_augmentation(method: Method | None, table: Table) -> Augmentation:
         return Augmentation(chains=method.chains, given_table=method.name)
     unknown = UnknownCells.of(table)
     needs = f"needs {unknown.words}" if unknown.ranked else f"has {unknown.words}"
+    them = "it" if not unknown.ranked and unknown.censored + unknown.missing == 1 else "them"
     cannot = "draw" if unknown.ranked else "complete"
     raise InputError(
-        f"The {'score' if unknown.ranked else 'table'} {needs}, and the method {method.name!r} cannot {cannot} them. "
+        f"The {'score' if unknown.ranked else 'table'} {needs}, and the method {method.name!r} cannot {cannot} {them}. "
         f"Use {setting('method', AUTO)}, or {unknown.ways_out}."
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.mixture import Value, value_text
 from dagpost._tools.text import printable
+from dagpost.scores.committee import KIND
 
 if TYPE_CHECKING:
     from dagpost.posterior.condition import Condition
@@ -91,6 +92,16 @@ def chance_words(provenance: Mapping[str, Any]) -> str:
     return f"{value}, exact" if known["exact"] else f"{value} [{lower}, {upper}]"
 
 
+def chance_name(provenance: Mapping[str, Any]) -> str:
+    """What that number is: a probability, or the weight that we gave a kind of model before we saw the data.
+
+    >>> chance_name({"given": [], "given_setting": {"kind of model": "additive"}}), chance_name({"given": ["A -> B"]})
+    ('fixed weight', 'probability')
+    """
+    only_kind = set(provenance.get(GIVEN_SETTING, ())) == {KIND} and not provenance.get(GIVEN_STATEMENTS)
+    return "fixed weight" if only_kind else "probability"
+
+
 def given_line(provenance: Mapping[str, Any], graphs: int | None = None) -> str:
     """What a command says first: what is taken for true, how probable that is, and how many graphs are left."""
     said = assumption_words(provenance)
@@ -98,7 +109,7 @@ def given_line(provenance: Mapping[str, Any], graphs: int | None = None) -> str:
         return ""
     chance = chance_words(provenance)
     left = "" if graphs is None else f"; from the {graphs:,} drawn graph{'' if graphs == 1 else 's'} in which it holds"
-    return f"Given {said} (probability {chance}{left}):" if chance else f"Given {said}:"
+    return f"Given {said} ({chance_name(provenance)} {chance}{left}):" if chance else f"Given {said}:"
 
 
 def _probability_content(probability: Estimate) -> dict[str, Any]:

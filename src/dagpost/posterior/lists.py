@@ -132,7 +132,10 @@ def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[flo
 
 
 def mixture_table(fitted: Fitted) -> pd.Series[float]:
-    """The posterior probability of each value of what the model averages over, or of each combination of two."""
+    """The posterior probability of each value of what the model averages over, or of each combination of two.
+
+    Where kinds of models have fixed weights, these are in it: then it is no probability, and not called one.
+    """
     import pandas as pd
 
     found = mixture_facts(fitted)
@@ -140,7 +143,7 @@ def mixture_table(fitted: Fitted) -> pd.Series[float]:
         raise AttributeError("This model averages over no setting: mixture_weights_ is for those that do.")
     names, values = ([axis[key] for axis in found["settings"]] for key in ("setting", "values"))
     index = pd.MultiIndex.from_product(values, names=names) if len(names) > 1 else pd.Index(values[0], name=names[0])
-    return pd.Series(found["shares"], index=index, name="probability")
+    return pd.Series(found["shares"], index=index, name="weight" if "fixed" in found["settings"][0] else "probability")
 
 
 def mixture_facts(fitted: Fitted) -> dict[str, Any] | None:

@@ -36,7 +36,7 @@ from dagpost.priors.alternatives import other_priors
 from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.edge import DENSITY
-from dagpost.scores import BIC, BDeu, Score
+from dagpost.scores import BIC, Additive, BDeu, BGe, ConditionalGaussian, Score
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -163,19 +163,34 @@ def _way_to_exact_sums(fitted: Fitted) -> str:
 
 
 def _other_scores(own: Score, table: Table) -> list[Refit]:
-    """Another score for the same columns: a criterion with no prior for levels, levels in the place of numbers.
+    """Other scores for the same columns: lines or curves, a criterion with no prior for levels, levels for numbers.
 
     Of a committee it is one of its members that is tried (`Score.alternatives`).
     """
     if not own.has_evidence:
         return []
     if own.columns == "discrete":
-        other: Score = BDeu() if isinstance(own, BIC) else BIC()
-        return [Refit(Variation("score", other.name, f"the score {other.name}"), {"score": other})]
+        return [_scored(BDeu() if isinstance(own, BIC) else BIC())]
+    kinds = [_scored(other) for other in _other_regressions(own, table)]
     if table.recipe is None:
+        return kinds
+    words = "bdeu" if table.discrete else f"bdeu on {_BINNED} bins"
+    recut = partial(cut_whole, bins=_BINNED)
+    return [*kinds, Refit(Variation("score", words, f"the score {words}"), {"score": BDeu(_BINNED_SIZE)}, recut)]
+
+
+def _scored(other: Score) -> Refit:
+    return Refit(Variation("score", other.name, f"the score {other.name}"), {"score": other})
+
+
+def _other_regressions(own: Score, table: Table) -> list[Score]:
+    """Curves in the place of lines, and lines in the place of curves."""
+    if isinstance(own, BGe | ConditionalGaussian):
+        return [Additive()]
+    numbers = [levels is None for levels in table.levels]
+    if not isinstance(own, Additive) or not any(numbers):
         return []
-    words, recut = f"bdeu on {_BINNED} bins", partial(cut_whole, bins=_BINNED)
-    return [Refit(Variation("score", words, f"the score {words}"), {"score": BDeu(_BINNED_SIZE)}, recut)]
+    return [BGe() if all(numbers) else ConditionalGaussian()]
 
 
 def _other_bins(table: Table) -> list[Refit]:
@@ -230,13 +245,14 @@ def _without_rules(fitted: Fitted) -> list[Refit]:
 
 def _seconds(fitted: Fitted, refit: Refit) -> float:
     """Roughly how long one refit takes; infinite where its sums would not be exact."""
-    settings = {**fitted.settings, **refit.changes}
+    settings, table = {**fitted.settings, **refit.changes}, fitted.rows(_WHO)
+    score = refit.changes.get("score", fitted.score)
     rules = Constraints(
-        *(settings[rule] for rule in ("required", "forbidden", "tiers", "exogenous")),
-        **{rule: settings.get(rule, ()) for rule in ("apart", "sinks")},
+        **{rule: settings[rule] for rule in ("required", "forbidden", "tiers", "exogenous")},
+        apart=settings.get("apart", ()),
+        sinks=score.sinks(table),
     )
-    limit, score, prior = int(settings["max_parents"]), refit.changes.get("score", fitted.score), fitted.recall("prior")
-    study = Study(fitted.rows(_WHO), score, prior, rules, limit)
+    study = Study(table, score, fitted.recall("prior"), rules, int(settings["max_parents"]))
     # Sums that would not be started unasked are not started here: without tiers, they may take days.
     method = None if settings["method"] == AUTO else fitted.method
     try:

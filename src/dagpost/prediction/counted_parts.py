@@ -20,7 +20,7 @@ from dagpost.prediction.completed_parts import (
     weighted_parts,
 )
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
-from dagpost.scores import resolve_score, scores_within
+from dagpost.scores import Score, parameter_prior_of, resolve_score, scores_within
 
 
 def counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]]:
@@ -46,6 +46,12 @@ def all_counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]] | None:
     return [(part, statistics) for part in weighted_parts(fitted, graphs)]
 
 
+def refuse_structure_alone(fitted: Fitted) -> None:
+    """Refuse a score that says nothing of parameters, for which rows would be of no use."""
+    if isinstance(fitted.score, Score):
+        parameter_prior_of(scores_within(fitted.score)[0], "Values and effects need")
+
+
 def has_rows(fitted: Fitted) -> bool:
     """Whether a model has its rows, or what was counted in them."""
     return fitted.table is not None or fitted.recall(STATISTICS) is not None
@@ -58,6 +64,7 @@ def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:
     if known is not None and known.covers(parents):
         return known
     if fitted.table is None:
+        refuse_structure_alone(fitted)
         raise InputError(
             "This model has no rows (it was made from scores, or saved without them), and nothing was counted for "
             "these graphs. Fit it to a table; save(path, rows=True) keeps the rows."

@@ -25,7 +25,7 @@ from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
-from dagpost.prediction.counted_parts import counted_parts, has_rows
+from dagpost.prediction.counted_parts import counted_parts, has_rows, refuse_structure_alone
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks
 from dagpost.scores import NormalWishartPrior
@@ -171,6 +171,7 @@ def networks_of(
 ) -> Iterator[tuple[DrawnNetworks, GaussianStatistics]]:
     """Graphs by their weights with drawn parameters, part by part; `joined` columns are all joined with each other."""
     refuse_wide(len(fitted.names), "Direct effects and correlations are computed")
+    refuse_structure_alone(fitted)
     if not has_coefficients(fitted):
         raise InputError(
             "Direct effects and correlations are those of numbers, or of latent numbers, behind every column, and "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagpost.posterior.condition_words import assumption_words, chance_words
+from dagpost.posterior.condition_words import assumption_words, chance_name, chance_words
 from dagpost.report.content import Content
 from dagpost.report.tables import bar, folded, name, table, text
 
@@ -31,7 +31,8 @@ def sentence(content: Content) -> str:
     if not said:
         return ""
     chance = chance_words(content.given)
-    return f"Given that {said}{f', which has probability {_in_brackets(chance)}' if chance else ''}."
+    has = f", which has {_chance_name(content)} {_in_brackets(chance)}" if chance else ""
+    return f"Given that {said}{has}."
 
 
 def banner(content: Content) -> str:
@@ -61,7 +62,7 @@ def for_paper(content: Content) -> list[str]:
     if not said:
         return []
     chance = chance_words(content.given)
-    has = f", which has posterior probability {_in_brackets(chance)}" if chance else ""
+    has = f", which has {_chance_name(content, 'posterior ')} {_in_brackets(chance)}" if chance else ""
     return [f"All results are conditional on the assumption that {said}{has}."]
 
 
@@ -71,7 +72,12 @@ def rule(content: Content) -> list[str]:
     if not said:
         return []
     chance = chance_words(content.given)
-    return [f"Assumed, not found: {said}{f' (probability {chance})' if chance else ''}."]
+    return [f"Assumed, not found: {said}{f' ({chance_name(content.given)} {chance})' if chance else ''}."]
+
+
+def _chance_name(content: Content, posterior: str = "") -> str:
+    name = chance_name(content.given)
+    return f"{posterior}{name}" if name == "probability" else f"the {name}"
 
 
 def changes(content: Content) -> str:

@@ -18,7 +18,7 @@ from dagpost.errors import InputError, ResourceError, collected_warnings
 from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.directions import FOUND, Directions
 from dagpost.posterior.fitted import Fitted
-from dagpost.prediction.counted_parts import has_rows
+from dagpost.prediction.counted_parts import has_rows, refuse_structure_alone
 
 #: An effect has so many draws; of many columns there are fewer effects.
 _DRAWS, _MOST, _MOST_OF_MANY, _MANY = 4_000, 24, 12, 20
@@ -116,6 +116,10 @@ def sizes_of(fitted: Fitted, directions: Directions, paths: Floats | None) -> Si
         return Sizes(omitted="Local scores do not say how large an effect is: fit the table itself")
     if fitted.quick_sample() is None or paths is None:
         return Sizes(omitted="Effects need a sample of graphs, which could take longer to draw than the fit")
+    try:
+        refuse_structure_alone(fitted)
+    except InputError as error:
+        return Sizes(omitted=str(error).rstrip("."))
     if not has_rows(fitted):
         return Sizes(omitted="What effects need was not kept with this model: fit it again")
     ways = _ways(directions, paths)

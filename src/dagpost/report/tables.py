@@ -312,13 +312,15 @@ def settings_table(content: Content, more: Sequence[tuple[str, str]]) -> str:
 
 
 def mixture_table(content: Content) -> str:
-    """How probable each value is that the model averages over; nothing where it does not."""
+    """How much each value counts that the model averages over; nothing where it does not average."""
     given = "the data and the assumption" if content.given else "the data"
     tables = []
     for axis in [] if content.mixture is None else content.mixture["settings"]:
         setting, pairs = axis["setting"], zip(axis["values"], axis["shares"], strict=True)
-        rows = (f"<tr><td>{text(value_text(value))}</td>{bar(share)}</tr>" for value, share in pairs)
-        weighed = "with a fixed weight" if axis.get("fixed") else f"weighted by its probability given {given}"
+        rows = (f"<tr><td>{text(value_text(value))}</td>{bar(own)}</tr>" for value, own in pairs)
+        share, weighed = "Probability", f"weighted by its probability given {given}"
+        if axis.get("fixed"):
+            share, weighed = "Weight", "with a fixed weight"
         caption = f"The answers are averaged over the {setting}, each value {weighed}"
-        tables.append(table(caption, [setting.capitalize(), "Probability"], rows, "mixture"))
+        tables.append(table(caption, [setting.capitalize(), share], rows, "mixture"))
     return "".join(tables)

@@ -17,7 +17,7 @@ from dagpost._tools.text import printable, shortened
 from dagpost.methods.targets import STRUCTURE
 from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import percent
-from dagpost.posterior.condition_words import assumption_words, chance_words
+from dagpost.posterior.condition_words import assumption_words, chance_name, chance_words
 from dagpost.posterior.estimate import error_near_one_half
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.shares import GIVEN
@@ -346,7 +346,7 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         ("Computed on", printable(_recorded(settings.get("engine")))),
     ]
     if given := assumption_words(content.given):
-        rows.append(("Given", f"{given} (probability {chance_words(content.given) or 'not known'})"))
+        rows.append(("Given", f"{given} ({chance_name(content.given)} {chance_words(content.given) or 'not known'})"))
     for key in ("required", "forbidden"):
         if settings.get(key):
             edges = [f"{printable(parent)} → {printable(child)}" for parent, child in settings[key]]

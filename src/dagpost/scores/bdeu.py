@@ -117,6 +117,15 @@ class BDeu(CountedScore):
         """What it makes of columns: levels."""
         return "levels" if self.bins is None else f"levels ({self.bins} bins)"
 
+    def assumes(self) -> str:
+        """That nothing within a bin matters, where numbers are cut."""
+        if self.bins is None:
+            return ""
+        return (
+            f"Numbers are cut into {self.bins} bins with about as many rows in each, and where in its bin a number is "
+            "makes no difference; nothing is assumed of the form of relations."
+        )
+
     def variants(self, arities: tuple[int, ...]) -> tuple[int, ...]:
         """The same for all columns."""
         return (0,) * len(arities)

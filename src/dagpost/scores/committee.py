@@ -115,9 +115,10 @@ class Committee(Score):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the members are called: by their kinds, or in full where two are of one kind."""
-        kinds = tuple(own.kind_of_model() for own in self._scores)
-        return kinds if len(set(kinds)) == len(kinds) else tuple(map(repr, self._scores))
+        """What the members are called: by their kinds, and those of one kind in full."""
+        kinds = [own.kind_of_model() for own in self._scores]
+        pairs = zip(kinds, self._scores, strict=True)
+        return tuple(kind if kinds.count(kind) == 1 else repr(own) for kind, own in pairs)
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -133,9 +134,19 @@ class Committee(Score):
             return Committee(tuple(chosen), tuple(chosen.values())).for_table(table)
         for own, label in zip(self._scores, self.labels, strict=True):
             modelled = own.modelled(table)
-            modelled.refuse_other_than(own.columns)
-            if modelled.gap_count > table.gap_count or own.sinks(table):
-                raise InputError(f"The score {own!r} ({label}) does not weigh every graph of this table by itself.")
+            try:
+                modelled.refuse_other_than(own.columns)
+            except InputError as error:
+                cut = " Numbers are cut by a member with bins, such as BDeu(5, bins=4)." if not table.discrete else ""
+                cut = cut if own.columns == "discrete" else ""
+                raise InputError(f"The member {label} does not take this table. {error}{cut}") from None
+            draws = modelled.gap_count > table.gap_count
+            if draws or 0 < len(own.sinks(table)) < len(table.names):
+                why = "draws numbers that are not known" if draws else "leaves out edges from numbers to levels"
+                raise InputError(
+                    f"A member of a committee gives every graph its exact weight, and {label} {why}. Leave it out, or "
+                    "fit it by itself."
+                )
         return self
 
     def fill(self, *_: Any) -> None:
@@ -152,6 +163,11 @@ class Committee(Score):
     def alternatives(self) -> list[Alternative[Score]]:
         """Each member alone."""
         return [Alternative(KIND, label, own) for label, own in zip(self.labels, self._scores, strict=True)]
+
+    def assumes(self) -> str:
+        """What each of the members assumes, by their names."""
+        said = zip(self.labels, (own.assumes() for own in self._scores), strict=True)
+        return " ".join(f"Under {label}: {text[0].lower()}{text[1:]}" for label, text in said if text)
 
     def in_words(self) -> str:
         """Its members and their weights."""

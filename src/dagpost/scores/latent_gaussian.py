@@ -89,6 +89,10 @@ class LatentGaussian(BGe):
             f"each other; a level in an order stands for a stretch of them. {numbers}"
         )
 
+    def kind_of_model(self) -> str:
+        """What it makes of columns: images of latent numbers."""
+        return "latent Gaussian"
+
     def modelled(self, table: Table, exogenous: Collection[str] = ()) -> Table:
         """The table of the latent numbers, with gaps where they are not known."""
         from dagpost.scores.latent_columns import latent_table

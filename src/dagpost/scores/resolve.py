@@ -111,11 +111,8 @@ def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
     chosen = resolve_score(score)
     prior = chosen.parameter_prior()
     if not chosen.has_evidence:
-        refuse_kinds()
+        refuse_kinds(chosen)
     if prior is None:
-        known = [
-            kind.__name__ for kind in SCORES.classes().values() if kind.parameter_prior is not Score.parameter_prior
-        ]
         reason = (
             f"The score {shown(chosen.name)} gives the structure alone: it does not predict values yet, nor what "
             "follows if a column is set."
@@ -123,16 +120,29 @@ def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
             else f"{what} the prior of the parameters behind a score, and {shown(chosen.name or score)} does not say "
             "which it is."
         )
-        raise InputError(f"{reason} Fit with a score that does: {', '.join(known)}.")
+        raise InputError(f"{reason} Fit with a score that does: {_with_parameters()}.")
     return prior
 
 
-def refuse_kinds() -> NoReturn:
-    """Refuse to predict with kinds of models that have different parameters."""
-    raise InputError(
-        "Predictions, values and effects are those of one kind of model, and here several are averaged: fit one of the "
-        "members of the committee."
+def refuse_kinds(score: Score) -> NoReturn:
+    """Refuse to predict with kinds of models that have different parameters; members that can are named."""
+    mixture = score.mixture()
+    members = zip(mixture.values, mixture.choices, strict=True) if mixture else ()
+    able = [str(label) for label, own in members if own.parameter_prior() is not None]
+    way_out = (
+        f"Fit a member of the committee that has them: {' or '.join(able)}."
+        if able
+        else f"No member of the committee has them; fit with a score that does: {_with_parameters()}."
     )
+    raise InputError(
+        "Predictions, values and effects are those of one kind of model, and here several are averaged. " + way_out
+    )
+
+
+def _with_parameters() -> str:
+    """The scores that say which prior their parameters have."""
+    kinds = SCORES.classes().values()
+    return ", ".join(kind.__name__ for kind in kinds if kind.parameter_prior is not Score.parameter_prior)
 
 
 @dataclass(frozen=True, repr=False)

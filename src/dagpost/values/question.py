@@ -30,7 +30,7 @@ from dagpost.features.value_queries import ValueQuery, ValueTerm, WrittenValue
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import modelled_levels
 from dagpost.prediction.averaging import refuse_exogenous
-from dagpost.prediction.counted_parts import has_rows
+from dagpost.prediction.counted_parts import has_rows, refuse_structure_alone
 
 _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": lambda a, b: a < b,
@@ -219,6 +219,7 @@ def columns_of(fitted: Fitted) -> Columns:
     """What a fitted model knows of its columns."""
     refuse_wide(len(fitted.names), "Questions about values are answered")
     if not has_rows(fitted):
+        refuse_structure_alone(fitted)
         raise InputError(
             "This model knows nothing of values: it was made from scores, or its file keeps neither rows nor what was "
             "counted in them. Fit it to a table; call own_sample() before it is saved."

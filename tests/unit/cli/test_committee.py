@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.changed_files import changed, entry, shorter
 from tests.tools.cli_checks import Run
 
-from dagpost import Additive, BDe, BDeu, BGe, Committee, DagPosterior
+from dagpost import Additive, BDe, BDeu, BGe, Committee, DagPosterior, InputError
 from dagpost.data import as_table
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State
@@ -120,6 +121,41 @@ def test_what_the_kinds_differ_about_is_said_everywhere(run: Run, numbers: str, 
     assert "Log evidence" not in (tmp_path / "s.html").read_text(encoding="utf-8")
 
 
+def test_weights_are_not_called_probabilities_and_every_member_says_what_it_assumes(
+    run: Run, numbers: str, tmp_path: Path
+) -> None:
+    members = "committee:members=bge>4 bins>additive,weights=1>1>2"
+    shown = run("fit", numbers, "--score", members, "-o", "m", "--no-sensitivity").stdout
+    model = DagPosterior.load(tmp_path / "m")
+    assumed = (
+        f"Under linear (BGe): {BGe().assumes().replace('Columns', 'columns')} Under levels (4 bins): numbers are cut "
+        "into 4 bins with about as many rows in each, and where in its bin a number is makes no difference; nothing is "
+        f"assumed of the form of relations. Under additive: {Additive().assumes().replace('Effects', 'effects')}"
+    )
+    assert assumed in shown
+    assert model.mixture_weights_.name == "weight"
+    model.report(tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    # Among the sentences on reading it, and in the methods paragraph.
+    assert page.count(assumed) == 2
+    heads = re.findall(r"<th[^>]*>(Kind of model|Edge density)</th><th[^>]*>(\w+)</th>", page)
+    assert heads == [("Kind of model", "Weight"), ("Edge density", "Probability")]
+    assert "What effects need was not kept" not in page
+    assert "Fit a member of the committee that has them: linear (BGe) or levels (4 bins)." in page
+    one = model.given(setting={"kind of model": "additive"})
+    one.save(tmp_path / "one")
+    assert "kind of model = additive (fixed weight 0.5000, exact)" in run("info", "one").stdout
+    one.report(tmp_path / "one.html")
+    page = (tmp_path / "one.html").read_text(encoding="utf-8")
+    assert "Given that kind of model = additive, which has the fixed weight 0.5000 (exact)" in page
+    assert "(fixed weight 0.5000, exact)" in page
+    both = model.given("weight -> salt", setting={"kind of model": "additive"})
+    both.save(tmp_path / "both")
+    assert re.search(
+        r"weight -> salt and kind of model = additive \(probability 0\.\d+, exact\)", run("info", "both").stdout
+    )
+
+
 def test_kinds_that_agree_are_said_to_agree() -> None:
     frame = pd.DataFrame(np.random.default_rng(1).normal(size=(300, 2)), columns=["A", "B"])
     frame["B"] += 3.0 * frame["A"]
@@ -143,6 +179,22 @@ def test_the_explorer_takes_a_kind_by_its_name() -> None:
     expected = model.given(setting={"kind of model": label}).edge_probabilities_
     assert session.under(State((), (("kind of model", label),))).results.edges == pytest.approx(expected.to_numpy())
     assert shown["setting"] == {"kind of model": label}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        entry([0.1, 0.9], "settings", "score", "weights"),
+        entry(None, "settings", "score", "weights"),
+        entry([{"kind": "Additive"}, {"kind": "BGe"}], "settings", "score", "members"),
+        entry({"kind": "BGe"}, "settings", "score"),
+        shorter("edges_by_kind"),
+    ],
+)
+def test_a_file_whose_members_or_weights_were_changed_is_refused(change: Any, tmp_path: Path) -> None:
+    model = DagPosterior(Committee([BGe(), Additive()], [1, 3])).fit(curved(60))
+    with pytest.raises(InputError, match="lacks parts of a model"):
+        DagPosterior.load(changed(model, tmp_path, change))
 
 
 def test_a_report_has_code_that_fits_the_same_again(tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ def test_what_cannot_deal_with_gaps_refuses_them(table: Table) -> None:
         DagPosterior("bge", prior="uniform").fit(table)
     with pytest.raises(InputError, match=r"has 4 gaps, and the method 'kbest' cannot complete them.*missing='drop'"):
         DagPosterior("bdeu", prior="uniform", method="kbest").fit(cut_numbers(table))
+    with pytest.raises(InputError, match=r"has 1 gap, and the method 'kbest' cannot complete it\. Use"):
+        DagPosterior("bdeu", prior="uniform", method="kbest").fit(part_of(cut_numbers(table), [0, 3]))
 
 
 def test_the_notice_is_one_sentence_with_columns_assumption_and_other_ways(table: Table) -> None:

@@ -16,12 +16,15 @@ from tests.naive.sensitivity import fate_of, joined_under
 from tests.tools.reference import coronary_of_the_paper
 
 from dagpost import (
+    Additive,
     BDe,
     BDeu,
     BGe,
+    ConditionalGaussian,
     CustomPrior,
     DagPosterior,
     InputError,
+    Score,
     Trees,
     local_scores,
 )
@@ -125,10 +128,51 @@ def test_numbers_are_tried_with_weaker_and_stronger_priors() -> None:
     table = numeric_table()
     found = DagPosterior(prior="uniform", score=BGe()).fit(table).sensitivity()
     assert [own.words for own in found.variations[:2]] == ["weight of the prior 0.5", "weight of the prior 5"]
-    assert "the score bdeu on 4 bins" in [own.words for own in found.variations]
     for place, own in enumerate(found.variations):
         by_hand = joined_under(table, own.choice, own.value, score=BGe())
         np.testing.assert_allclose(found.joined[1 + place], by_hand, atol=1e-9)
+
+
+def both_kinds() -> pd.DataFrame:
+    """Numbers, two levels that follow one of them, and two of which a number follows."""
+    table = numeric_table()
+    return pd.DataFrame(
+        {
+            "a": table["a"],
+            "sex": np.where(table["a"] + table["c"] > 0.0, "f", "m"),
+            "smokes": np.where(table["d"] > 0.5, "yes", "no"),
+            "b": table["b"] + 2.0 * (table["d"] > 0.5),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "score", "others"),
+    [
+        (numeric_table(), BGe(), ["additive", "bdeu on 4 bins"]),
+        (numeric_table(), Additive(), ["bge", "bdeu on 4 bins"]),
+        (both_kinds(), Additive(), ["conditional-gaussian", "bdeu on 4 bins"]),
+        (both_kinds(), ConditionalGaussian(), ["additive", "bdeu on 4 bins"]),
+    ],
+)
+def test_other_kinds_of_models_are_those_that_one_would_fit_by_hand(
+    table: pd.DataFrame, score: Score, others: list[str]
+) -> None:
+    found = DagPosterior(prior="uniform", score=score).fit(table).sensitivity()
+    assert found.left_out == ()
+    tried = {own.value: found.joined[1 + place] for place, own in enumerate(found.variations) if own.choice == "score"}
+    assert list(tried) == others
+    for value, joined in tried.items():
+        np.testing.assert_allclose(joined, joined_under(table, "score", value), atol=1e-9, err_msg=value)
+
+
+def test_levels_alone_are_tried_as_levels() -> None:
+    table = random_table(3)
+    found = DagPosterior(prior="uniform", score=Additive()).fit(table).sensitivity()
+    assert [own.words for own in found.variations if own.choice == "score"] == ["the score bdeu"]
+    place = 1 + [own.choice for own in found.variations].index("score")
+    by_hand = DagPosterior(prior="uniform", score=BDeu(5)).fit(table).edge_probabilities_.to_numpy()
+    np.testing.assert_allclose(found.joined[place], by_hand + by_hand.T, atol=1e-9)
 
 
 def test_an_edge_that_hangs_on_the_equivalent_sample_size_is_marked() -> None:

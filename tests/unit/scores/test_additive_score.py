@@ -11,7 +11,7 @@ import pytest
 from tests.naive import additive as naive
 from tests.tools.kinds_of_columns import table_of_kinds
 
-from dagpost import Additive, DagPosterior, local_scores
+from dagpost import Additive, DagPosterior, Recipe, local_scores
 from dagpost.errors import DagpostWarning, InputError
 
 
@@ -49,6 +49,20 @@ def test_many_levels_that_are_equally_frequent_keep_their_effects(levels: int) -
     value = generator.normal(size=levels)[site] + generator.normal(size=len(site))
     edges = DagPosterior("additive").fit(pd.DataFrame({"site": site.astype(str), "value": value}))
     assert edges.edge_probabilities_.to_numpy().sum() > 0.99
+
+
+@pytest.mark.parametrize("missing", [None, "drop", "level"])
+@pytest.mark.parametrize("score", ["additive", "committee"])
+def test_numbers_below_a_limit_are_not_called_gaps(score: str, missing: Any) -> None:
+    values = np.random.default_rng(1).normal(size=(60, 2)).astype(object)
+    values[3, 0] = values[7, 0] = "<-3"
+    frame = pd.DataFrame(values, columns=["salt", "iron"])
+    with pytest.raises(InputError, match=r"only a limit is known, such as '<-3': 'salt' \(2\)\.") as refused:
+        DagPosterior(score, missing=missing).fit(frame)
+    assert "complete" not in str(refused.value)
+    # What it says to do works.
+    cut = DagPosterior("additive", recipe=Recipe(cut={"salt": -3.0}), prior="uniform").fit(frame)
+    assert cut.exact_
 
 
 @pytest.mark.parametrize("missing", [None, "augment"])

@@ -77,7 +77,8 @@ Explorer.readFragment = (fragment) => {
 Explorer.settingIn = (texts) => {
   const found = {};
   for (const text of texts) {
-    const end = text.lastIndexOf("=");
+    // What a kind of model is called may have this sign in it.
+    const end = text.indexOf("=");
     const [name, written] = [text.slice(0, end), text.slice(end + 1)];
     const axis = Report.data.explorer.settings.find((own) => own.name === name);
     const value = axis?.values.find((own) => String(own) === written);

@@ -144,7 +144,7 @@ Report.drawChance = () => {
     bar.style.setProperty("--lower", `${100 * view.chance.lower}%`);
     bar.style.setProperty("--upper", `${100 * view.chance.upper}%`);
     bar.classList.toggle("interval", !view.chance.exact);
-    chanceSaid.textContent = Report.chanceSentence(view.chance, count, Report.data.posterior);
+    chanceSaid.textContent = Report.chanceTold(state, view);
   }
   if (!source.hidden) {
     const told = Report.sourceSentence(view, { asking: progress.asking, command: Report.exactCommand() });
@@ -356,7 +356,7 @@ Report.tellChange = ({ asking, trouble }) => {
     return `${Report.plainWords(parts)} from ${numbers.join(" to ")}${now ? `, ${now}` : ""}`;
   });
   const told = changes.length === 0 ? Report.nothingChanged() : `${changes.length} ${changes.length === 1 ? "pair" : "pairs"} changed. ${most.join("; ")}.`;
-  Report.say(`${Report.chanceSentence(Report.view?.chance ?? null, Report.assumed(Report.state), Report.data.posterior)} ${told}`);
+  Report.say(`${Report.chanceTold(Report.state, Report.view)} ${told}`);
 };
 
 // Ctrl+Z and its like, unless one is writing.

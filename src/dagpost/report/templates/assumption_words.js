@@ -20,8 +20,19 @@ Report.percent = (share) => {
   return `${Number(percent.toFixed(percent < 10 || percent > 99 ? 1 : 0))}%`;
 };
 
+// How much of the posterior a state leaves, in words.
+Report.chanceTold = (state, view) =>
+  Report.chanceSentence(view?.chance ?? null, Report.assumed(state), Report.data.posterior, Report.weightIsFixed(state));
+
+// Whether all that is assumed is a kind of model, whose weight was not learned from the data.
+Report.weightIsFixed = ({ given, setting }) => {
+  const names = Object.keys(setting);
+  const axis = (Report.data.explorer?.settings ?? []).find((own) => own.name === names[0]);
+  return given.length === 0 && names.length === 1 && Boolean(axis?.fixed);
+};
+
 // How much was assumed away.
-Report.chanceSentence = (chance, count = 1, posterior = true) => {
+Report.chanceSentence = (chance, count = 1, posterior = true, fixed = false) => {
   if (chance === null) return "Nothing is assumed.";
   const { value, lower, upper, exact } = chance;
   const [your, have, their] = count === 1 ? ["Your assumption", "has", "its"] : ["Your assumptions", "have", "their"];
@@ -35,7 +46,7 @@ Report.chanceSentence = (chance, count = 1, posterior = true) => {
   const within = exact ? "" : ` (${Report.chanceNumber(lower)} to ${Report.chanceNumber(upper)})`;
   const away = Report.percent(1 - value);
   const about = exact || /^(over|less)/.test(away) ? "" : "about ";
-  const said = posterior ? `${have} probability ${Report.chanceNumber(value)}` : `${count === 1 ? "holds" : "hold"} in a share of ${Report.chanceNumber(value)}`;
+  const said = posterior ? `${have} ${fixed ? "the fixed weight" : "probability"} ${Report.chanceNumber(value)}` : `${count === 1 ? "holds" : "hold"} in a share of ${Report.chanceNumber(value)}`;
   const whole = posterior ? "of the posterior" : "of the graphs";
   return `${your} ${said}${within}: you have assumed away ${about}${away} ${whole}.`;
 };
