@@ -1,52 +1,63 @@
-"""What setting columns does under additive local models: rows of the table move (local/moved_rows.py), and are averaged.
+"""What setting columns does under additive local models: rows of the table move, and their outcomes are averaged.
 
-An outcome in a graph with drawn parameters is its mean over many rows at the most probable parameters, and two changes
-that some of the rows tell: what the drawn parameters do to it, and what another draw of the population would (weights
-of the Bayesian bootstrap; Rubin 1981). All are the same rows in every world, so that differences are far less noisy
-than outcomes.
+An outcome in a graph with drawn parameters is its mean over many rows at the likeliest parameters, and two changes that
+a few of these rows tell: what the drawn parameters do to it, and what another draw of the population would (weights of
+the Bayesian bootstrap; Rubin 1981). All are the same rows in every world, so that differences are far less noisy than
+outcomes. Only columns between what is set and the outcome need regressions.
 
-Time: graphs times some hundred rows, and distinct graphs times some thousand.
+Time: graphs times some dozen rows, and distinct ways from cause to outcome times some thousand.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost.causal.mechanisms import World
+from dagpost.engines import Engine, ThreadEngine
 from dagpost.families.masks import distinct_rows
-from dagpost.local.additive import FEWEST_PARTICLES, AdditiveFamilies
-from dagpost.local.moved_rows import Asked, Particles, outcomes, particles_of
-from dagpost.local.networks import Networks, networks_of
+from dagpost.local.additive import AdditiveModels, Shapes
+from dagpost.local.moved_rows import Asked, Particles, Ways, outcomes, particles_of, ways_of
+from dagpost.local.networks import Draws, Networks, networks_of
 from dagpost.prediction.background import Background
 
-#: Distinct graphs whose rows are moved together: there may be some thousand rows.
-_AT_A_TIME = 64
+#: Rows that are moved in graphs with drawn parameters, and distinct ways whose many rows are moved together.
+_ROWS, _AT_A_TIME = 64, 64
+
+
+class _Prepared(NamedTuple):
+    """What all worlds of one question share: graphs with drawn parameters, and distinct ways with the likeliest."""
+
+    shapes: Shapes
+    drawn: Networks
+    ways: Ways
+    known_shapes: Shapes
+    known: Networks
+    known_ways: Ways
+    member: Integers
 
 
 class MovedMechanisms:
-    """Graphs with drawn parameters, and the same graphs, each once, with the most probable ones."""
+    """Graphs with drawn parameters."""
 
-    def __init__(
-        self, own: AdditiveFamilies, drawn: Networks, known: Networks, member: Integers, weights: Floats
-    ) -> None:
-        self.graphs, self._own, self._drawn, self._known = drawn.graphs, own, drawn, known
-        self._member, self._weights = member, weights
+    def __init__(self, models: AdditiveModels, draws: Draws, weights: Floats, engine: Engine) -> None:
+        self.graphs = np.ascontiguousarray(draws.together[draws.rows])
+        self._models, self._draws, self._weights, self._engine = models, draws, weights, engine
+        self._prepared: dict[tuple[Any, ...], _Prepared] = {}
 
     @cached_property
     def _particles(self) -> tuple[Particles, Particles]:
         """All rows that stand for the population, and the first of them."""
-        every = particles_of(self._own)
+        every = particles_of(self._models)
         return every, every.first(self._weights.shape[1])
 
     def some(self, rows: Integers) -> MovedMechanisms:
         """Some of the graphs, with the same parameters."""
-        kept, member = np.unique(self._member[rows], return_inverse=True)
-        known = self._known.some(kept)
-        return MovedMechanisms(self._own, self._drawn.some(rows), known, member.reshape(-1), self._weights[rows])
+        draws = self._draws._replace(rows=self._draws.rows[rows])
+        return MovedMechanisms(self._models, draws, self._weights[rows], self._engine)
 
     def outcome(self, outcome: int, world: World) -> Floats:
         """The outcome when some columns are set."""
@@ -67,28 +78,40 @@ class MovedMechanisms:
         return first - second
 
     def _set_to(self, world: World) -> Floats:
-        result = np.full(self.graphs.shape[1], np.nan)
-        exclusive = np.isin(np.array(self._own.names, dtype=object), self._own.regimes)
-        if any(exclusive[column] for column in world):
-            result[exclusive] = 0.0
+        table = self._models.table
+        result = np.full(len(table.names), np.nan)
+        if any(table.exclusive[column] for column in world):
+            # Where a regime is set, the others are off.
+            result[table.exclusive] = 0.0
         for column, value in world.items():
             result[column] = value
         return result
 
+    def _prepare(self, asked: Asked) -> _Prepared:
+        key = asked.outcome, *np.flatnonzero(~np.isnan(asked.set_to)).tolist()
+        if key not in self._prepared:
+            ways = ways_of(self.graphs, asked)
+            shapes, drawn = networks_of(self._models, self.graphs, ways.needed, self._engine, self._draws)
+            first, member = distinct_rows(np.where(ways.needed, self.graphs, np.uint64(0)))
+            known_ways = ways_of(self.graphs[first], asked)
+            known = networks_of(self._models, self.graphs[first], known_ways.needed, self._engine)
+            self._prepared = {key: _Prepared(shapes, drawn, ways, *known, known_ways, member)}
+        return self._prepared[key]
+
     def _answer(self, asked: Asked) -> Floats:
-        every, few = self._particles
-        shapes, member = self._own.shapes, self._member
+        own, (every, few) = self._prepare(asked), self._particles
         whole, each = [], []
-        for start in range(0, len(self._known.graphs), _AT_A_TIME):
-            some = self._known.some(np.arange(start, min(start + _AT_A_TIME, len(self._known.graphs))))
-            found = outcomes(shapes, some, every, asked)
+        for start in range(0, len(own.known.graphs), _AT_A_TIME):
+            some = np.arange(start, min(start + _AT_A_TIME, len(own.known.graphs)))
+            ways = Ways(own.known_ways.above[some], own.known_ways.needed[some])
+            found = outcomes(own.known_shapes, own.known.some(some), ways, every, asked)
             whole.append(found.mean(axis=1))
             each.append(found[:, : len(few.values)])
         known, by_row = np.concatenate(whole), np.concatenate(each)
-        drawn = outcomes(shapes, self._drawn, few, asked).mean(axis=1)
-        reweighted = np.einsum("gr,grl->gl", self._weights - 1.0, by_row[member]) / self._weights.shape[1]
-        result: Floats = known[member] + (drawn - by_row.mean(axis=1)[member]) + reweighted
-        return result if result.shape[1] == 1 else np.clip(result, 0.0, 1.0)
+        drawn = outcomes(own.shapes, own.drawn, own.ways, few, asked).mean(axis=1)
+        reweighted = np.einsum("gr,grl->gl", self._weights - 1.0, by_row[own.member]) / self._weights.shape[1]
+        result: Floats = known[own.member] + (drawn - by_row.mean(axis=1)[own.member]) + reweighted
+        return result if self._models.table.levels[asked.outcome] is None else np.clip(result, 0.0, 1.0)
 
 
 def drawn(
@@ -96,11 +119,10 @@ def drawn(
 ) -> MovedMechanisms:
     """One draw of the parameters of each graph."""
     del prior, background
-    assert isinstance(statistics, AdditiveFamilies)
-    graphs = np.ascontiguousarray(graphs, dtype=np.uint64)
-    first, member = distinct_rows(graphs)
-    rows = min(FEWEST_PARTICLES, len(statistics.particles))
-    weights = generator.gamma(statistics.observations / rows, size=(len(graphs), rows))
+    assert isinstance(statistics, AdditiveModels)
+    rows = min(_ROWS, len(statistics.particles))
+    weights = generator.gamma(statistics.weights.sum() / rows, size=(len(graphs), rows))
     weights /= weights.mean(axis=1, keepdims=True)
-    known = networks_of(statistics, graphs[first], None)
-    return MovedMechanisms(statistics, networks_of(statistics, graphs, generator), known, member, weights)
+    together = np.ascontiguousarray(graphs, dtype=np.uint64)
+    draws = Draws(int(generator.integers(2**62)), together, np.arange(len(graphs)))
+    return MovedMechanisms(statistics, draws, weights, ThreadEngine())

@@ -8,7 +8,7 @@ which it is evaluated at any values of the parents: the coefficients of a spline
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -111,7 +111,7 @@ def numbers_matrix(parts: Sequence[Part], features: Sequence[Features]) -> Float
     matrix[0, 0] = 1.0
     row, column = 1, 1
     for part in parts:
-        block: Floats = np.eye(part.features)
+        block: Any = np.eye(part.features)
         if part.kind in (CURVE, TABLE, SLOPES):
             block = features[part.first].basis
         elif part.kind == TABLES:
@@ -144,7 +144,7 @@ def predictor_at(
     parts: Parts, regression: int, margins: Margins, values: Floats, scores: Floats, theta: Floats, begin: int
 ) -> float:
     """A regression at some values of its parents; `theta` has its numbers from `begin` on, intercept first."""
-    total = theta[begin]
+    total: float = theta[begin]
     at = begin + 1
     for part in range(parts.begins[regression], parts.begins[regression + 1]):
         kind, first, second = parts.kinds[part], parts.firsts[part], parts.seconds[part]

@@ -74,40 +74,39 @@ def margins_of(table: Table) -> tuple[Margins, list[Features]]:
     pieces = int(np.clip(round(1.2 * weights.sum() ** 0.25), _FEWEST_PIECES, _MOST_PIECES))
     found = [_of_column(table, place, used, weights, pieces) for place in range(len(table.names))]
     sizes = [len(values) for _, values, *_ in found]
+    slopes, lowest, steps = (np.array([own[3][place] for own in found]) for place in range(3))
     margins = Margins(
         np.array([own[0] for own in found], dtype=np.int64),
         np.array(table.arities, dtype=np.int64),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.concatenate([own[1] for own in found]),
         np.concatenate([own[2] for own in found]),
-        *np.array([own[3] for own in found], dtype=np.float64).reshape(-1, 3).T.copy(),
+        slopes,
+        lowest,
+        steps,
         pieces,
     )
     return margins, [own[4] for own in found]
 
 
-def _of_column(
-    table: Table, place: int, used: Integers, weights: Floats, pieces: int
-) -> _Column:
+def _of_column(table: Table, place: int, used: Integers, weights: Floats, pieces: int) -> _Column:
     column, levels = table.columns[place][used], table.levels[place]
     if levels is None:
         values, codes = np.unique(column, return_inverse=True)
-        return _numbers(codes, values, np.bincount(codes, weights=weights), pieces)
+        return _numbers(codes, values, np.bincount(codes, weights=weights).astype(np.float64), pieces)
     codes = column.astype(np.int64)
-    each = np.bincount(codes, weights=weights, minlength=len(levels))
+    each: Floats = np.bincount(codes, weights=weights, minlength=len(levels)).astype(np.float64)
     in_order = table.ordered[place] and MISSING_LEVEL not in levels
     return (_in_order if in_order else _unordered)(codes, each)
 
 
-def _numbers(
-    codes: NDArray[np.int64], values: Floats, each: Floats, pieces: int
-) -> _Column:
+def _numbers(codes: NDArray[np.int64], values: Floats, each: Floats, pieces: int) -> _Column:
     score = normal_scores(each)
     width = max(float(score[-1] - score[0]), 1.0) / pieces
     lowest = float(score[0])
     coefficients = pieces + 3
     # A line has these coefficients (Greville's abscissae).
-    line = lowest + (np.arange(coefficients) - 1.0) * width
+    line: Floats = lowest + (np.arange(coefficients, dtype=np.float64) - 1.0) * width
     spline = spline_matrix(score, lowest, width, pieces)
     bends = np.diff(np.eye(coefficients), 2, axis=0)
     basis = bends.T @ np.linalg.inv(bends @ bends.T)
@@ -134,9 +133,7 @@ def _quantiles(values: Floats, score: Floats, each: Floats) -> Integers:
     return np.unique(np.minimum(np.concatenate([[0, last], wanted, ends]), last))
 
 
-def _in_order(
-    codes: NDArray[np.int64], each: Floats
-) -> _Column:
+def _in_order(codes: NDArray[np.int64], each: Floats) -> _Column:
     occurring = np.flatnonzero(each > 0)
     score = np.zeros(len(each))
     score[occurring] = normal_scores(each[occurring])
@@ -148,9 +145,7 @@ def _in_order(
     return IN_ORDER, np.arange(len(each), dtype=np.float64), score, (0.0, 0.0, 1.0), Features(codes, matrix, 1, matrix)
 
 
-def _unordered(
-    codes: NDArray[np.int64], each: Floats
-) -> _Column:
+def _unordered(codes: NDArray[np.int64], each: Floats) -> _Column:
     occurring = np.flatnonzero(each > 0)
     own = contrasts_of(each[occurring])
     matrix = np.zeros((len(each), own.shape[1]))
@@ -196,9 +191,11 @@ def score_at(margins: Margins, column: int, value: float) -> float:
         found: float = margins.scores[first + int(value)]
         return found
     if value <= margins.values[first]:
-        return margins.scores[first] + margins.slopes[column] * (value - margins.values[first])
+        below: float = margins.scores[first] + margins.slopes[column] * (value - margins.values[first])
+        return below
     if value >= margins.values[last]:
-        return margins.scores[last] + margins.slopes[column] * (value - margins.values[last])
+        above: float = margins.scores[last] + margins.slopes[column] * (value - margins.values[last])
+        return above
     low, high = first, last
     while high - low > 1:
         middle = (low + high) // 2
@@ -207,7 +204,8 @@ def score_at(margins: Margins, column: int, value: float) -> float:
         else:
             high = middle
     share = (value - margins.values[low]) / (margins.values[high] - margins.values[low])
-    return margins.scores[low] + share * (margins.scores[high] - margins.scores[low])
+    between: float = margins.scores[low] + share * (margins.scores[high] - margins.scores[low])
+    return between
 
 
 @inline_no_refcount
@@ -225,7 +223,7 @@ def spline_at(margins: Margins, column: int, score: float, coefficients: Floats,
     at = begin + piece
     a, b, c, d = coefficients[at], coefficients[at + 1], coefficients[at + 2], coefficients[at + 3]
     left = 1.0 - t
-    value = (
+    value: float = (
         left * left * left * a
         + (3.0 * t * t * t - 6.0 * t * t + 4.0) * b
         + (-3.0 * t * t * t + 3.0 * t * t + 3.0 * t + 1.0) * c

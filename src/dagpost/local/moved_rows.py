@@ -1,9 +1,9 @@
 """What becomes of rows when columns are set, in graphs with the numbers of their regressions.
 
 Columns that nothing set acts on stay as they are. A number below what is set moves with its prediction and keeps its
-place among the values of that prediction (spread.py); a level is drawn anew, by the same number between 0 and 1 in every
-world. Of an outcome of numbers the mean moves, of one of levels the chances given its parents are taken. Rows stand for
-the population, with whatever the columns share that no regression knows.
+place among the values of that prediction (spread.py); a level is drawn anew, by the same number between 0 and 1 in
+every world. Of an outcome of numbers the mean moves, of one of levels the chances given its parents are taken. Rows
+stand for the population, with whatever the columns share that no regression knows.
 
 Time: some 100 ns for each graph, row, and parent of a column that moves.
 """
@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Flags, Floats, Masks
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.features import ancestors
-from dagpost.local.additive import AdditiveFamilies, Shapes
+from dagpost.local.additive import AdditiveModels, Shapes
 from dagpost.local.layout import predictor_at
 from dagpost.local.margins import Margins, score_at
 from dagpost.local.networks import Networks
@@ -41,11 +41,12 @@ class Particles(NamedTuple):
         return Particles(*(np.ascontiguousarray(array[:count]) for array in self))
 
 
-def particles_of(own: AdditiveFamilies) -> Particles:
+def particles_of(models: AdditiveModels) -> Particles:
     """The rows that effects start from."""
-    scores = np.empty_like(own.particles)
-    _score_all(own.shapes.margins, own.particles, scores)
-    return Particles(own.particles, scores, np.random.default_rng(1).random(own.particles.shape))
+    values = models.particles
+    scores = np.empty_like(values)
+    _score_all(models.margins, values, scores)
+    return Particles(values, scores, np.random.default_rng(1).random(values.shape))
 
 
 @kernel
@@ -74,48 +75,74 @@ class _State(NamedTuple):
     scores: Floats
 
 
-def outcomes(shapes: Shapes, networks: Networks, particles: Particles, asked: Asked) -> Floats:
-    """The outcome in each graph and row: its mean, or the probability of each level, (graphs, rows, levels)."""
+class Ways(NamedTuple):
+    """The ancestors of every node where nothing acts on columns that are set, and what that leaves to be computed."""
+
+    above: Masks
+    #: (graphs, nodes): the outcome, and what lies between a column that is set and it.
+    needed: Flags
+
+
+def ways_of(graphs: Masks, asked: Asked) -> Ways:
+    """What matters of some graphs to a question."""
+    cut, nodes = graphs.copy(), graphs.shape[1]
+    is_set = ~np.isnan(asked.set_to)
+    cut[:, is_set] = 0
+    above = ancestors(cut)
+    bits = np.uint64(1) << np.arange(nodes, dtype=np.uint64)
+    changed = bits[is_set].sum(dtype=np.uint64)
+    needed = (above & changed != 0) & (above[:, [asked.outcome]] & bits != 0)
+    needed[:, asked.outcome] = True
+    return Ways(above, needed)
+
+
+def outcomes(shapes: Shapes, networks: Networks, ways: Ways, particles: Particles, asked: Asked) -> Floats:
+    """The outcome in each graph and row: its mean, or the probability of each level, (graphs, rows, levels).
+
+    Zeros where a mediator does not lie between cause and outcome.
+    """
     width = max(int(shapes.margins.arities[asked.outcome]), 1)
     result = np.zeros((len(networks.graphs), len(particles.values), width))
-    cut = networks.graphs.copy()
-    cut[:, ~np.isnan(asked.set_to)] = 0
-    _move_all(shapes, networks, particles, ancestors(cut), asked, result)
+    _move_all(shapes, networks, particles, ways.above, ways.needed, asked, result)
     return result
 
 
 @kernel
 def _move_all(
-    shapes: Shapes, networks: Networks, particles: Particles, above: Masks, asked: Asked, result: Floats
+    shapes: Shapes,
+    networks: Networks,
+    particles: Particles,
+    above: Masks,
+    needed: Flags,
+    asked: Asked,
+    result: Floats,
 ) -> None:
     graphs, nodes = networks.graphs.shape
-    one, changed = np.uint64(1), np.uint64(0)
-    for node in range(nodes):
-        if not np.isnan(asked.set_to[node]):
-            changed |= one << np.uint64(node)
+    one, rows = np.uint64(1), len(particles.values)
     state = _State(np.zeros(nodes), np.zeros(nodes))
-    rows = len(particles.values)
     for graph in range(graphs):
+        if asked.mediator >= 0 and not needed[graph, asked.mediator]:
+            continue
         for row in range(rows):
-            fresh, mediator_value = (row + 1 + graph) % rows, math.nan
+            mediator_value = math.nan
             if asked.mediator >= 0:
-                wanted = above[graph, asked.mediator] | one << np.uint64(asked.mediator)
                 _begin(particles, row, state)
                 _set(shapes.margins, asked.cause, asked.other, state)
+                # What columns below the cause have of their own comes from the next row.
+                fresh = (row + 1) % rows
                 for place in range(nodes):
                     node = networks.orders[graph, place]
-                    if wanted >> np.uint64(node) & above[graph, node] >> np.uint64(asked.cause) & one:
+                    before = above[graph, asked.mediator] >> np.uint64(node) & one or node == asked.mediator
+                    if before and needed[graph, node]:
                         _move(shapes, networks, particles, graph, fresh, node, state)
                 mediator_value = state.values[asked.mediator]
             _begin(particles, row, state)
             for place in range(nodes):
                 node = networks.orders[graph, place]
-                if node == asked.outcome or not above[graph, asked.outcome] >> np.uint64(node) & one:
-                    continue
                 set_to = mediator_value if node == asked.mediator else asked.set_to[node]
                 if not np.isnan(set_to):
                     _set(shapes.margins, node, set_to, state)
-                elif above[graph, node] & changed:
+                elif needed[graph, node] and node != asked.outcome:
                     _move(shapes, networks, particles, graph, row, node, state)
             if not np.isnan(asked.seen):
                 _set(shapes.margins, asked.cause, asked.seen, state)

@@ -1,4 +1,7 @@
-"""Graphs with the numbers of all their regressions: one draw of them for each graph, or their means."""
+"""Graphs with the numbers of the regressions that a question needs: one draw for each graph, or the most probable ones.
+
+The draws of a family come from a seed of their own, so that every question sees the same parameters.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost.errors import InputError
-from dagpost.local.additive import AdditiveFamilies
+from dagpost.engines.base import Engine
+from dagpost.local.additive import AdditiveModels, Family, Shapes
 
 
 class Networks(NamedTuple):
-    """Graphs, their columns in an order, the family of each node, and where its numbers begin in `theta`."""
+    """Graphs, their columns in an order, the family of each node (-1: not needed), and where its numbers begin."""
 
     graphs: Masks
     orders: Integers
@@ -24,47 +27,63 @@ class Networks(NamedTuple):
 
     def some(self, rows: Integers) -> Networks:
         """Some of the graphs, with the same numbers."""
-        graphs, orders = self.graphs[rows], self.orders[rows]
-        return Networks(graphs, orders, self.families[rows], self.begins[rows], self.theta)
+        return Networks(self.graphs[rows], self.orders[rows], self.families[rows], self.begins[rows], self.theta)
 
 
-def networks_of(own: AdditiveFamilies, graphs: Masks, generator: np.random.Generator | None) -> Networks:
-    """One draw from the posterior of each graph's numbers; without a generator their means."""
-    graphs = np.ascontiguousarray(graphs, dtype=np.uint64)
-    families, regressions = _families_of(own, graphs), np.diff(own.shapes.begins)
-    sizes = (own.shapes.heights * regressions)[families].reshape(-1)
-    memory.require(8 * int(sizes.sum()), "The drawn parameters", "Ask for fewer draws.")
-    begins = np.cumsum(sizes) - sizes
-    theta = np.empty(int(sizes.sum()))
-    order = np.argsort(families, axis=None, kind="stable")
-    borders = np.searchsorted(families.reshape(-1)[order], np.arange(len(own.children) + 1))
-    for family in np.flatnonzero(np.diff(borders)).tolist():
-        places = begins[order[borders[family] : borders[family + 1]]]
-        height = int(own.shapes.heights[family])
-        for number, regression in enumerate(range(own.shapes.begins[family], own.shapes.begins[family + 1])):
-            posterior = own.posteriors[regression]
-            drawn = np.repeat(posterior.coefficients[np.newaxis], len(places), axis=0)
-            if generator is not None and own.parents[family]:
-                noise = generator.standard_normal((len(places), posterior.factor.shape[1]))
-                if np.isfinite(posterior.freedom):
-                    chi = generator.chisquare(posterior.freedom, len(places))
-                    noise *= np.sqrt(posterior.freedom / chi)[:, np.newaxis]
-                drawn += noise @ posterior.factor.T
-            theta[(places + number * height)[:, np.newaxis] + np.arange(height)] = drawn
-    return Networks(graphs, orders_of(graphs), families, begins.reshape(graphs.shape), theta)
+class Draws(NamedTuple):
+    """Which draw of the parameters each of some graphs has: graph `row` of the graphs that were drawn together."""
+
+    seed: int
+    together: Masks
+    rows: Integers
 
 
-def _families_of(own: AdditiveFamilies, graphs: Masks) -> Integers:
-    families = np.empty(graphs.shape, dtype=np.int64)
-    for node in range(graphs.shape[1]):
-        masks, member = np.unique(graphs[:, node], return_inverse=True)
-        families[:, node] = own.locate(np.full(len(masks), node), masks)[member.reshape(-1)]
-    if (families < 0).any():
-        raise InputError(
-            f"Nothing was fitted for {int((families < 0).sum()):,} of the families of these graphs. Fit the model "
-            "again, or save it with its rows: save(path, rows=True)."
-        )
-    return families
+def networks_of(
+    models: AdditiveModels, graphs: Masks, needed: Flags, engine: Engine, draws: Draws | None = None
+) -> tuple[Shapes, Networks]:
+    """Graphs with the numbers of the nodes that are `needed` (graphs, nodes) in each; drawn, or the likeliest."""
+    rows, nodes = np.nonzero(needed)
+    pairs = np.column_stack([nodes.astype(np.uint64), graphs[rows, nodes]])
+    distinct, member = np.unique(pairs, axis=0, return_inverse=True)
+    member = member.reshape(-1)
+    fitted = models.families(distinct[:, 0].astype(np.int64), distinct[:, 1], engine)
+    shapes = models.shapes_of(fitted)
+    room = (shapes.heights * np.diff(shapes.begins))[member]
+    memory.require(8 * int(room.sum()), "The drawn parameters", "Ask for fewer draws.")
+    begins, families = np.zeros((2, *graphs.shape), dtype=np.int64)
+    families[:] = -1
+    families[rows, nodes], begins[rows, nodes] = member, np.cumsum(room) - room
+    theta = np.empty(int(room.sum()))
+    for number, own in enumerate(fitted):
+        node, mask = int(distinct[number, 0]), distinct[number, 1]
+        chosen = rows[member == number]
+        if draws is None:
+            _write(own, begins[chosen, node], None, chosen, theta)
+            continue
+        # All graphs with this family draw, so that those of some of them are the same.
+        everyone = np.flatnonzero(draws.together[:, node] == mask)
+        places = np.searchsorted(everyone, draws.rows[chosen])
+        generator = np.random.default_rng([draws.seed, node, int(mask)])
+        _write(own, begins[chosen, node], (generator, len(everyone)), places, theta)
+    return shapes, Networks(graphs, orders_of(graphs), families, begins, theta)
+
+
+def _write(
+    own: Family, begins: Integers, drawing: tuple[np.random.Generator, int] | None, places: Integers, theta: Floats
+) -> None:
+    """Write the numbers of a family's regressions from each of `begins` on: the likeliest, or some of its draws."""
+    for posterior in own.posteriors:
+        height = len(posterior.coefficients)
+        numbers = np.repeat(posterior.coefficients[np.newaxis], len(begins), axis=0)
+        if drawing is not None:
+            generator, count = drawing
+            noise = generator.standard_normal((count, posterior.factor.shape[1]))
+            if np.isfinite(posterior.freedom):
+                chi = generator.chisquare(posterior.freedom, count)
+                noise *= np.sqrt(posterior.freedom / chi)[:, np.newaxis]
+            numbers += noise[places] @ posterior.factor.T
+        theta[begins[:, np.newaxis] + np.arange(height)] = numbers
+        begins = begins + height
 
 
 def orders_of(graphs: Masks) -> Integers:

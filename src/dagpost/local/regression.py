@@ -1,10 +1,10 @@
 """Regressions with coefficients that are shrunk by parts, and a covariance that does not rest on equal noise.
 
 A coefficient of part `b` is normal with variance `v_b`, in units of the noise where there is one. Lines have a wide
-prior; how far curves and products are shrunk is learned from the data (expectation maximisation). Numbers have a closed
-posterior, levels a Laplace approximation. The spread around either is that of the sandwich (White 1980; the prior counts
-as if it were data), which holds where the noise is larger in some places than in others, or the curve is not quite one
-of ours; residuals are enlarged for what the fit took of each (HC3: MacKinnon & White 1985).
+prior; how far curves and products are shrunk is learned from the data (expectation maximisation). Numbers have a
+closed posterior, levels a Laplace approximation. The spread around either is that of the sandwich (White 1980; the
+prior counts as if it were data), which holds where the noise is larger in some places than in others, or the curve is
+not quite one of ours; residuals are enlarged for what the fit took of each (HC3: MacKinnon & White 1985).
 
 Time: some passes over rows times the square of the features. How far levels shrink is learned from some thousand rows.
 """
@@ -19,8 +19,9 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers
 from dagpost.local.layout import Part
 
-#: Prior variances: of intercepts, lines, and, where learning begins, of curves and products; the least of these.
-_INTERCEPT, _LINE, _START, _LEAST = 1e4, 4.0, 0.1, 1e-8
+#: Prior variances: of intercepts, lines, and, before learning, of curves and products; how many coefficients that start
+#: is worth.
+_INTERCEPT, _LINE, _START, _FIRM = 1e4, 4.0, 0.03, 2.0
 #: Rounds of learning at most, and how little variances change in the last one; steps of Newton's method, and the
 #: farthest that log odds move in one.
 _ROUNDS, _SETTLED, _STEPS, _FARTHEST = 40, 0.02, 4, 3.0
@@ -68,7 +69,7 @@ def _learned(variances: Floats, learned: Integers, squares: Floats) -> tuple[Flo
         return variances, True
     sums, counts = np.bincount(learned[own], weights=squares[own]), np.bincount(learned[own])
     result = variances.copy()
-    result[own] = np.maximum(sums / np.maximum(counts, 1), _LEAST)[learned[own]]
+    result[own] = ((_FIRM * _START + sums) / (_FIRM + counts))[learned[own]]
     # A variance below that of any effect worth a word does not keep the others waiting.
     settled = np.abs(result - variances) <= _SETTLED * variances + 1e-4
     return result, bool(settled.all())
@@ -102,7 +103,7 @@ def shrunken(sums: Sums, target: int, parts: Sequence[Part]) -> Shrunken:
     variances, learned = _priors(parts)
     for _ in range(_ROUNDS):
         precision = sums.gram + np.diag(1.0 / variances)
-        inverse = np.linalg.inv(precision)
+        inverse: Floats = np.linalg.inv(precision).astype(np.float64)
         coefficients = inverse @ cross
         left = max(square - float(cross @ coefficients), 0.0) + 1.0
         noise, used = left / (sums.total + 1.0), variances
@@ -178,7 +179,7 @@ def _step(
         curvature += (matrix * (weights * chances * (1.0 - chances))[:, np.newaxis]).T @ matrix
         slope += matrix.T @ (weights * (target[rows] - chances))
         largest = np.maximum(largest, np.abs(matrix).max(axis=0, initial=0.0))
-    inverse = np.linalg.inv(curvature)
+    inverse: Floats = np.linalg.inv(curvature).astype(np.float64)
     step = inverse @ slope
     # No row's log odds move farther than this.
     reach = float(largest @ np.abs(step))

@@ -75,7 +75,8 @@ def moved(spreads: Spreads, regression: int, value: float, before: float, after:
     share = min(max((residual - lower) / max(upper - lower, _TINY), 0.0), 1.0)
     beyond = residual - (lower + share * (upper - lower))
     lower, upper = _quantile(spreads, regression, after, low), _quantile(spreads, regression, after, low + 1)
-    return after + lower + share * (upper - lower) + beyond
+    found: float = after + lower + share * (upper - lower) + beyond
+    return found
 
 
 @inline_no_refcount
@@ -86,6 +87,7 @@ def _quantile(spreads: Spreads, regression: int, predicted: float, place: int) -
     while own + 1 < last and centres[regression, own + 1] <= predicted:
         own += 1
     low, high = centres[regression, own], centres[regression, own + 1]
-    share = min(max((predicted - low) / max(high - low, _TINY), 0.0), 1.0)
+    share: float = min(max((predicted - low) / max(high - low, _TINY), 0.0), 1.0)
     left: float = spreads.quantiles[regression, own, place]
-    return left + share * (spreads.quantiles[regression, own + 1, place] - left)
+    right: float = spreads.quantiles[regression, own + 1, place]
+    return left + share * (right - left)
