@@ -20,7 +20,6 @@ from dagpost.causal.mechanisms import Mechanisms
 from dagpost.causal.question import Question
 from dagpost.families.masks import distinct_rows
 from dagpost.features import ancestors
-from dagpost.local.additive import AdditiveModels
 from dagpost.prediction.background import Background
 from dagpost.prediction.statistics import Statistics
 from dagpost.scores import ParameterPrior
@@ -34,7 +33,7 @@ class Weighted(NamedTuple):
 
     kind: Kind
     prior: ParameterPrior
-    statistics: Statistics | AdditiveModels
+    statistics: Statistics
     graphs: Masks
     weights: Floats
 

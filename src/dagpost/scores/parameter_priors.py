@@ -218,9 +218,4 @@ class ConditionalGaussianPrior:
     gaussian: NormalWishartPrior
 
 
-@dataclass(frozen=True)
-class AdditivePrior:
-    """Regressions with curves on the columns' own scale, shrunk as the data ask for (local/additive.py)."""
-
-
-ParameterPrior = DirichletPrior | NormalWishartPrior | ConditionalGaussianPrior | AdditivePrior
+ParameterPrior = DirichletPrior | NormalWishartPrior | ConditionalGaussianPrior
