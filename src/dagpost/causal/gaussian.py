@@ -16,6 +16,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.causal.mechanisms import Mechanisms, World
+from dagpost.local.networks import orders_of
 from dagpost.prediction.background import Background
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks, expected_networks
@@ -115,31 +116,6 @@ def means_of(networks: DrawnNetworks, orders: Integers, intercepts: Floats, give
     result = np.empty(intercepts.shape)
     _pass_on(networks.parents, networks.coefficients, orders, intercepts, given, result)
     return result
-
-
-def orders_of(graphs: Masks) -> Integers:
-    """The columns of each graph, parents before children."""
-    orders = np.empty(graphs.shape, dtype=np.int64)
-    _sort(graphs.astype(np.uint64), orders)
-    return orders
-
-
-@kernel
-def _sort(masks: Masks, orders: Integers) -> None:
-    graphs, nodes = masks.shape
-    for graph in range(graphs):
-        placed = np.uint64(0)
-        count = 0
-        while count < nodes:
-            before = count
-            for node in range(nodes):
-                bit = np.uint64(1) << np.uint64(node)
-                if not placed & bit and masks[graph, node] & ~placed == 0:
-                    orders[graph, count] = node
-                    placed |= bit
-                    count += 1
-            if count == before:
-                break
 
 
 @kernel

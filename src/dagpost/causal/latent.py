@@ -22,10 +22,11 @@ import numpy as np
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.causal.columns import rows_with
-from dagpost.causal.gaussian import means_of, orders_of
+from dagpost.causal.gaussian import means_of
 from dagpost.causal.kinds import Kind
 from dagpost.causal.mechanisms import Mechanisms, World
 from dagpost.data.table import Table
+from dagpost.local.networks import orders_of
 from dagpost.prediction.background import Background
 from dagpost.prediction.completed_parts import Part
 from dagpost.prediction.gaussian_statistics import GaussianStatistics

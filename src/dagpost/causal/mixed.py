@@ -15,12 +15,12 @@ from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost.causal.combinations import combinations_of
 from dagpost.causal.discrete import Asked, LevelMechanisms, larger_work, levels_set, on_the_way
 from dagpost.causal.factors import room_for
-from dagpost.causal.gaussian import orders_of
 from dagpost.causal.level_tables import LevelTables, level_tables
 from dagpost.causal.mean_sums import AskedMean, answer_means
 from dagpost.causal.mechanisms import World
 from dagpost.causal.regression_tables import RegressionTables, regression_tables, room_for_regression
 from dagpost.features import ancestors
+from dagpost.local.networks import orders_of
 from dagpost.prediction.background import Background, no_background
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.prediction.mixed_statistics import MixedStatistics, compressed

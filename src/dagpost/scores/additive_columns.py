@@ -75,7 +75,7 @@ def _of_column(
     each: Floats = np.bincount(codes, weights=weights, minlength=len(values)).astype(np.float64)
     occurring = np.flatnonzero(each > 0)
     if has_levels and not ordered and len(occurring) > 2:
-        own = _contrasts(each[occurring])
+        own = contrasts_of(each[occurring])
         lines = np.zeros((len(values), own.shape[1]))
         lines[occurring] = own
         return codes, lines, np.zeros((len(values), 0))
@@ -87,7 +87,7 @@ def _of_column(
     return codes, lines, curves
 
 
-def _contrasts(each: Floats) -> Floats:
+def contrasts_of(each: Floats) -> Floats:
     """The features of levels that occur so often, such that every one has an effect of the same variance."""
     limit = np.sort(each)[-_MOST_EFFECTS] if len(each) > _MOST_EFFECTS else 0.0
     # Levels that are as rare as each other are treated alike, whatever they are called.
@@ -103,15 +103,19 @@ def _contrasts(each: Floats) -> Floats:
     return _LEVEL_SCALE * basis[effect]
 
 
-def _line_and_curves(each: Floats) -> tuple[Floats, Floats]:
-    """The normal scores of ascending values that occur so often, of mean 0 and variance 1, and their curves."""
+def normal_scores(each: Floats) -> Floats:
+    """The normal scores of ascending values that occur so often, of mean 0 and variance 1; zeros for one value."""
     from scipy.special import ndtri
 
     total = each.sum()
-    below = np.cumsum(each)
-    line = ndtri((below - each / 2.0) / total)
-    line -= each @ line / total
-    line /= math.sqrt(each @ line**2 / total)
+    score: Floats = ndtri((np.cumsum(each) - each / 2.0) / total)
+    score -= each @ score / total
+    return score / max(math.sqrt(each @ score**2 / total), np.finfo(float).tiny)
+
+
+def _line_and_curves(each: Floats) -> tuple[Floats, Floats]:
+    """The normal scores of ascending values that occur so often, and their curves."""
+    line, total, below = normal_scores(each), each.sum(), np.cumsum(each)
     # Where a share ends between two values, the middle: a scale that is turned round has the same curves.
     shares = np.array([[1.0], [2.0]]) / 3.0 * total * (1.0 + 1e-12 * np.array([-1.0, 1.0]))
     knots = line[np.searchsorted(below, shares)].mean(axis=1).tolist()
