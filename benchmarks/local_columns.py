@@ -77,11 +77,11 @@ def number_source(column: Floats, knots: int) -> Source:
     step = (high - low) / (GRID - 1)
     grid = low + step * np.arange(GRID)
     ends = np.quantile(row_scores, [OUTERMOST, 1 - OUTERMOST])
-    wanted = np.linspace(*ends, max(knots, 3))
+    wanted = np.linspace(float(ends[0]), float(ends[1]), max(knots, 3))
     nearest = np.unique(scores[np.abs(scores[:, np.newaxis] - wanted).argmin(axis=0)])
     raw = [grid**2, grid**3] if len(values) > 3 else [grid**2, grid**2] if len(values) > 2 else []
     if len(nearest) > 2:
-        raw += list(_splines(nearest, grid).T)
+        raw += list(_splines(nearest, grid.astype(np.float64)).T)
     curves = np.array(raw).T if raw else np.zeros((GRID, 0))
     source = Source(curves, 0, curves, values[kept], scores[kept], low, step)
     at_rows = gathered(curves, source.place(column))

@@ -154,7 +154,8 @@ class _Table:
             for node, model in models
         }
         changed = self._contrast(models, cause, values, outcome, code, people.some(some), drawn)
-        return over_rows + changed.mean(axis=0) - whole[some].mean()
+        found: Floats = over_rows + changed.mean(axis=0) - whole[some].mean()
+        return found
 
     def _simulated(
         self,
@@ -257,4 +258,5 @@ def _on_the_way(graph: list[tuple[int, ...]], cause: int, outcome: int) -> tuple
 def _rounded(shares: Floats) -> list[int]:
     """Whole numbers near these, with their sum."""
     steps = np.concatenate([[0.0], np.cumsum(shares)])
-    return np.diff(np.round(steps)).astype(np.int64).tolist()
+    found: list[int] = np.diff(np.round(steps)).astype(np.int64).tolist()
+    return found

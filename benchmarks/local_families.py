@@ -72,12 +72,12 @@ class Family:
         self.triples = []
         for sides in combinations(range(len(parents)), 3) if products > 1 else []:
             lines = [range(self.sources[own].lines) for own in sides]
-            places = list(product(*lines))
-            if len(places) <= MOST_OF_TRIPLE:
-                self.triples.append((sides, start, places))
-                blocks += [block] * len(places)
+            together = list(product(*lines))
+            if len(together) <= MOST_OF_TRIPLE:
+                self.triples.append((sides, start, together))
+                blocks += [block] * len(together)
                 block += 1
-                start += len(places)
+                start += len(together)
         self.blocks, self.count, self.width = np.array(blocks), block, start
 
     def rows(self, columns: Sequence[Floats]) -> Floats:
@@ -88,13 +88,13 @@ class Family:
         short = [gathered(own.short, place) for own, place in zip(self.sources, places, strict=True)]
         for (a, b), own in zip(self.pairs, self.pair_places, strict=True):
             parts.append(np.column_stack([short[a][:, i] * short[b][:, j] for i, j in own]))
-        for sides, _, own in self.triples:
-            parts += [_times(short, sides, place)[:, np.newaxis] for place in own]
+        for sides, _, together in self.triples:
+            parts += [_times(short, sides, place)[:, np.newaxis] for place in together]
         return np.hstack(parts)
 
     def predicted(self, columns: Sequence[Floats], draws: Floats) -> Floats:
         """The sum of features times coefficients: `[particle, draw]` for columns `[particle, draw or 1]`."""
-        total = np.broadcast_to(draws[:, 0], (len(columns[0]), len(draws)))
+        total: Floats = np.broadcast_to(draws[:, 0], (len(columns[0]), len(draws)))
         each = np.arange(len(draws))[np.newaxis]
         places = [own.place(columns[parent]) for parent, own in zip(self.parents, self.sources, strict=True)]
         for own, (cell, share), first in zip(self.sources, places, self.first, strict=True):
@@ -111,8 +111,8 @@ class Family:
         if self.triples:
             short = [gathered(own.short, place) for own, place in zip(self.sources, places, strict=True)]
         for triple, first, own_triples in self.triples:
-            for number, own in enumerate(own_triples):
-                total = total + _times(short, triple, own) * draws[:, first + number]
+            for number, features in enumerate(own_triples):
+                total = total + _times(short, triple, features) * draws[:, first + number]
         return total
 
 
@@ -160,7 +160,7 @@ def beginning(family: Family, settings: Settings) -> Floats:
     return variances
 
 
-def root(covariance: Floats) -> Floats:
+def root(covariance: np.ndarray) -> Floats:
     """What turns independent normal numbers into some of this covariance."""
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     found: Floats = vectors * np.sqrt(np.maximum(values, 0.0))

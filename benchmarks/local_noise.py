@@ -76,13 +76,16 @@ class Noise:
         cell = np.minimum(places.astype(np.int64), QUANTILES - 2)
         part = places - cell
         if len(self.centres) == 1:
-            return self.levels[0, cell] * (1 - part) + self.levels[0, cell + 1] * part + predicted - self.centres[0]
+            near: Floats = self.levels[0, cell] * (1 - part) + self.levels[0, cell + 1] * part
+            near += predicted - self.centres[0]
+            return near
         left, share = self._bin(predicted)
         inside = np.clip(share, 0.0, 1.0)
         low = self.levels[left, cell] * (1 - part) + self.levels[left, cell + 1] * part
         high = self.levels[left + 1, cell] * (1 - part) + self.levels[left + 1, cell + 1] * part
         beyond = (share - inside) * (self.centres[left + 1] - self.centres[left])
-        return low * (1 - inside) + high * inside + beyond
+        found: Floats = low * (1 - inside) + high * inside + beyond
+        return found
 
     def moved(self, state: State, change: Floats) -> Floats:
         """Values whose prediction changes by this, `[row, draw]`."""

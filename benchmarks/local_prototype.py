@@ -145,7 +145,7 @@ def _normal(
     """Mode, variances, variance of the noise, inverse of the penalised gram and log evidence, of a target of size 1."""
     variances, noise = beginning(family, settings), 0.5
     for step in range(settings.steps + 1):
-        inverse = np.linalg.inv(gram + np.diag(1 / variances))
+        inverse: Floats = np.linalg.inv(gram + np.diag(1 / variances)).astype(np.float64)
         mode = inverse @ moments
         noise = (rows - float(moments @ mode) + 1.0) / (rows + 2.0)
         if step < settings.steps:

@@ -65,6 +65,7 @@ SMALLEST = {
     "sachs": f"{DATA}/real/sachs",
     "values": "--rows 20 --graphs 100 --compared 2",
     "verdicts": "chains --runs 5",
+    "world_effects": "--world mixed-dense --rows 150 --tables 1 --known graph",
 }
 
 

@@ -115,20 +115,21 @@ def _asked(case: Case, x: int, y: int, path: bool, rng: np.random.Generator) -> 
     network, names = case.network, case.network.names
     cause, outcome = case.frame[names[x]], case.frame[names[y]]
     if isinstance(network.columns[x], Levels):
-        levels = [own for own, count in cause.value_counts().items() if count > 1]
-        values: tuple[Any, Any] = tuple(rng.permutation(levels)[:2].tolist())
+        levels = [str(own) for own, count in cause.value_counts().items() if count > 1]
+        values: tuple[Any, ...] = tuple(rng.permutation(levels)[:2].tolist())
     else:
         values = tuple(float(own) for own in np.quantile(cause, QUARTILES, method="inverted_cdf"))
     level = None
     if isinstance(network.columns[y], Levels):
-        level = str(rng.choice([own for own, count in outcome.value_counts().items() if count > 1]))
+        level = str(rng.choice([str(own) for own, count in outcome.value_counts().items() if count > 1]))
         deviation = float(np.std(outcome == level))
     else:
         deviation = float(np.std(outcome))
     if len(set(values)) < 2 or deviation == 0.0:
         return None
-    truth = _truth(case, names[x], y, values, level) if path else 0.0
-    return Asked(names[x], names[y], values, level, _kinds(network, (x, y)), path, truth, deviation)
+    pair = values[0], values[1]
+    truth = _truth(case, names[x], y, pair, level) if path else 0.0
+    return Asked(names[x], names[y], pair, level, _kinds(network, (x, y)), path, truth, deviation)
 
 
 def _truth(case: Case, cause: str, outcome: int, values: tuple[Any, Any], level: str | None) -> float:
@@ -137,9 +138,10 @@ def _truth(case: Case, cause: str, outcome: int, values: tuple[Any, Any], level:
     sides = []
     for value in values:
         drawn = case.network.simulate(rows, seed, {cause: value})[outcome]
-        if level is not None:
-            drawn = drawn == case.network.columns[outcome].labels.index(level)  # type: ignore[union-attr]
-        sides.append(float(drawn.mean()))
+        column = case.network.columns[outcome]
+        sides.append(
+            float((drawn == column.labels.index(str(level))).mean() if isinstance(column, Levels) else drawn.mean())
+        )
     return sides[0] - sides[1]
 
 
@@ -203,7 +205,7 @@ class Job(NamedTuple):
     folder: Path
 
 
-def work(job: Job) -> list[dict[str, Any]]:
+def work(job: Job) -> dict[str, Any]:
     """The answers of all estimators to the effects of one table, beside the truth."""
     case = draw_case(job.purpose, job.world, job.rows, job.number, job.seed)
     asked = _kept(job, case)
@@ -226,7 +228,7 @@ def work(job: Job) -> list[dict[str, Any]]:
             {**about, "estimator": name, "known": known, **own._asdict(), **answer._asdict(), "cpu_seconds": seconds}
             for own, answer in zip(asked, answers, strict=True)
         ]
-    return found
+    return {"effects": found}
 
 
 def _kept(job: Job, case: Case) -> list[Asked]:
@@ -235,7 +237,7 @@ def _kept(job: Job, case: Case) -> list[Asked]:
     path = job.folder / f"{key}.json"
     if path.exists():
         kept = [Asked(*own) for own in json.loads(path.read_text())]
-        return [own._replace(values=tuple(own.values), kinds=tuple(own.kinds)) for own in kept]
+        return [own._replace(values=(own.values[0], own.values[1]), kinds=(own.kinds[0], own.kinds[1])) for own in kept]
     asked = asked_of(case, job.pairs, job.zeros)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(asked))
@@ -251,7 +253,10 @@ def figures(found: Sequence[Mapping[str, Any]]) -> list[str]:
     truth, deviation = (np.array([abs(own[name]) for own in there]) for name in ("truth", "deviation"))
     width = np.array([own["upper"] - own["lower"] for own in there])
     with np.errstate(divide="ignore", invalid="ignore"):
-        medians = [float(np.median(own)) for own in (error / truth, error / deviation, width / deviation)]
+        medians = [
+            float(np.median(own)) if len(own) else float("nan")
+            for own in (error / truth, error / deviation, width / deviation)
+        ]
     seconds = float(np.mean([own["cpu_seconds"] for own in found]))
     return [
         str(len(there)), share(held, len(there)), *(f"{own:.3f}" for own in medians),
@@ -311,9 +316,10 @@ def main() -> None:
         for number in range(options.first, options.first + options.tables) for rows in options.rows for world in worlds
     ]  # fmt: skip
     description = machine()
-    start, found, tables = time.monotonic(), [], 0
+    start, tables = time.monotonic(), 0
+    found: list[dict[str, Any]] = []
     for table in each(work, jobs, options.processes):
-        found += table
+        found += table["effects"]
         tables += 1
         if time.monotonic() - start > options.seconds:
             break

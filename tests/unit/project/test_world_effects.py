@@ -1,5 +1,7 @@
 """The yardstick for effects, and the prototype of local models, against what is plainly so."""
 
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,11 +15,11 @@ from benchmarks.world_tables import draw_case
 ROWS = 400
 
 
-def columns(rng):
+def columns(rng: np.random.Generator) -> list[np.ndarray]:
     return [rng.normal(size=ROWS), rng.exponential(size=ROWS), rng.integers(3, size=ROWS).astype(float)]
 
 
-def test_predictions_for_draws_are_features_times_coefficients():
+def test_predictions_for_draws_are_features_times_coefficients() -> None:
     rng = np.random.default_rng(1)
     table = columns(rng)
     sources = [number_source(table[0], 5), number_source(table[1], 5), level_source(3)]
@@ -29,7 +31,7 @@ def test_predictions_for_draws_are_features_times_coefficients():
     np.testing.assert_allclose(found, features @ draws.T, atol=1e-9)
 
 
-def test_values_stay_if_nothing_changes_and_their_mean_moves_with_the_prediction():
+def test_values_stay_if_nothing_changes_and_their_mean_moves_with_the_prediction() -> None:
     rng = np.random.default_rng(2)
     predicted = rng.normal(size=ROWS)
     values = np.maximum(predicted + rng.normal(size=ROWS), -0.5)
@@ -41,7 +43,7 @@ def test_values_stay_if_nothing_changes_and_their_mean_moves_with_the_prediction
 
 
 @pytest.mark.parametrize("rowless", [0, 2_000])
-def test_the_effect_along_straight_lines_is_the_product_of_their_slopes(rowless):
+def test_the_effect_along_straight_lines_is_the_product_of_their_slopes(rowless: int) -> None:
     rng = np.random.default_rng(3)
     first = rng.normal(size=4_000)
     second = 0.8 * first + rng.normal(size=4_000)
@@ -55,7 +57,7 @@ def test_the_effect_along_straight_lines_is_the_product_of_their_slopes(rowless)
     assert not ask("C", "A", (1.0, -1.0), None, rng).any()
 
 
-def test_effects_without_a_path_are_zero_and_levels_are_compared_with_levels():
+def test_effects_without_a_path_are_zero_and_levels_are_compared_with_levels() -> None:
     case = draw_case("choosing", "mixed-dense", 150, 0)
     asked = asked_of(case, 6, 3)
     assert sum(not own.path for own in asked) > 0
@@ -65,7 +67,7 @@ def test_effects_without_a_path_are_zero_and_levels_are_compared_with_levels():
         assert own.values[0] != own.values[1]
 
 
-def test_an_interval_holds_its_truth_or_not():
+def test_an_interval_holds_its_truth_or_not() -> None:
     effect = {"path": True, "truth": 1.0, "lower": 0.5, "upper": 1.5, "middle": 1.1, "deviation": 2.0, "cpu_seconds": 0}
     zero = {**effect, "path": False, "truth": 0.0}
     assert figures([effect, {**effect, "upper": 0.9}, zero])[:3] == ["2", "50.0%", "0.100"]
