@@ -51,6 +51,8 @@ class Columns:
     exogenous: tuple[str, ...] = ()
     #: Where columns are images of latent numbers.
     images: Images | None = None
+    #: Where relations may be curved: the smallest value of every column, its quartiles, and the largest: (columns, 4).
+    quartiles: Floats | None = None
 
     def levels_of(self, column: int) -> tuple[Any, ...]:
         """The levels of a column; none of a column of numbers."""
@@ -87,12 +89,27 @@ class Columns:
 
     def usual_numbers(self, column: int) -> Cause:
         """What is compared of a column of numbers where nobody says: one unit more, or one standard deviation more."""
+        if self.quartiles is not None:
+            least, lower, upper, most = (float(number) for number in self.quartiles[column])
+            if lower < upper:
+                return Cause(column, (upper, lower), (upper, lower), (0, 1), "the upper rather than the lower quartile")
+            return Cause(column, (most, least), (most, least), (0, 1), "the largest rather than the smallest value")
         if self.images is None:
             mean = float(self.means[column])
             return Cause(column, (mean + 1.0, mean), (mean + 1.0, mean), (0, 1), "one unit more", unit=True)
         # The middle of the latent numbers, and one deviation above it.
         low, high = (float(number) for number in self.images.number_image(column).of(np.array([0.0, 1.0])))
         return Cause(column, (high, low), (high, low), (0, 1), "one latent standard deviation more than the middle")
+
+    def beyond(self, column: int, *values: float) -> str:
+        """A remark on numbers beyond what was seen, where a curve may go anywhere."""
+        if self.quartiles is None:
+            return ""
+        least, most = float(self.quartiles[column, 0]), float(self.quartiles[column, 3])
+        outside = [value for value in values if not least <= value <= most]
+        if not outside:
+            return ""
+        return f"no row has {outside[0]:g}, which lies outside {least:g} to {most:g}, so that only the curve says it"
 
     def refuse_beyond(self, column: int, *values: float) -> None:
         """Refuse numbers beyond what was seen, where nothing says what they would do."""

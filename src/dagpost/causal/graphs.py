@@ -20,6 +20,7 @@ from dagpost.causal.mechanisms import Mechanisms
 from dagpost.causal.question import Question
 from dagpost.families.masks import distinct_rows
 from dagpost.features import ancestors
+from dagpost.local.additive import AdditiveModels
 from dagpost.prediction.background import Background
 from dagpost.prediction.statistics import Statistics
 from dagpost.scores import ParameterPrior
@@ -33,7 +34,7 @@ class Weighted(NamedTuple):
 
     kind: Kind
     prior: ParameterPrior
-    statistics: Statistics
+    statistics: Statistics | AdditiveModels
     graphs: Masks
     weights: Floats
 

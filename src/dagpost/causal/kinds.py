@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost.causal import discrete, gaussian, mixed
+from dagpost.causal import discrete, gaussian, mixed, moved
 from dagpost.causal.mechanisms import Mechanisms, World
 from dagpost.prediction.background import Background
-from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, NormalWishartPrior
+from dagpost.scores import AdditivePrior, ConditionalGaussianPrior, DirichletPrior, NormalWishartPrior
 
 
 class Kind(NamedTuple):
@@ -48,5 +48,10 @@ KINDS: Mapping[type[Any], Kind] = {
         mixed.expected,
         "Every column of numbers is a linear function of its causes with normal noise, a different one for each "
         "combination of levels among them, and no column of numbers causes one of levels.",
+    ),
+    AdditivePrior: Kind(
+        moved.drawn,
+        None,
+        "What causes do adds up along curves, with products of two; what a column has beside that stays as it is.",
     ),
 }

@@ -185,7 +185,8 @@ def _cause_of_numbers(columns: Columns, x: int, do: object) -> Cause:
     columns.refuse_beyond(x, first, second)
     if first == second and not held:
         raise InputError(f"'do' must be two different values of {name!r}. Got {first!r} twice: nothing would change.")
-    return Cause(x, (first, second), (first, second), (0, 0) if held else (0, 1))
+    beyond = columns.beyond(x, first, second)
+    return Cause(x, (first, second), (first, second), (0, 0) if held else (0, 1), beyond)
 
 
 def _values(do: object, name: str, allowed: str) -> tuple[tuple[Any, Any], bool]:

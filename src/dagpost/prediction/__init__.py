@@ -12,6 +12,5 @@ from dagpost.prediction.mixed_statistics import MixedStatistics as MixedStatisti
 from dagpost.prediction.rows import NewRows as NewRows
 from dagpost.prediction.rows import encode_rows as encode_rows
 from dagpost.prediction.statistics import Statistics as Statistics
-from dagpost.prediction.statistics import predicting_prior as predicting_prior
 from dagpost.prediction.statistics import statistics_from as statistics_from
 from dagpost.prediction.statistics import sufficient_statistics as sufficient_statistics

@@ -27,7 +27,14 @@ from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import modelled_table
 from dagpost.prediction.stored_arrays import require, smallest
-from dagpost.scores import NormalWishartPrior, ParameterPrior, parameter_prior_of, resolve_score, scores_within
+from dagpost.scores import (
+    AdditivePrior,
+    NormalWishartPrior,
+    ParameterPrior,
+    parameter_prior_of,
+    resolve_score,
+    scores_within,
+)
 
 _REMEMBERED = "background"
 
@@ -141,5 +148,6 @@ def background_to_keep(fitted: Fitted) -> Background | None:
     if not fitted.exogenous or isinstance(fitted.score, str) or len(fitted.names) > MAX_NODES:
         return None
     counted = fitted.recall(_REMEMBERED) is not None or fitted.table is not None
-    unknown = any(score.parameter_prior() is None for score in scores_within(resolve_score(fitted.score)))
+    priors = [score.parameter_prior() for score in scores_within(resolve_score(fitted.score))]
+    unknown = any(prior is None or isinstance(prior, AdditivePrior) for prior in priors)
     return background_of(fitted) if counted and not unknown else None

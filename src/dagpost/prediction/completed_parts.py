@@ -30,7 +30,7 @@ from dagpost.posterior.latent_numbers import modelled_table
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
-from dagpost.scores import Score, refuse_kinds, resolve_score, scores_within
+from dagpost.scores import Score, scores_within
 
 if TYPE_CHECKING:
     from dagpost.posterior.condition import Condition
@@ -79,7 +79,8 @@ def weighted_parts(fitted: Fitted, sample: DagSample) -> list[Part]:
     if not isinstance(workspace, MixedWorkspace):
         return [Part(fitted.score, sample, table)]
     if workspace.grid.fixed:
-        refuse_kinds(resolve_score(fitted.score))
+        # The members agree on what graphs are, not on parameters: those of the committee itself count.
+        return [Part(fitted.score, sample, table)]
     weights = workspace.shares_of_scores(sample.parents) * sample.weights
     pairs = zip(scores_within(fitted.score), weights, strict=True)
     return [Part(own, sample.weighted(weight), table) for own, weight in pairs if weight.any()]

@@ -41,8 +41,7 @@ from dagpost.posterior.augmenting import as_augmentation, settled
 from dagpost.posterior.fitting import checked_method, notify_of_gaps, rules_of, study_of, study_of_table, table_of
 from dagpost.posterior.plan import weightless
 from dagpost.posterior.weighing import work_of
-from dagpost.prediction.statistics import predicting_prior
-from dagpost.scores import resolve_score, scores_within
+from dagpost.scores import predicting_prior, resolve_score, scores_within
 
 #: Its fold, its row and its score, here and once more in the fold under way.
 _BYTES_AN_OBSERVATION = 64

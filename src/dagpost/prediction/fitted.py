@@ -41,14 +41,21 @@ from dagpost.prediction.averaging import (
     refuse_set_target,
 )
 from dagpost.prediction.completed_parts import completed_given
-from dagpost.prediction.counted_parts import all_counted_parts, counted_parts, has_rows, statistics_of, where_of
+from dagpost.prediction.counted_parts import (
+    all_counted_parts,
+    counted_parts,
+    has_rows,
+    refuse_structure_alone,
+    statistics_of,
+    where_of,
+)
 from dagpost.prediction.latent_rows import log_probabilities, number_distributions
 from dagpost.prediction.network import AnyNetwork, bayesian_network, mixed_network
 from dagpost.prediction.numbers import mixture_of, number_components, refuse_levels_as_target
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.prediction.time_rows import encode_new_rows
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import resolve_score, scores_within
+from dagpost.scores import AdditivePrior, resolve_score, scores_within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +66,7 @@ if TYPE_CHECKING:
 
 def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: Any) -> Floats:
     """Log p(row | data) of new rows, averaged over graphs; of the modelled columns given the exogenous ones."""
+    refuse_structure_alone(fitted)
     images = images_of(fitted)
     if images is not None:
         rows = encode_new_rows(fitted, X, images.table, unseen=unseen, interventions=interventions)
@@ -83,6 +91,7 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     """Probability of every level of one column given the others, averaged over graphs."""
     import pandas as pd
 
+    refuse_structure_alone(fitted)
     refuse_exogenous(target, fitted.exogenous)
     images = images_of(fitted)
     if images is not None:
@@ -119,6 +128,7 @@ def number_predictions(
     fitted: Fitted, X: Any, target: str, confidence: float, unseen: Any, interventions: Any
 ) -> pd.DataFrame:
     """Mean, deviation, median and interval of a column of numbers given the others, averaged over graphs."""
+    refuse_structure_alone(fitted)
     check_confidence(confidence)
     refuse_exogenous(target, fitted.exogenous)
     probabilities = np.array([0.5, (1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
@@ -155,6 +165,7 @@ def _number_table(found: Any) -> pd.DataFrame:
 
 def network_of(fitted: Fitted, graph: GivenGraph | None) -> AnyNetwork:
     """One graph with the posterior means of its parameters; the most probable one unless another is given."""
+    refuse_structure_alone(fitted)
     workspace = fitted.workspace
     limit = workspace.max_parents if isinstance(workspace, MixedWorkspace | AugmentedWorkspace) else None
     masks = fitted.likeliest() if graph is None else masks_of_graph(graph, fitted.names, limit)
@@ -191,7 +202,9 @@ def statistics_to_keep(fitted: Fitted) -> Statistics | None:
     """What a file needs to predict from the model's own sample, where that is available."""
     if not has_rows(fitted) or isinstance(fitted.score, str) or len(fitted.names) > MAX_NODES:
         return None
-    if any(score.parameter_prior() is None for score in scores_within(resolve_score(fitted.score))):
+    priors = [score.parameter_prior() for score in scores_within(resolve_score(fitted.score))]
+    # Regressions are fitted when somebody asks for effects: those of all graphs take long.
+    if any(prior is None or isinstance(prior, AdditivePrior) for prior in priors):
         return None
     # All graphs of a few columns have few families: with these, effects of a model from a file are exact too.
     every = all_counted_parts(fitted)

@@ -30,7 +30,7 @@ from dagpost.scores import (
     NormalWishartPrior,
     ParameterPrior,
     Score,
-    parameter_prior_of,
+    predicting_prior,
     table_for,
 )
 
@@ -66,11 +66,6 @@ _KINDS: Mapping[type[Any], _Kind] = {
     NormalWishartPrior: _Kind(GaussianStatistics, "gaussian", "continuous", _gaussian, gaussian_from),
     ConditionalGaussianPrior: _Kind(MixedStatistics, "mixed", "mixed", _mixed, mixed_from),
 }
-
-
-def predicting_prior(score: str | Score) -> ParameterPrior:
-    """The prior of the parameters behind a score, over which prediction integrates."""
-    return parameter_prior_of(score, "Prediction needs to know")
 
 
 def prior_for(statistics: Statistics, score: str | Score) -> ParameterPrior:

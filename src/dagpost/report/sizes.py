@@ -117,7 +117,7 @@ def sizes_of(fitted: Fitted, directions: Directions, paths: Floats | None) -> Si
     if fitted.quick_sample() is None or paths is None:
         return Sizes(omitted="Effects need a sample of graphs, which could take longer to draw than the fit")
     try:
-        refuse_structure_alone(fitted)
+        refuse_structure_alone(fitted, effects=True)
     except InputError as error:
         return Sizes(omitted=str(error).rstrip("."))
     if not has_rows(fitted):

@@ -30,6 +30,7 @@ from dagpost.scores.additive import Additive
 from dagpost.scores.base import Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import BGe
+from dagpost.scores.parameter_priors import AdditivePrior
 from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ class Committee(Score):
     weights
         How much each member counts, in any unit; all the same unless given.
 
-    Sums over all graphs must be exact: many columns, chains and tables with gaps are refused, and so are predictions
-    and effects.
+    Sums over all graphs must be exact: many columns, chains and tables with gaps are refused. Effects come from
+    additive regressions in the graphs of all members; rows and values are not predicted yet.
 
     >>> Committee([BGe(), BDeu(5, bins=4)]).in_words()
     'a committee of linear (BGe) (50%) and levels (4 bins) (50%)'
@@ -124,6 +125,10 @@ class Committee(Score):
     def shares(self) -> tuple[float, ...]:
         """The weights of the members, which sum to 1."""
         return tuple(self.weights or [1.0 / len(self.members) for _ in self.members])
+
+    def parameter_prior(self) -> AdditivePrior:
+        """Sizes come from additive regressions, in the graphs of all members."""
+        return AdditivePrior()
 
     def for_table(self, table: Table) -> Score:
         """The members that suit a table, if they are left to it; one alone is itself."""

@@ -218,4 +218,9 @@ class ConditionalGaussianPrior:
     gaussian: NormalWishartPrior
 
 
-ParameterPrior = DirichletPrior | NormalWishartPrior | ConditionalGaussianPrior
+@dataclass(frozen=True)
+class AdditivePrior:
+    """Regressions with curves on the columns' own scale, shrunk as the data ask for (local/additive.py)."""
+
+
+ParameterPrior = DirichletPrior | NormalWishartPrior | ConditionalGaussianPrior | AdditivePrior

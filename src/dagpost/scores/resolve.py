@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,11 @@ from dagpost._tools.text import shown
 from dagpost.data.conversion import TableLike, as_table
 from dagpost.data.table import Table
 from dagpost.errors import InputError
-from dagpost.scores.additive import Additive
 from dagpost.scores.automatic import AUTO, AVERAGED
 from dagpost.scores.base import Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.custom import CustomScore
-from dagpost.scores.parameter_priors import ParameterPrior
+from dagpost.scores.parameter_priors import AdditivePrior, ParameterPrior
 from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
@@ -110,39 +109,30 @@ def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
     """The prior of the parameters behind a score; a score that does not say is an error, for `what` needs it."""
     chosen = resolve_score(score)
     prior = chosen.parameter_prior()
-    if not chosen.has_evidence:
-        refuse_kinds(chosen)
     if prior is None:
-        reason = (
-            f"The score {shown(chosen.name)} gives the structure alone: it does not predict values yet, nor what "
-            "follows if a column is set."
-            if isinstance(chosen, Additive)
-            else f"{what} the prior of the parameters behind a score, and {shown(chosen.name or score)} does not say "
-            "which it is."
+        raise InputError(
+            f"{what} the prior of the parameters behind a score, and {shown(chosen.name or score)} does not say which "
+            f"it is. Fit with a score that does: {', '.join(_with_parameters())}."
         )
-        raise InputError(f"{reason} Fit with a score that does: {_with_parameters()}.")
     return prior
 
 
-def refuse_kinds(score: Score) -> NoReturn:
-    """Refuse to predict with kinds of models that have different parameters; members that can are named."""
-    mixture = score.mixture()
-    members = zip(mixture.values, mixture.choices, strict=True) if mixture else ()
-    able = [str(label) for label, own in members if own.parameter_prior() is not None]
-    way_out = (
-        f"Fit a member of the committee that has them: {' or '.join(able)}."
-        if able
-        else f"No member of the committee has them; fit with a score that does: {_with_parameters()}."
-    )
-    raise InputError(
-        "Predictions, values and effects are those of one kind of model, and here several are averaged. " + way_out
-    )
+def predicting_prior(score: Any) -> ParameterPrior:
+    """The same, of a score that predicts rows and values."""
+    prior = parameter_prior_of(score, "Prediction needs to know")
+    if isinstance(prior, AdditivePrior):
+        able = [name for name in _with_parameters() if name not in ("Additive", "Committee")]
+        raise InputError(
+            f"A model of the score {shown(resolve_score(score).name)} has effects, but does not predict rows or values "
+            f"yet. Fit with a score that does: {', '.join(able)}."
+        )
+    return prior
 
 
-def _with_parameters() -> str:
+def _with_parameters() -> list[str]:
     """The scores that say which prior their parameters have."""
     kinds = SCORES.classes().values()
-    return ", ".join(kind.__name__ for kind in kinds if kind.parameter_prior is not Score.parameter_prior)
+    return [kind.__name__ for kind in kinds if kind.parameter_prior is not Score.parameter_prior]
 
 
 @dataclass(frozen=True, repr=False)

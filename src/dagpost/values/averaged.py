@@ -14,8 +14,8 @@ from dagpost.features.feature import Feature
 from dagpost.posterior.fitted import Fitted
 from dagpost.prediction.completed_parts import Part
 from dagpost.prediction.counted_parts import all_counted_parts, counted_parts
-from dagpost.prediction.statistics import Statistics, predicting_prior
-from dagpost.scores import ParameterPrior
+from dagpost.prediction.statistics import Statistics
+from dagpost.scores import ParameterPrior, predicting_prior
 
 
 class Weighted(NamedTuple):

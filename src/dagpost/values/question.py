@@ -218,8 +218,8 @@ def _number(text: str) -> float | None:
 def columns_of(fitted: Fitted) -> Columns:
     """What a fitted model knows of its columns."""
     refuse_wide(len(fitted.names), "Questions about values are answered")
+    refuse_structure_alone(fitted)
     if not has_rows(fitted):
-        refuse_structure_alone(fitted)
         raise InputError(
             "This model knows nothing of values: it was made from scores, or its file keeps neither rows nor what was "
             "counted in them. Fit it to a table; call own_sample() before it is saved."
