@@ -19,8 +19,9 @@ from dagpost import BDeu, DagPosterior
 from dagpost.data import as_table
 from dagpost.features import evaluate, parse
 from dagpost.posterior.all_graphs import all_graphs
-from dagpost.prediction import predicting_prior, sufficient_statistics
+from dagpost.prediction import sufficient_statistics
 from dagpost.prediction.parameter_draws import drawn_networks
+from dagpost.scores import predicting_prior
 from dagpost.values.averaged import averaged_graphs
 from dagpost.values.engines import Asked, drawn_answers, exact_shares
 from dagpost.values.latent import gaussian_moments

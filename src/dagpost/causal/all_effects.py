@@ -51,7 +51,7 @@ def effects_of_fitted(fitted: Fitted, draws: int, confidence: float, seed: int |
     numbers = len(fitted.names) * (fitted.workspace.max_parents + _NUMBERS_A_NODE)
     what, remedy = f"Drawing {count:,} graphs with their parameters", "Ask for fewer draws."
     memory.require(8 * count * numbers, what, remedy)
-    paths = None if graphs.exact else np.clip(relation_table(fitted, "~>").to_numpy(), 0.0, 1.0)
+    paths = None if graphs.exact_means else np.clip(relation_table(fitted, "~>").to_numpy(), 0.0, 1.0)
     chosen = list(_chosen(graphs, count, generator))
     questions = [own for pair in _pairs(graphs) if (own := _question(graphs, *pair)) is not None]
     rows = []
@@ -128,7 +128,7 @@ class _Means(NamedTuple):
 
 def _row(graphs: Graphs, chosen: list[_Chosen], asked: Question, path: float | None, confidence: float) -> Any:
     """What is said of one pair."""
-    question, share, mean, direct = _exact_means(graphs, asked) if graphs.exact else _means(graphs, chosen, asked)
+    question, share, mean, direct = _exact_means(graphs, asked) if graphs.exact_means else _means(graphs, chosen, asked)
     if path is not None:
         factor = path / share if share > 0.0 else 0.0
         share, mean, direct = path, mean * factor, direct * factor

@@ -35,7 +35,7 @@ from dagpost.posterior.estimate import RULED_OUT, Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.probabilities import probabilities
 from dagpost.posterior.sample import DagSample, Statement
-from dagpost.scores import Score
+from dagpost.scores import ConditionalGaussianPrior, Score
 
 #: A column that lies on the way less often than this has no part of its own, unless all graphs are listed.
 _LEAST_PART = 0.001
@@ -246,7 +246,7 @@ def effect_in(
         graphs=graphs.count,
         observations=graphs.observations,
         modularity=graphs.target,
-        exact=graphs.exact,
+        exact=graphs.exact_means,
         zero_exact=graphs.exact or (path_probability is not None and path_probability.rule in ("exact", RULED_OUT)),
         note=question.note,
         exogenous=graphs.columns.exogenous,
@@ -268,7 +268,8 @@ def _warn_of_model(graphs: Graphs, question: Question) -> None:
             "columns: effects on it come from the prior alone. Add rows in which it was not set."
         )
     numbers = [own.column for own in question.causes if columns.levels[own.column] is None]
-    if columns.images is None and numbers and columns.levels[question.outcome] is not None:
+    apart = isinstance(graphs.parts[0].prior, ConditionalGaussianPrior)
+    if apart and numbers and columns.levels[question.outcome] is not None:
         warn(
             "In a conditional Gaussian network no column of numbers leads to one of levels: that "
             f"{columns.names[numbers[0]]!r} has no effect on {columns.names[question.outcome]!r} is a statement of the "

@@ -70,6 +70,11 @@ class Graphs:
         """That of all parts."""
         return self.parts[0].kind
 
+    @property
+    def exact_means(self) -> bool:
+        """Whether means are sums over all graphs there are, without draws."""
+        return self.exact and self.kind.expected is not None
+
     def of_fewer_tables(self) -> Graphs:
         """The graphs of some of many completed tables, evenly: enough where many effects are asked for."""
         if len(self.parts) <= _MOST_TABLES:

@@ -17,7 +17,6 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost.causal.mechanisms import World
-from dagpost.engines import Engine, ThreadEngine
 from dagpost.families.masks import distinct_rows
 from dagpost.local.additive import AdditiveModels, Shapes
 from dagpost.local.moved_rows import Asked, Particles, Ways, outcomes, particles_of, ways_of
@@ -25,7 +24,7 @@ from dagpost.local.networks import Draws, Networks, networks_of
 from dagpost.prediction.background import Background
 
 #: Rows that are moved in graphs with drawn parameters, and distinct ways whose many rows are moved together.
-_ROWS, _AT_A_TIME = 64, 64
+_ROWS, _AT_A_TIME = 32, 64
 
 
 class _Prepared(NamedTuple):
@@ -43,10 +42,13 @@ class _Prepared(NamedTuple):
 class MovedMechanisms:
     """Graphs with drawn parameters."""
 
-    def __init__(self, models: AdditiveModels, draws: Draws, weights: Floats, engine: Engine) -> None:
+    def __init__(self, models: AdditiveModels, draws: Draws, weights: Floats) -> None:
         self.graphs = np.ascontiguousarray(draws.together[draws.rows])
-        self._models, self._draws, self._weights, self._engine = models, draws, weights, engine
+        self._models, self._draws, self._weights = models, draws, weights
+        #: What was asked last is asked again, of other values or of the same graphs.
         self._prepared: dict[tuple[Any, ...], _Prepared] = {}
+        self._known: dict[bytes, Floats] = {}
+        self._some: dict[bytes, MovedMechanisms] = {}
 
     @cached_property
     def _particles(self) -> tuple[Particles, Particles]:
@@ -56,8 +58,11 @@ class MovedMechanisms:
 
     def some(self, rows: Integers) -> MovedMechanisms:
         """Some of the graphs, with the same parameters."""
-        draws = self._draws._replace(rows=self._draws.rows[rows])
-        return MovedMechanisms(self._models, draws, self._weights[rows], self._engine)
+        key = np.asarray(rows).tobytes()
+        if key not in self._some:
+            draws = self._draws._replace(rows=self._draws.rows[rows])
+            self._some = {key: MovedMechanisms(self._models, draws, self._weights[rows])}
+        return self._some[key]
 
     def outcome(self, outcome: int, world: World) -> Floats:
         """The outcome when some columns are set."""
@@ -91,14 +96,23 @@ class MovedMechanisms:
         key = asked.outcome, *np.flatnonzero(~np.isnan(asked.set_to)).tolist()
         if key not in self._prepared:
             ways = ways_of(self.graphs, asked)
-            shapes, drawn = networks_of(self._models, self.graphs, ways.needed, self._engine, self._draws)
+            shapes, drawn = networks_of(self._models, self.graphs, ways.needed, self._draws)
             first, member = distinct_rows(np.where(ways.needed, self.graphs, np.uint64(0)))
             known_ways = ways_of(self.graphs[first], asked)
-            known = networks_of(self._models, self.graphs[first], known_ways.needed, self._engine)
-            self._prepared = {key: _Prepared(shapes, drawn, ways, *known, known_ways, member)}
+            known = networks_of(self._models, self.graphs[first], known_ways.needed)
+            self._prepared, self._known = {key: _Prepared(shapes, drawn, ways, *known, known_ways, member)}, {}
         return self._prepared[key]
 
     def _answer(self, asked: Asked) -> Floats:
+        if not len(self.graphs):
+            return np.zeros((0, max(self._models.table.arities[asked.outcome], 1)))
+        self._prepare(asked)
+        key = b"".join(np.asarray(field, dtype=np.float64).tobytes() for field in asked)
+        if key not in self._known:
+            self._known[key] = self._averaged(asked)
+        return self._known[key]
+
+    def _averaged(self, asked: Asked) -> Floats:
         own, (every, few) = self._prepare(asked), self._particles
         whole, each = [], []
         for start in range(0, len(own.known.graphs), _AT_A_TIME):
@@ -125,4 +139,4 @@ def drawn(
     weights /= weights.mean(axis=1, keepdims=True)
     together = np.ascontiguousarray(graphs, dtype=np.uint64)
     draws = Draws(int(generator.integers(2**62)), together, np.arange(len(graphs)))
-    return MovedMechanisms(statistics, draws, weights, ThreadEngine())
+    return MovedMechanisms(statistics, draws, weights)

@@ -25,7 +25,13 @@ from dagpost.posterior.latent_numbers import images_of, modelled_levels, modelle
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.background import background_of, count_background
 from dagpost.prediction.completed_parts import Part, weighted_parts
-from dagpost.prediction.counted_parts import all_counted_parts, counted_parts, has_rows, refuse_structure_alone
+from dagpost.prediction.counted_parts import (
+    all_counted_parts,
+    counted_parts,
+    has_rows,
+    refuse_structure_alone,
+    where_of,
+)
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.mixed_statistics import MixedStatistics
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
@@ -95,7 +101,7 @@ def graphs_of_sample(sample: DagSample, table: Table, score: str | Score, engine
     _check_names(sample, table)
     _check_counts(table)
     statistics = (
-        AdditiveModels(table)
+        AdditiveModels(table, engine)
         if isinstance(prior, AdditivePrior)
         else sufficient_statistics(table, sample.parents, score, engine=engine)
     )
@@ -119,7 +125,7 @@ def _counted(fitted: Fitted) -> tuple[Sequence[tuple[Part, Statistics | Additive
     if not isinstance(_prior_of(scores_within(resolve_score(fitted.score))[0]), AdditivePrior):
         every = all_counted_parts(fitted)
         return (counted_parts(fitted), False) if every is None else (every, True)
-    models, graphs = AdditiveModels(modelled_table(fitted)), all_graphs(fitted)
+    models, graphs = AdditiveModels(modelled_table(fitted), **where_of(fitted)), all_graphs(fitted)
     sample = _thinned(fitted.own_sample()) if graphs is None else graphs
     return [(part, models) for part in weighted_parts(fitted, sample)], graphs is not None
 

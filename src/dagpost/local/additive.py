@@ -21,7 +21,8 @@ import numpy as np
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.data.table import Table
-from dagpost.engines.base import CancelFlag, Engine
+from dagpost.engines import Engine, ThreadEngine
+from dagpost.engines.base import CancelFlag
 from dagpost.local.layout import Part, Parts, feature_matrix, numbers_matrix, packed, parts_of
 from dagpost.local.margins import Features, Margins, margins_of
 from dagpost.local.regression import Pieces, Posterior, Shrunken, logistic, shrunken, sums_of, with_covariance
@@ -75,10 +76,10 @@ class Family(NamedTuple):
 
 
 class AdditiveModels:
-    """What a complete table says of its families; each is fitted once."""
+    """What a complete table says of its families; each is fitted once, on the workers of an engine."""
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
+    def __init__(self, table: Table, engine: Engine | None = None, reporter: Reporter = NO_PROGRESS) -> None:
+        self.table, self._engine, self._reporter = table, engine or ThreadEngine(), reporter
         self.margins, self._features = margins_of(table)
         counted = np.flatnonzero(table.weights > 0)
         self.weights = table.weights[counted].astype(np.float64)
@@ -116,9 +117,7 @@ class AdditiveModels:
         places = [np.searchsorted(own, shares) for own in running]
         return np.stack([own[order[at]] for own, order, at in zip(self.columns, orders, places, strict=True)])
 
-    def families(
-        self, children: Integers, parents: Masks, engine: Engine, reporter: Reporter = NO_PROGRESS
-    ) -> list[Family]:
+    def families(self, children: Integers, parents: Masks) -> list[Family]:
         """Some families, fitted now where they are not known yet."""
         pairs = list(zip(children.tolist(), parents.tolist(), strict=True))
         lacking = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
@@ -128,8 +127,8 @@ class AdditiveModels:
         def fit(pair: tuple[int, int], cancel: CancelFlag) -> Family | None:
             return None if cancel[0] else self._fit(*pair)
 
-        with reporter.stage("regressions", len(lacking)) as stage:
-            for pair, own in zip(lacking, engine.run(fit, lacking), strict=True):
+        with self._reporter.stage("regressions", len(lacking)) as stage:
+            for pair, own in zip(lacking, self._engine.run(fit, lacking), strict=True):
                 assert own is not None
                 self._known[pair] = own
                 stage.advance(1)

@@ -12,7 +12,6 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost.engines.base import Engine
 from dagpost.local.additive import AdditiveModels, Family, Shapes
 
 
@@ -39,14 +38,14 @@ class Draws(NamedTuple):
 
 
 def networks_of(
-    models: AdditiveModels, graphs: Masks, needed: Flags, engine: Engine, draws: Draws | None = None
+    models: AdditiveModels, graphs: Masks, needed: Flags, draws: Draws | None = None
 ) -> tuple[Shapes, Networks]:
     """Graphs with the numbers of the nodes that are `needed` (graphs, nodes) in each; drawn, or the likeliest."""
     rows, nodes = np.nonzero(needed)
     pairs = np.column_stack([nodes.astype(np.uint64), graphs[rows, nodes]])
     distinct, member = np.unique(pairs, axis=0, return_inverse=True)
     member = member.reshape(-1)
-    fitted = models.families(distinct[:, 0].astype(np.int64), distinct[:, 1], engine)
+    fitted = models.families(distinct[:, 0].astype(np.int64), distinct[:, 1])
     shapes = models.shapes_of(fitted)
     room = (shapes.heights * np.diff(shapes.begins))[member]
     memory.require(8 * int(room.sum()), "The drawn parameters", "Ask for fewer draws.")

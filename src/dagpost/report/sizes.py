@@ -121,7 +121,7 @@ def sizes_of(fitted: Fitted, directions: Directions, paths: Floats | None) -> Si
     except InputError as error:
         return Sizes(omitted=str(error).rstrip("."))
     if not has_rows(fitted):
-        return Sizes(omitted="What effects need was not kept with this model: fit it again")
+        return Sizes(omitted="What effects need was not kept with this model: fit it again, or save it with its rows")
     ways = _ways(directions, paths)
     most = _MOST if len(fitted.names) <= _MANY else _MOST_OF_MANY
     return fitted.once("sizes", lambda: _computed(fitted, ways[:most], len(ways)))

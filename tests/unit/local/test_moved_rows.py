@@ -12,13 +12,10 @@ from hypothesis import strategies as st
 from tests.naive.moved_rows import Rows
 
 from dagpost.data import as_table
-from dagpost.engines import ThreadEngine
 from dagpost.features import ancestors
 from dagpost.local.additive import AdditiveModels
 from dagpost.local.moved_rows import Asked, outcomes, particles_of, ways_of
 from dagpost.local.networks import Draws, networks_of
-
-ENGINE = ThreadEngine(1)
 
 
 def table_of_all_kinds(seed: int, rows: int = 60) -> pd.DataFrame:
@@ -69,7 +66,7 @@ def test_rows_move_as_plain_recursion_says(seed: int) -> None:
     asked = Asked(outcome, set_to, cause, seen, mediator, other[1] if mediator >= 0 else float("nan"))
     ways = ways_of(graphs, asked)
     draws = Draws(int(rng.integers(100)), graphs, np.zeros(1, dtype=np.int64))
-    shapes, networks = networks_of(models, graphs, ways.needed, ENGINE, draws)
+    shapes, networks = networks_of(models, graphs, ways.needed, draws)
     particles = particles_of(models).first(7)
     found = outcomes(shapes, networks, ways, particles, asked)[0]
     if mediator >= 0 and not ways.needed[0, mediator]:
@@ -94,7 +91,7 @@ def test_what_nothing_set_acts_on_stays_as_it_is() -> None:
     models, graphs = AdditiveModels(table), np.array([[0, 1, 2, 0, 0, 0]], dtype=np.uint64)
     asked = Asked(0, np.array([np.nan, 2.0, np.nan, np.nan, np.nan, np.nan]))
     ways = ways_of(graphs, asked)
-    shapes, networks = networks_of(models, graphs, ways.needed, ENGINE)
+    shapes, networks = networks_of(models, graphs, ways.needed)
     particles = particles_of(models)
     found = outcomes(shapes, networks, ways, particles, asked)
     np.testing.assert_array_equal(found[0, :, 0], particles.values[:, 0])
@@ -112,7 +109,7 @@ def test_the_effect_in_a_linear_network_is_the_sum_over_paths(seed: int) -> None
     for value in (1.0, 0.0):
         asked = Asked(2, np.array([value, np.nan, np.nan]))
         ways = ways_of(graphs, asked)
-        shapes, networks = networks_of(models, graphs, ways.needed, ENGINE)
+        shapes, networks = networks_of(models, graphs, ways.needed)
         sides.append(outcomes(shapes, networks, ways, particles_of(models), asked).mean())
     # The standard error is about 0.02; 6 of these have a false-alarm rate below 1e-6 each.
     assert abs(sides[0] - sides[1] - (0.5 * 0.8 - 0.7)) < 0.12
@@ -127,7 +124,7 @@ def test_the_draws_of_some_graphs_are_those_among_all() -> None:
     def found(rows: np.ndarray[Any, Any]) -> Any:
         graphs = together[rows]
         ways = ways_of(graphs, asked)
-        shapes, networks = networks_of(models, graphs, ways.needed, ENGINE, Draws(7, together, rows))
+        shapes, networks = networks_of(models, graphs, ways.needed, Draws(7, together, rows))
         return outcomes(shapes, networks, ways, particles_of(models).first(9), asked)
 
     every, some = found(np.arange(15)), np.array([2, 3, 11])

@@ -16,7 +16,6 @@ from tests.unit.local.test_moved_rows import table_of_all_kinds
 from dagpost import Recipe
 from dagpost._tools.kernels import kernel
 from dagpost.data import as_table
-from dagpost.engines import ThreadEngine
 from dagpost.local.additive import AdditiveModels
 from dagpost.local.layout import Part, feature_matrix, numbers_matrix, packed, parts_of, predictor_at
 from dagpost.local.margins import margins_of, score_at, spline_matrix
@@ -201,7 +200,7 @@ def test_constant_columns_and_levels_that_no_row_has_are_taken() -> None:
     models = AdditiveModels(as_table(frame, recipe=Recipe(keep=["same"])))
     every = [(child, mask) for child in range(3) for mask in range(8) if not mask >> child & 1]
     children, masks = (np.array(own) for own in zip(*every, strict=True))
-    found = models.families(children, masks.astype(np.uint64), ThreadEngine(1))
+    found = models.families(children, masks.astype(np.uint64))
     for own in (posterior for family in found for posterior in family.posteriors):
         assert np.isfinite(own.coefficients).all()
         assert np.isfinite(own.factor).all()

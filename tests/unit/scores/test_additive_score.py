@@ -90,8 +90,6 @@ def test_scores_of_a_table_with_gaps_are_refused(clinic: pd.DataFrame, said: Sai
     "ask",
     [
         lambda model, _: model.value("value"),
-        lambda model, _: model.effect("age", "value"),
-        lambda model, _: model.effects(),
         lambda model, table: model.predict_number(table, target="value"),
         lambda model, table: model.predict_proba(table, target="site"),
         lambda model, table: model.score_samples(table),
