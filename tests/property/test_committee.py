@@ -285,7 +285,7 @@ def test_values_are_refused_with_a_score_that_has_them_and_effects_need_the_rows
     loaded = DagPosterior.load(tmp_path / "m")
     for own in (model, loaded, model.given("A -> B")):
         for ask in questions_about_values(own, frame):
-            with pytest.raises(InputError, match=r"does not predict rows or values yet.*: BDeu, .*LatentGaussian\.$"):
+            with pytest.raises(InputError, match=r"does not predict rows or values yet.*: BDeu, "):
                 ask()
         if own.fitted_.table is None:
             with pytest.raises(InputError, match="need the rows"):
