@@ -138,6 +138,9 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Keep the rows in the model file: effects along curves need them.")
+    ] = False,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
     engine: EngineOption = "auto",
@@ -215,18 +218,20 @@ def fit(
             tried = try_other_choices(model, sensitivity)
             if model_file is not None:
                 with saving(checkpoint):
-                    model.save(model_file)
+                    model.save(model_file, rows=rows)
         broken_off = _broken_off(model)
         if checkpoint is not None and not broken_off:
             checkpoint.remove()
-        _show(model, tried, model_file, as_json=as_json, quiet=quiet)
+        _show(model, tried, model_file, rows=rows, as_json=as_json, quiet=quiet)
         if tried.interrupted:
             raise BrokenOffError(f"The model is complete. {tried.reason}")
         if broken_off:
             raise BrokenOffError(_what_is_kept(model, model_file, checkpoint))
 
 
-def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _show(
+    model: DagPosterior, tried: Tried, model_file: Path | None, *, rows: bool, as_json: bool, quiet: bool
+) -> None:
     from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs
     from dagpost.cli.regimes import print_regimes, regimes_content
     from dagpost.posterior.directions import quick_directions
@@ -254,8 +259,9 @@ def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json
     typer.echo(assumptions(model))
     if model_file is not None:
         typer.echo(f"Model: {model_file}")
-        if model.fitted_.completes:
-            why = "it draws their latent numbers" if model.fitted_.unknown.latent else "it completes their gaps"
+        if rows or model.fitted_.completes:
+            completed = "it draws their latent numbers" if model.fitted_.unknown.latent else "it completes their gaps"
+            why = "you asked for them" if rows else completed
             typer.echo(f"The model file holds the rows of the table: {why}. Share it like the data.")
     if not quiet:
         _hint(_question(model, pairs[0].source, pairs[0].target, folded), model_file)

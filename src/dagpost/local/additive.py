@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -97,10 +97,6 @@ class AdditiveModels:
     def levels(self) -> tuple[tuple[object, ...] | None, ...]:
         """Their levels; None for numbers."""
         return self.table.levels
-
-    def covers(self, parents: Any) -> bool:  # noqa: ARG002
-        """Whether all families of some graphs are there: each is fitted when it is needed."""
-        return True
 
     @cached_property
     def means(self) -> Floats:

@@ -223,7 +223,8 @@ class Fitted:
         if self.table is None:
             raise InputError(
                 f"{asked_by} need the rows of the table, and this model has none: it was made from scores, or saved "
-                "without them. Fit it to a table; save(path, rows=True) keeps the rows."
+                f"without them. Fit it to a table; {either('save(path, rows=True)', 'dagpost fit --rows')} keeps the "
+                "rows."
             )
         return self.table
 

@@ -210,3 +210,13 @@ def test_a_report_has_code_that_fits_the_same_again(tmp_path: Path) -> None:
     written: dict[str, Any] = {}
     exec(code.partition("model.fit")[0].replace("\nmodel = ", "\nfound = "), written)
     assert written["found"].score == model.score
+
+
+def test_effects_along_curves_need_a_file_with_rows(run: Run, numbers: str) -> None:
+    fast = ("--score", "additive", "--seed", "1", "--no-sensitivity")
+    assert "holds the rows" not in run("fit", numbers, *fast, "-o", "bare").stdout
+    refused = run("effect", "bare", "weight", "salt", status=2)
+    assert "dagpost fit --rows keeps the rows." in refused.stderr
+    shown = run("fit", numbers, *fast, "--rows", "-o", "whole").stdout
+    assert "The model file holds the rows of the table: you asked for them. Share it like the data." in shown
+    assert "Of weight: the upper rather than the lower quartile." in run("effect", "whole", "weight", "salt").stdout
