@@ -23,6 +23,7 @@ from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
+from dagpost.local.density import Densities, Density, density_of, no_density
 from dagpost.local.layout import Part, Parts, feature_matrix, numbers_matrix, packed, parts_of
 from dagpost.local.margins import Features, Margins, margins_of
 from dagpost.local.regression import Pieces, Posterior, Shrunken, logistic, shrunken, sums_of, with_covariance
@@ -64,6 +65,7 @@ class Shapes(NamedTuple):
     heights: Integers
     numbers: Numbers
     spreads: Spreads
+    densities: Densities
 
 
 class Family(NamedTuple):
@@ -73,6 +75,7 @@ class Family(NamedTuple):
     posteriors: list[Posterior]
     numbers: tuple[float, ...]
     spread: Spread
+    density: Density
 
 
 class AdditiveModels:
@@ -140,6 +143,7 @@ class AdditiveModels:
             np.array([1 + sum(part.numbers for part in own.parts) for own in families], dtype=np.int64),
             _joined_numbers([own.numbers for own in families]),
             Spreads(*(np.array(values) for values in zip(*(own.spread for own in families), strict=True))),
+            Densities(*(np.array(values) for values in zip(*(own.density for own in families), strict=True))),
         )
 
     @cached_property
@@ -269,21 +273,22 @@ def _number(about: _Rows, column: Floats, scale: Scale) -> Family:
     if not len(rows) or column[rows].min() == column[rows].max():
         value = float(column[rows[0]]) if len(rows) else 0.0
         nothing = Posterior(np.zeros(len(turn)), np.zeros((len(turn), 1)), 3.0)
-        return Family(about.parts, [nothing], (1.0, *Scale(), value, 1.0, value, value), no_spread())
+        return Family(about.parts, [nothing], (1.0, *Scale(), value, 1.0, value, value), no_spread(), no_density())
     scales = [Scale()] if scale.kind == OWN else [Scale(), scale]
     targets = [_target(column, rows, weights, own) for own in scales]
     sums = sums_of(about.pieces, np.stack([own.values for own in targets], axis=1), about.width)
     posteriors = []
     for number, own in enumerate(targets):
         found: Shrunken = shrunken(sums, number, about.parts)
-        posterior, predicted = with_covariance(found, about.pieces, own.values)
+        posterior, predicted, unseen = with_covariance(found, about.pieces, own.values)
         posteriors.append(_of_numbers(posterior, turn))
     spread = spread_of(own.values[rows] - predicted[rows], predicted[rows], weights[rows])
+    density = density_of(unseen[rows], predicted[rows], weights[rows])
     low, high = float(column[rows].min()), float(column[rows].max())
     # Values may leave those of the table by as much as these extend; but where none is below zero, none will be.
     least = low - (high - low) if low < 0.0 else low
     numbers = (targets[0].size, *scale, own.centre, own.size, least, high + (high - low))
-    return Family(about.parts, posteriors, numbers, spread)
+    return Family(about.parts, posteriors, numbers, spread, density)
 
 
 def _levels(about: _Rows, column: Floats, levels: int) -> Family:
@@ -295,7 +300,7 @@ def _levels(about: _Rows, column: Floats, levels: int) -> Family:
         target = (column == level).astype(np.float64)
         own = logistic(left.pieces, left.some(_FIRST_ROWS).pieces, target, about.parts)
         posteriors.append(_of_numbers(own, turn))
-    return Family(about.parts, posteriors, (1.0, *Scale(), 0.0, 1.0, 0.0, 0.0), no_spread())
+    return Family(about.parts, posteriors, (1.0, *Scale(), 0.0, 1.0, 0.0, 0.0), no_spread(), no_density())
 
 
 def _of_numbers(own: Posterior, turn: Floats) -> Posterior:

@@ -115,22 +115,32 @@ def shrunken(sums: Sums, target: int, parts: Sequence[Part]) -> Shrunken:
     return Shrunken(coefficients, inverse, used, noise, log_evidence)
 
 
-def with_covariance(own: Shrunken, pieces: Pieces, target: Floats) -> tuple[Posterior, Floats]:
-    """The same with its covariance; and the prediction of each row, nan for rows that do not count."""
-    meat, total, predicted = np.diag(own.noise / own.variances), 0.0, np.full(len(target), np.nan)
+def with_covariance(own: Shrunken, pieces: Pieces, target: Floats) -> tuple[Posterior, Floats, Floats]:
+    """The same with its covariance; for each row its prediction, and its residual if the fit had not seen it.
+
+    Both are nan for rows that do not count.
+    """
+    meat, total = np.diag(own.noise / own.variances), 0.0
+    predicted, unseen = np.full((2, len(target)), np.nan)
     for matrix, rows, weights in pieces():
         predicted[rows] = matrix @ own.coefficients
-        meat += _meat(matrix, target[rows] - predicted[rows], weights, np.ones(len(rows)), own.inverse)
+        unseen[rows] = _enlarged(matrix, target[rows] - predicted[rows], np.ones(len(rows)), own.inverse)
+        meat += _meat(matrix, unseen[rows], weights)
         total += float(weights.sum())
     taken = len(own.variances) - float((np.diag(own.inverse) / own.variances).sum())
-    return Posterior(own.coefficients, own.inverse @ _root(meat), max(total - taken, 3.0)), predicted
+    return Posterior(own.coefficients, own.inverse @ _root(meat), max(total - taken, 3.0)), predicted, unseen
 
 
-def _meat(matrix: Floats, residuals: Floats, weights: Floats, curvature: Floats, inverse: Floats) -> Floats:
-    """Sums of products of features and enlarged residuals, each of which a row has as often as it counts."""
+def _enlarged(matrix: Floats, residuals: Floats, curvature: Floats, inverse: Floats) -> Floats:
+    """Residuals with what the fit took of each put back."""
     leverage = curvature * np.einsum("ij,ij->i", matrix @ inverse, matrix)
-    enlarged = residuals / np.maximum(1.0 - leverage, 1.0 / _MOST_ENLARGED)
-    scaled = matrix * (np.sqrt(weights) * enlarged)[:, np.newaxis]
+    found: Floats = residuals / np.maximum(1.0 - leverage, 1.0 / _MOST_ENLARGED)
+    return found
+
+
+def _meat(matrix: Floats, residuals: Floats, weights: Floats) -> Floats:
+    """Sums of products of features and residuals, each of which a row has as often as it counts."""
+    scaled = matrix * (np.sqrt(weights) * residuals)[:, np.newaxis]
     product: Floats = scaled.T @ scaled
     return product
 
@@ -156,7 +166,8 @@ def logistic(pieces: Pieces, first: Pieces, target: Floats, parts: Sequence[Part
     meat = np.diag(1.0 / variances)
     for matrix, rows, weights in pieces():
         chances = _chances(matrix @ coefficients)
-        meat += _meat(matrix, target[rows] - chances, weights, weights * chances * (1.0 - chances), inverse)
+        curvature = weights * chances * (1.0 - chances)
+        meat += _meat(matrix, _enlarged(matrix, target[rows] - chances, curvature, inverse), weights)
     return Posterior(coefficients, inverse @ _root(meat))
 
 

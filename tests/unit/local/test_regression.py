@@ -115,7 +115,7 @@ def test_the_covariance_holds_under_unequal_noise() -> None:
     for _ in range(200):
         target = 0.3 * x + np.abs(x) * rng.normal(size=rows)
         pieces = rows_of(matrix, np.ones(rows))
-        own, _ = with_covariance(shrunken(sums_of(pieces, target[:, np.newaxis], 2), 0, parts), pieces, target)
+        own, _, _ = with_covariance(shrunken(sums_of(pieces, target[:, np.newaxis], 2), 0, parts), pieces, target)
         ends.append((own.coefficients[1], np.sqrt((own.factor @ own.factor.T)[1, 1])))
     slopes, deviations = np.array(ends).T
     # 200 slopes: their deviation is known within 5%, six of which are hardly ever exceeded by chance.
