@@ -23,7 +23,7 @@ from dagpost import DagPosterior
 from dagpost.families.masks import distinct_rows
 from dagpost.prediction.counted_parts import counted_parts
 from dagpost.prediction.parameters import mean_tables
-from dagpost.prediction.statistics import predicting_prior
+from dagpost.scores import parameter_prior_of
 from dagpost.values.levels import exact_logs
 
 COLUMNS, LEVELS = 20, ("a", "b", "c")
@@ -64,7 +64,7 @@ def with_pyagrum(model: DagPosterior, compared: int) -> None:
         print("pyAgrum is not installed: not compared.")
         return
     (part, statistics), *_ = counted_parts(model.fitted_)
-    prior: Any = predicting_prior(part.score)
+    prior: Any = parameter_prior_of(part.score, "The benchmark needs")
     graphs, member = distinct_rows(part.sample.parents)
     weights = np.bincount(member, weights=part.sample.weights)
     chosen = np.argsort(-weights, kind="stable")[:compared]

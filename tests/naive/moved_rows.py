@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from dagpost.local.additive import AdditiveModels, Family
+from dagpost.local.additive import _Regressions
+from dagpost.local.curved import CurvedNumber
 from dagpost.local.layout import parts_of
-from dagpost.local.moved_rows import Asked, Particles
-from dagpost.local.scales import Scale
+from dagpost.local.moved_rows import Asked, People
 
 
 def spline(position: float, coefficients: np.ndarray) -> float:
@@ -35,27 +35,33 @@ def spline(position: float, coefficients: np.ndarray) -> float:
 class Rows:
     """The rows of a table with the numbers of all families of one graph."""
 
-    def __init__(self, models: AdditiveModels, graph: list[int], theta: dict[int, list[np.ndarray]]) -> None:
-        self.models, self.graph, self.theta = models, graph, theta
-        everyone = models.margins
+    def __init__(
+        self,
+        fit: _Regressions,
+        graph: list[int],
+        theta: dict[int, list[np.ndarray]],
+        models: dict[int, CurvedNumber],
+    ) -> None:
+        self.fit, self.graph, self.theta, self.models = fit, graph, theta, models
+        everyone = fit._margins
         self.bounds = [(float(low), float(step)) for low, step in zip(everyone.lowest, everyone.steps, strict=True)]
 
     def score(self, node: int, value: float) -> float:
         """The normal score of a value."""
-        margins = self.models.margins
+        margins = self.fit._margins
         begin, end = margins.begins[node], margins.begins[node + 1]
         values, scores = margins.values[begin:end], margins.scores[begin:end]
-        if self.models.table.levels[node] is not None:
+        if self.fit._levels[node] is not None:
             return float(scores[int(value)])
         beyond = value - min(max(value, values[0]), values[-1])
         return float(np.interp(value, values, scores) + margins.slopes[node] * beyond)
 
     def predictor(self, node: int, numbers: np.ndarray, row: dict[int, float]) -> float:
         """A regression at the values of a row."""
-        models, total, at = self.models, float(numbers[0]), 1
+        fit, total, at = self.fit, float(numbers[0]), 1
         members = [other for other in range(len(self.graph)) if self.graph[node] >> other & 1]
         far = 8.0
-        for part in parts_of(members, models.margins, models._features):
+        for part in parts_of(members, fit._margins, fit._features):
             own = numbers[at : at + part.numbers]
             at += part.numbers
             first, score = row[part.first], self.score(part.first, row[part.first])
@@ -67,7 +73,7 @@ class Rows:
             x, z = min(max(score, -far), far), min(max(self.score(part.second, second), -far), far)
             bent, other = (x * x - 1.0) * math.sqrt(0.5), (z * z - 1.0) * math.sqrt(0.5)
             if part.kind == 6:
-                total += float(own.reshape(len(models.table.levels[part.first] or ()), -1)[int(first), int(second)])
+                total += float(own.reshape(len(fit._levels[part.first] or ()), -1)[int(first), int(second)])
             elif part.kind == 5:
                 total += float(own[int(first)]) * z
             else:
@@ -83,11 +89,10 @@ class Rows:
             left -= own
         return [*found, left]
 
-    def moved(self, node: int, family: Family, own: dict[int, float], row: dict[int, float]) -> float:
+    def moved(self, node: int, own: dict[int, float], row: dict[int, float]) -> float:
         """A number whose parents have changed; `own` is the row that it takes what it has of its own from."""
-        size, kind, place, unit, centre, spread, least, most = family.numbers
-        del size
-        scale = Scale(int(kind), place, unit)
+        model = self.models[node]
+        kind, place, unit, centre, spread, least, most = model._moving
         numbers = self.theta[node][-1]
         before, after = self.predictor(node, numbers, own), self.predictor(node, numbers, row)
         there = {0: lambda x: x, 1: lambda x: math.log(x + place), 2: lambda x: math.asinh((x - place) / unit)}
@@ -96,17 +101,17 @@ class Rows:
             1: lambda y: math.exp(min(y, 700.0)) - place,
             2: lambda y: place + unit * math.sinh(min(max(y, -700.0), 700.0)),
         }
-        residual = (there[scale.kind](own[node]) - centre) / spread - before
-        bins = family.spread.bins
+        residual = (there[kind](own[node]) - centre) / spread - before
+        bins = model._spread.bins
         if bins > 1:
-            centres = family.spread.centres[:bins]
-            table = family.spread.quantiles[:bins]
+            centres = model._spread.centres[:bins]
+            table = model._spread.quantiles[:bins]
             old, new = ([np.interp(at, centres, column) for column in table.T] for at in (before, after))
             low = int(np.clip(np.searchsorted(old[:-1], residual, side="right") - 1, 0, len(old) - 2))
             share = min(max((residual - old[low]) / max(old[low + 1] - old[low], 1e-12), 0.0), 1.0)
             beyond = residual - (old[low] + share * (old[low + 1] - old[low]))
             residual = new[low] + share * (new[low + 1] - new[low]) + beyond
-        return min(max(back[scale.kind](centre + spread * (after + residual)), least), most)
+        return min(max(back[kind](centre + spread * (after + residual)), least), most)
 
     def below(self, node: int) -> set[int]:
         """A node and all that it acts on."""
@@ -117,29 +122,30 @@ class Rows:
                 return found
             found |= more
 
-    def outcome(self, particles: Particles, number: int, asked: Asked) -> list[float]:
+    def outcome(self, people: People, number: int, asked: Asked) -> list[float]:
         """What is seen of the outcome."""
-        start = dict(enumerate(particles.values[number].tolist()))
+        start = dict(enumerate(people.values[:, number].tolist()))
         set_to = {node: value for node, value in enumerate(asked.set_to.tolist()) if not math.isnan(value)}
-        cut = Rows(self.models, [0 if node in set_to else mask for node, mask in enumerate(self.graph)], self.theta)
+        cut = Rows(
+            self.fit, [0 if node in set_to else mask for node, mask in enumerate(self.graph)], self.theta, self.models
+        )
         if asked.mediator >= 0:
-            fresh = (number + 1) % len(particles.values)
-            world = cut._world(particles, number, {asked.cause: asked.other}, fresh)
+            fresh = (number + 1) % people.values.shape[1]
+            world = cut._world(people, number, {asked.cause: asked.other}, fresh)
             set_to = {**set_to, asked.mediator: world(asked.mediator)}
-        world = cut._world(particles, number, set_to, number)
+        world = cut._world(people, number, set_to, number)
         members = [other for other in range(len(self.graph)) if self.graph[asked.outcome] >> other & 1]
         row = start | {other: world(other) for other in members}
         if not math.isnan(asked.seen):
             row[asked.cause] = asked.seen
-        if self.models.table.levels[asked.outcome] is not None:
+        if self.fit._levels[asked.outcome] is not None:
             return self.chances(asked.outcome, row)
-        family = self.models._known[asked.outcome, self.graph[asked.outcome]]
         numbers = self.theta[asked.outcome][0]
         step = self.predictor(asked.outcome, numbers, row) - self.predictor(asked.outcome, numbers, start)
-        return [start[asked.outcome] + family.numbers[0] * step]
+        return [start[asked.outcome] + self.models[asked.outcome]._size * step]
 
-    def _world(self, particles: Particles, number: int, set_to: dict[int, float], fresh: int):  # type: ignore[no-untyped-def]
-        start, own = (dict(enumerate(particles.values[row].tolist())) for row in (number, fresh))
+    def _world(self, people: People, number: int, set_to: dict[int, float], fresh: int):  # type: ignore[no-untyped-def]
+        start, own = (dict(enumerate(people.values[:, row].tolist())) for row in (number, fresh))
         changed = set().union(*(self.below(node) for node in set_to)) if set_to else set()
 
         def value(node: int) -> float:
@@ -148,9 +154,9 @@ class Rows:
             if node not in changed:
                 return start[node]
             row = start | {other: value(other) for other in range(len(self.graph)) if self.graph[node] >> other & 1}
-            if self.models.table.levels[node] is not None:
+            if self.fit._levels[node] is not None:
                 running = np.cumsum(self.chances(node, row))[:-1]
-                return float((particles.uniforms[fresh, node] >= running).sum())
-            return self.moved(node, self.models._known[node, self.graph[node]], own, row)
+                return float((people.uniforms[node, fresh] >= running).sum())
+            return self.moved(node, own, row)
 
         return value

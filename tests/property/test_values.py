@@ -21,7 +21,7 @@ from dagpost.features import evaluate, parse
 from dagpost.posterior.all_graphs import all_graphs
 from dagpost.prediction import sufficient_statistics
 from dagpost.prediction.parameter_draws import drawn_networks
-from dagpost.scores import predicting_prior
+from dagpost.scores import parameter_prior_of
 from dagpost.values.averaged import averaged_graphs
 from dagpost.values.engines import Asked, drawn_answers, exact_shares
 from dagpost.values.latent import gaussian_moments
@@ -188,7 +188,7 @@ def test_moments_of_drawn_networks_match_their_recursion(seed: int) -> None:
     masks = np.zeros((1, 4), dtype=np.uint64)
     for place, node in enumerate(order):
         masks[0, node] = sum(1 << int(other) for other in order[:place] if generator.random() < 0.6)
-    statistics, prior = sufficient_statistics(table, masks, "bge"), predicting_prior("bge")
+    statistics, prior = sufficient_statistics(table, masks, "bge"), parameter_prior_of("bge", "The test needs")
     fixed = {int(generator.integers(4)): 1.5}
     part: Any = SimpleNamespace(statistics=statistics, prior=prior)
     means, covariances = gaussian_moments(part, masks, fixed, range(4), np.random.default_rng(seed))

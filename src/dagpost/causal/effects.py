@@ -11,6 +11,7 @@ Time: see the files of the kinds of tables; 30,000 graphs of 20 columns of numbe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -220,7 +221,8 @@ def effect_in(
         zero = 1.0 - float(path_probability)
         groups = with_path_probability(groups, float(path_probability))
     expected = None if graphs.kind.expected is None else expected_outcomes(graphs, groups, question)
-    question = decided(question, np.empty(0) if expected is None else expected.outcomes, graphs.columns.names)
+    seen = _seen_in_draws(graphs, groups, question, draws, generator) if expected is None else expected.outcomes
+    question = decided(question, seen, graphs.columns.names)
     on_way = _mediators(graphs, groups, question)
     drawn = drawn_effects(graphs, groups, question, list(on_way), draws, generator)
     if expected is None:
@@ -252,6 +254,18 @@ def effect_in(
         exogenous=graphs.columns.exogenous,
         standardised=drawn.standardised,
     )
+
+
+def _seen_in_draws(
+    graphs: Graphs, groups: Sequence[Alike], question: Question, draws: int, generator: np.random.Generator
+) -> Floats:
+    """The mean outcome in every world over the draws that will be made, where these decide what is looked at."""
+    if question.compared is not None and question.level is not None:
+        return np.empty(0)
+    causes = tuple(cause._replace(compared=cause.compared or (1, 0)) for cause in question.causes)
+    whichever = question._replace(level=0, causes=causes)
+    means: Floats = drawn_effects(graphs, groups, whichever, [], draws, deepcopy(generator)).outcomes.mean(axis=1)
+    return means
 
 
 def _pair(labels: tuple[Any, ...], compared: tuple[int, int] | None) -> tuple[Any, Any]:

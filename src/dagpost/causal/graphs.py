@@ -20,7 +20,7 @@ from dagpost.causal.mechanisms import Mechanisms
 from dagpost.causal.question import Question
 from dagpost.families.masks import distinct_rows
 from dagpost.features import ancestors
-from dagpost.local.additive import AdditiveModels
+from dagpost.local.models import LocalModels
 from dagpost.prediction.background import Background
 from dagpost.prediction.statistics import Statistics
 from dagpost.scores import ParameterPrior
@@ -34,7 +34,7 @@ class Weighted(NamedTuple):
 
     kind: Kind
     prior: ParameterPrior
-    statistics: Statistics | AdditiveModels
+    statistics: Statistics | LocalModels
     graphs: Masks
     weights: Floats
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost.causal import discrete, gaussian, mixed, moved
 from dagpost.causal.mechanisms import Mechanisms, World
 from dagpost.prediction.background import Background
-from dagpost.scores import AdditivePrior, ConditionalGaussianPrior, DirichletPrior, NormalWishartPrior
+from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, LocalPrior, NormalWishartPrior, ParameterPrior
 
 
 class Kind(NamedTuple):
@@ -49,9 +50,11 @@ KINDS: Mapping[type[Any], Kind] = {
         "Every column of numbers is a linear function of its causes with normal noise, a different one for each "
         "combination of levels among them, and no column of numbers causes one of levels.",
     ),
-    AdditivePrior: Kind(
-        moved.drawn,
-        None,
-        "What causes do adds up along curves, with products of two; what a column has beside that stays as it is.",
-    ),
 }
+
+
+def kind_of(prior: ParameterPrior) -> Kind:
+    """The kind of a prior; local models of every kind answer alike."""
+    if isinstance(prior, LocalPrior):
+        return Kind(moved.drawn, None, import_module(prior.module).ASSUMPTION)
+    return KINDS[type(prior)]

@@ -1,11 +1,11 @@
-"""What setting columns does under additive local models: rows of the table move, and their outcomes are averaged.
+"""What setting columns does, under local models of any kind: people move, and their outcomes are averaged.
 
-An outcome in a graph with drawn parameters is its mean over many rows at the likeliest parameters, and two changes that
-a few of these rows tell: what the drawn parameters do to it, and what another draw of the population would (weights of
-the Bayesian bootstrap; Rubin 1981). All are the same rows in every world, so that differences are far less noisy than
+An outcome in a graph with drawn parameters is its mean over many people at the likeliest parameters, and two changes
+that a few of them tell: what the drawn parameters do to it, and what another draw of the population would (weights of
+the Bayesian bootstrap; Rubin 1981). All are the same people in every world, so that differences are far less noisy than
 outcomes. Only columns between what is set and the outcome need regressions.
 
-Time: graphs times some dozen rows, and distinct ways from cause to outcome times some thousand.
+Time: graphs times some dozen people, and distinct ways from cause to outcome times some thousand.
 """
 
 from __future__ import annotations
@@ -18,22 +18,20 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost.causal.mechanisms import World
 from dagpost.families.masks import distinct_rows
-from dagpost.local.additive import AdditiveModels, Shapes
-from dagpost.local.moved_rows import Asked, Particles, Ways, outcomes, particles_of, ways_of
+from dagpost.local.models import LocalModels
+from dagpost.local.moved_rows import Asked, People, Ways, outcomes, people_of, ways_of
 from dagpost.local.networks import Draws, Networks, networks_of
 from dagpost.prediction.background import Background
 
-#: Rows that are moved in graphs with drawn parameters, and distinct ways whose many rows are moved together.
-_ROWS, _AT_A_TIME = 32, 64
+#: People who are moved in graphs with drawn parameters, and distinct ways in which all of them are moved together.
+_FEW, _AT_A_TIME = 32, 64
 
 
 class _Prepared(NamedTuple):
     """What all worlds of one question share: graphs with drawn parameters, and distinct ways with the likeliest."""
 
-    shapes: Shapes
     drawn: Networks
     ways: Ways
-    known_shapes: Shapes
     known: Networks
     known_ways: Ways
     member: Integers
@@ -42,7 +40,7 @@ class _Prepared(NamedTuple):
 class MovedMechanisms:
     """Graphs with drawn parameters."""
 
-    def __init__(self, models: AdditiveModels, draws: Draws, weights: Floats) -> None:
+    def __init__(self, models: LocalModels, draws: Draws, weights: Floats) -> None:
         self.graphs = np.ascontiguousarray(draws.together[draws.rows])
         self._models, self._draws, self._weights = models, draws, weights
         #: What was asked last is asked again, of other values or of the same graphs.
@@ -51,9 +49,9 @@ class MovedMechanisms:
         self._some: dict[bytes, MovedMechanisms] = {}
 
     @cached_property
-    def _particles(self) -> tuple[Particles, Particles]:
-        """All rows that stand for the population, and the first of them."""
-        every = particles_of(self._models)
+    def _people(self) -> tuple[People, People]:
+        """All who stand for the population, and the first of them."""
+        every = people_of(self._models)
         return every, every.first(self._weights.shape[1])
 
     def some(self, rows: Integers) -> MovedMechanisms:
@@ -83,11 +81,11 @@ class MovedMechanisms:
         return first - second
 
     def _set_to(self, world: World) -> Floats:
-        table = self._models.table
-        result = np.full(len(table.names), np.nan)
-        if any(table.exclusive[column] for column in world):
+        exclusive = self._models.seen.exclusive
+        result = np.full(len(exclusive), np.nan)
+        if any(exclusive[column] for column in world):
             # Where a regime is set, the others are off.
-            result[table.exclusive] = 0.0
+            result[exclusive] = 0.0
         for column, value in world.items():
             result[column] = value
         return result
@@ -96,16 +94,16 @@ class MovedMechanisms:
         key = asked.outcome, *np.flatnonzero(~np.isnan(asked.set_to)).tolist()
         if key not in self._prepared:
             ways = ways_of(self.graphs, asked)
-            shapes, drawn = networks_of(self._models, self.graphs, ways.needed, self._draws)
+            drawn = networks_of(self._models, self.graphs, ways.needed, self._draws)
             first, member = distinct_rows(np.where(ways.needed, self.graphs, np.uint64(0)))
             known_ways = ways_of(self.graphs[first], asked)
             known = networks_of(self._models, self.graphs[first], known_ways.needed)
-            self._prepared, self._known = {key: _Prepared(shapes, drawn, ways, *known, known_ways, member)}, {}
+            self._prepared, self._known = {key: _Prepared(drawn, ways, known, known_ways, member)}, {}
         return self._prepared[key]
 
     def _answer(self, asked: Asked) -> Floats:
         if not len(self.graphs):
-            return np.zeros((0, max(self._models.table.arities[asked.outcome], 1)))
+            return np.zeros((0, max(self._models.seen.arities[asked.outcome], 1)))
         self._prepare(asked)
         key = b"".join(np.asarray(field, dtype=np.float64).tobytes() for field in asked)
         if key not in self._known:
@@ -113,19 +111,21 @@ class MovedMechanisms:
         return self._known[key]
 
     def _averaged(self, asked: Asked) -> Floats:
-        own, (every, few) = self._prepare(asked), self._particles
+        prepared, (every, few) = self._prepare(asked), self._people
+        levels = self._models.seen.arities[asked.outcome]
         whole, each = [], []
-        for start in range(0, len(own.known.graphs), _AT_A_TIME):
-            some = np.arange(start, min(start + _AT_A_TIME, len(own.known.graphs)))
-            ways = Ways(own.known_ways.above[some], own.known_ways.needed[some])
-            found = outcomes(own.known_shapes, own.known.some(some), ways, every, asked)
+        for start in range(0, len(prepared.known.graphs), _AT_A_TIME):
+            some = np.arange(start, min(start + _AT_A_TIME, len(prepared.known.graphs)))
+            ways = Ways(prepared.known_ways.above[some], prepared.known_ways.needed[some])
+            found = outcomes(prepared.known.some(some), ways, every, asked, levels)
             whole.append(found.mean(axis=1))
-            each.append(found[:, : len(few.values)])
-        known, by_row = np.concatenate(whole), np.concatenate(each)
-        drawn = outcomes(own.shapes, own.drawn, own.ways, few, asked).mean(axis=1)
-        reweighted = np.einsum("gr,grl->gl", self._weights - 1.0, by_row[own.member]) / self._weights.shape[1]
-        result: Floats = known[own.member] + (drawn - by_row.mean(axis=1)[own.member]) + reweighted
-        return result if self._models.table.levels[asked.outcome] is None else np.clip(result, 0.0, 1.0)
+            each.append(found[:, : self._weights.shape[1]])
+        known, by_person = np.concatenate(whole), np.concatenate(each)
+        drawn = outcomes(prepared.drawn, prepared.ways, few, asked, levels).mean(axis=1)
+        weights, member = self._weights, prepared.member
+        reweighted = np.einsum("gr,grl->gl", weights - 1.0, by_person[member]) / weights.shape[1]
+        result: Floats = known[member] + (drawn - by_person.mean(axis=1)[member]) + reweighted
+        return np.clip(result, 0.0, 1.0) if levels else result
 
 
 def drawn(
@@ -133,9 +133,9 @@ def drawn(
 ) -> MovedMechanisms:
     """One draw of the parameters of each graph."""
     del prior, background
-    assert isinstance(statistics, AdditiveModels)
-    rows = min(_ROWS, len(statistics.particles))
-    weights = generator.gamma(statistics.weights.sum() / rows, size=(len(graphs), rows))
+    assert isinstance(statistics, LocalModels)
+    few = min(_FEW, statistics.seen.people.shape[1])
+    weights = generator.gamma(statistics.seen.observations / few, size=(len(graphs), few))
     weights /= weights.mean(axis=1, keepdims=True)
     together = np.ascontiguousarray(graphs, dtype=np.uint64)
     draws = Draws(int(generator.integers(2**62)), together, np.arange(len(graphs)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
@@ -12,41 +10,33 @@ from dagpost._tools.text import shortened, shown
 from dagpost.causal import latent
 from dagpost.causal.columns import Columns
 from dagpost.causal.graphs import Graphs, Weighted
-from dagpost.causal.kinds import KINDS
+from dagpost.causal.kinds import kind_of
 from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.masks import refuse_wide
-from dagpost.local.additive import AdditiveModels
-from dagpost.posterior.all_graphs import all_graphs
+from dagpost.local.models import LocalModels, models_of
 from dagpost.posterior.fitted import Fitted, targets_of
-from dagpost.posterior.latent_numbers import images_of, modelled_levels, modelled_table
+from dagpost.posterior.latent_numbers import images_of, modelled_levels
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.background import background_of, count_background
-from dagpost.prediction.completed_parts import Part, weighted_parts
 from dagpost.prediction.counted_parts import (
-    all_counted_parts,
-    counted_parts,
     has_rows,
     refuse_structure_alone,
-    where_of,
 )
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
+from dagpost.prediction.local_parts import parts_with_parameters
 from dagpost.prediction.mixed_statistics import MixedStatistics
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.scores import (
-    AdditivePrior,
+    LocalPrior,
     ParameterPrior,
     Score,
     parameter_prior_of,
     resolve_score,
-    scores_within,
     table_for,
 )
-
-#: Graphs whose families are regressed on, where these are fitted one by one.
-_MOST_REGRESSED = 400
 
 
 def graphs_of_fitted(fitted: Fitted) -> Graphs:
@@ -61,7 +51,7 @@ def _graphs_of_fitted(fitted: Fitted) -> Graphs:
     if not has_rows(fitted):
         refuse_structure_alone(fitted, effects=True)
         fitted.rows("Effects")
-    counted, exact = _counted(fitted)
+    counted, exact = parts_with_parameters(fitted)
     images = images_of(fitted)
     exogenous = np.array([fitted.names.index(name) for name in fitted.exogenous], dtype=np.int64)
     parts = []
@@ -70,7 +60,7 @@ def _graphs_of_fitted(fitted: Fitted) -> Graphs:
         # The values of a setting share their graphs; each completed table has its own.
         graphs = known.setdefault(id(part.sample.parents), part.sample.parents.astype(np.uint64))
         prior = _prior_of(part.score)
-        own = KINDS[type(prior)] if images is None else latent.kind_of(images, part, exogenous)
+        own = kind_of(prior) if images is None else latent.kind_of(images, part, exogenous)
         parts.append(Weighted(own, prior, statistics, graphs, part.sample.weights))
     columns = Columns(
         fitted.names, modelled_levels(fitted), fitted.data.recipe, _means(counted[0][1]), fitted.exogenous, images,
@@ -101,14 +91,14 @@ def graphs_of_sample(sample: DagSample, table: Table, score: str | Score, engine
     _check_names(sample, table)
     _check_counts(table)
     statistics = (
-        AdditiveModels(table, engine)
-        if isinstance(prior, AdditivePrior)
+        models_of(table, prior, engine)
+        if isinstance(prior, LocalPrior)
         else sufficient_statistics(table, sample.parents, score, engine=engine)
     )
     recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
     weights = sample.weights / sample.weights.sum()
     return Graphs(
-        parts=(Weighted(KINDS[type(prior)], prior, statistics, sample.parents.astype(np.uint64), weights),),
+        parts=(Weighted(kind_of(prior), prior, statistics, sample.parents.astype(np.uint64), weights),),
         columns=Columns(
             table.names, statistics.levels, recipe, _means(statistics), sample.exogenous, None, _quartiles(statistics)
         ),
@@ -120,45 +110,24 @@ def graphs_of_sample(sample: DagSample, table: Table, score: str | Score, engine
     )
 
 
-def _counted(fitted: Fitted) -> tuple[Sequence[tuple[Part, Statistics | AdditiveModels]], bool]:
-    """Graphs with what is known for their parameters, and whether these are all graphs there are."""
-    if not isinstance(_prior_of(scores_within(resolve_score(fitted.score))[0]), AdditivePrior):
-        every = all_counted_parts(fitted)
-        return (counted_parts(fitted), False) if every is None else (every, True)
-    models, graphs = AdditiveModels(modelled_table(fitted), **where_of(fitted)), all_graphs(fitted)
-    sample = _thinned(fitted.own_sample()) if graphs is None else graphs
-    return [(part, models) for part in weighted_parts(fitted, sample)], graphs is not None
-
-
-def _thinned(sample: DagSample) -> DagSample:
-    """Some graphs by their weights, evenly: more would have too many families to be regressed."""
-    if len(sample) <= _MOST_REGRESSED:
-        return sample
-    order = np.lexsort(sample.parents.T)
-    borders = np.cumsum(sample.weights[order])
-    points = (np.arange(_MOST_REGRESSED) + 0.5) / _MOST_REGRESSED * borders[-1]
-    chosen: DagSample = sample[order[np.searchsorted(borders, points)]]
-    return chosen.weighted(np.full(_MOST_REGRESSED, borders[-1] / _MOST_REGRESSED))
-
-
 def _prior_of(score: str | Score) -> ParameterPrior:
     return parameter_prior_of(score, "The effect of setting a variable needs")
 
 
-def _means(statistics: Statistics | AdditiveModels) -> Floats:
+def _means(statistics: Statistics | LocalModels) -> Floats:
     """The means of the columns of numbers."""
     means = np.zeros(len(statistics.names))
     if isinstance(statistics, GaussianStatistics):
         means[:] = statistics.centre
     elif isinstance(statistics, MixedStatistics):
         means[statistics.number_columns] = statistics.numbers.centre
-    elif isinstance(statistics, AdditiveModels):
-        means[:] = statistics.means
+    elif isinstance(statistics, LocalModels):
+        means[:] = statistics.seen.means
     return means
 
 
-def _quartiles(statistics: Statistics | AdditiveModels) -> Floats | None:
-    return statistics.quartiles if isinstance(statistics, AdditiveModels) else None
+def _quartiles(statistics: Statistics | LocalModels) -> Floats | None:
+    return statistics.seen.quartiles if isinstance(statistics, LocalModels) else None
 
 
 def _always_set(targets: tuple[tuple[str, ...], ...]) -> frozenset[str]:

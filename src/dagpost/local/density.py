@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Floats
 from dagpost._tools.kernels import inline_no_refcount
 
 #: Pieces of a density, how dense its points are in the middle, and how far it reaches at least, in usual sizes.
@@ -35,7 +35,6 @@ class Density(NamedTuple):
     The last two are at points of `reach`, for residuals divided by their usual size.
     """
 
-    sizes: int
     at: Floats
     logs: Floats
     reach: float
@@ -43,21 +42,10 @@ class Density(NamedTuple):
     below: Floats
 
 
-class Densities(NamedTuple):
-    """Those of many regressions."""
-
-    sizes: Integers
-    at: Floats
-    logs: Floats
-    reach: Floats
-    heights: Floats
-    below: Floats
-
-
 def no_density() -> Density:
     """Of values that are what is predicted."""
-    nothing, points = np.zeros(_MOST_SIZES), np.ones(_PIECES + 1)
-    return Density(1, nothing, nothing, _REACH, points, np.linspace(0.0, 1.0, _PIECES + 1))
+    nothing, points = np.zeros(1), np.ones(_PIECES + 1)
+    return Density(nothing, nothing, _REACH, points, np.linspace(0.0, 1.0, _PIECES + 1))
 
 
 def density_of(residuals: Floats, predicted: Floats, weights: Floats) -> Density:
@@ -70,9 +58,7 @@ def density_of(residuals: Floats, predicted: Floats, weights: Floats) -> Density
     areas = np.diff(points) * (heights[1:] + heights[:-1]) / 2.0
     below = np.concatenate([[0.0], np.cumsum(areas)])
     heights, below = heights / below[-1], below / below[-1]
-    padded = np.zeros((2, _MOST_SIZES))
-    padded[:, : len(at)] = at, logs
-    return Density(len(at), *padded, reach, heights, below)
+    return Density(at, logs, reach, heights, below)
 
 
 def _sizes(residuals: Floats, predicted: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -117,32 +103,32 @@ def _smoothed(scaled: Floats, weights: Floats, points: Floats) -> Floats:
 
 
 @inline_no_refcount
-def log_size_at(densities: Densities, regression: int, predicted: float) -> float:
+def log_size_at(density: Density, predicted: float) -> float:
     """The log of the usual size of residuals at a prediction."""
-    last = densities.sizes[regression] - 1
-    at, logs = densities.at, densities.logs
-    if last == 0 or predicted <= at[regression, 0]:
-        first: float = logs[regression, 0]
+    last = len(density.at) - 1
+    at, logs = density.at, density.logs
+    if last == 0 or predicted <= at[0]:
+        first: float = logs[0]
         return first
-    if predicted >= at[regression, last]:
-        final: float = logs[regression, last]
+    if predicted >= at[last]:
+        final: float = logs[last]
         return final
     place = 0
-    while at[regression, place + 1] < predicted:
+    while at[place + 1] < predicted:
         place += 1
-    share = (predicted - at[regression, place]) / (at[regression, place + 1] - at[regression, place])
-    between: float = logs[regression, place] + share * (logs[regression, place + 1] - logs[regression, place])
+    share = (predicted - at[place]) / (at[place + 1] - at[place])
+    between: float = logs[place] + share * (logs[place + 1] - logs[place])
     return between
 
 
 @inline_no_refcount
-def log_density_at(densities: Densities, regression: int, predicted: float, value: float) -> float:
+def log_density_at(density: Density, predicted: float, value: float) -> float:
     """The log density of a value, given its prediction."""
-    log_size = log_size_at(densities, regression, predicted)
+    log_size = log_size_at(density, predicted)
     scaled = (value - predicted) * math.exp(-log_size)
-    reach = densities.reach[regression]
+    reach = density.reach
     if abs(scaled) >= reach:
-        end: float = densities.heights[regression, 0 if scaled < 0.0 else _PIECES]
+        end: float = density.heights[0 if scaled < 0.0 else _PIECES]
         return math.log(end) - 5.0 * math.log(abs(scaled) / reach) - log_size
     step = math.asinh(reach / _DENSE)
     place = (math.asinh(scaled / _DENSE) / step + 1.0) * (_PIECES / 2.0)
@@ -150,15 +136,15 @@ def log_density_at(densities: Densities, regression: int, predicted: float, valu
     low = _DENSE * math.sinh((2.0 * piece / _PIECES - 1.0) * step)
     high = _DENSE * math.sinh((2.0 * (piece + 1) / _PIECES - 1.0) * step)
     share = (scaled - low) / (high - low)
-    first, second = densities.heights[regression, piece], densities.heights[regression, piece + 1]
+    first, second = density.heights[piece], density.heights[piece + 1]
     return math.log(first + share * (second - first)) - log_size
 
 
 @inline_no_refcount
-def share_below(densities: Densities, regression: int, predicted: float, value: float) -> float:
+def share_below(density: Density, predicted: float, value: float) -> float:
     """The probability of smaller values."""
-    scaled = (value - predicted) * math.exp(-log_size_at(densities, regression, predicted))
-    reach = densities.reach[regression]
+    scaled = (value - predicted) * math.exp(-log_size_at(density, predicted))
+    reach = density.reach
     if scaled <= -reach:
         return 0.0
     if scaled >= reach:
@@ -168,30 +154,30 @@ def share_below(densities: Densities, regression: int, predicted: float, value: 
     piece = min(int(place), _PIECES - 1)
     low = _DENSE * math.sinh((2.0 * piece / _PIECES - 1.0) * step)
     high = _DENSE * math.sinh((2.0 * (piece + 1) / _PIECES - 1.0) * step)
-    first, second = densities.heights[regression, piece], densities.heights[regression, piece + 1]
+    first, second = density.heights[piece], density.heights[piece + 1]
     inside = scaled - low
     slope = (second - first) / (high - low)
-    below: float = densities.below[regression, piece] + inside * (first + slope * inside / 2.0)
+    below: float = density.below[piece] + inside * (first + slope * inside / 2.0)
     return below
 
 
 @inline_no_refcount
-def value_with_share(densities: Densities, regression: int, predicted: float, share: float) -> float:
+def value_with_share(density: Density, predicted: float, share: float) -> float:
     """The value that has a share below it, given its prediction."""
     low, high = 0, _PIECES
     while high - low > 1:
         middle = (low + high) // 2
-        if densities.below[regression, middle] <= share:
+        if density.below[middle] <= share:
             low = middle
         else:
             high = middle
-    step = math.asinh(densities.reach[regression] / _DENSE)
+    step = math.asinh(density.reach / _DENSE)
     left = _DENSE * math.sinh((2.0 * low / _PIECES - 1.0) * step)
     right = _DENSE * math.sinh((2.0 * (low + 1) / _PIECES - 1.0) * step)
-    first, second = densities.heights[regression, low], densities.heights[regression, low + 1]
+    first, second = density.heights[low], density.heights[low + 1]
     # Inside a piece the share grows as a quadratic function: its root, in the form that loses no digits.
-    slope, wanted = (second - first) / (right - left), max(share - densities.below[regression, low], 0.0)
+    slope, wanted = (second - first) / (right - left), max(share - density.below[low], 0.0)
     root = math.sqrt(max(first * first + 2.0 * slope * wanted, 0.0))
     inside = min(2.0 * wanted / (first + root), right - left)
-    found: float = predicted + math.exp(log_size_at(densities, regression, predicted)) * (left + inside)
+    found: float = predicted + math.exp(log_size_at(density, predicted)) * (left + inside)
     return found

@@ -121,39 +121,41 @@ def numbers_matrix(parts: Sequence[Part], features: Sequence[Features]) -> Float
     return matrix
 
 
-class Parts(NamedTuple):
-    """The parts of many regressions one after the other, as kernels read them; `begins` has where each one's begin."""
+class Form(NamedTuple):
+    """The parts of a regression as kernels read them: `firsts` and `seconds` are places among the parents.
 
-    begins: Integers
+    `numbers` says how many numbers each part is evaluated from.
+    """
+
+    parents: Integers
     kinds: Integers
     firsts: Integers
     seconds: Integers
     numbers: Integers
 
 
-def packed(regressions: Sequence[Sequence[Part]]) -> Parts:
-    """The parts of all regressions."""
-    every = [part for parts in regressions for part in parts]
-    columns = np.array([(own.kind, own.first, own.second, own.numbers) for own in every], dtype=np.int64)
-    begins = np.concatenate([[0], np.cumsum([len(parts) for parts in regressions])]).astype(np.int64)
-    return Parts(begins, *np.ascontiguousarray(columns.reshape(-1, 4).T))
+def form_of(parts: Sequence[Part], parents: Sequence[int]) -> Form:
+    """The form of a regression on some parents, ascending."""
+    place = {parent: at for at, parent in enumerate(parents)} | {-1: -1}
+    columns = np.array(
+        [(part.kind, place[part.first], place[part.second], part.numbers) for part in parts], dtype=np.int64
+    )
+    return Form(np.array(parents, dtype=np.int64), *np.ascontiguousarray(columns.reshape(-1, 4).T))
 
 
 @inline_no_refcount
-def predictor_at(
-    parts: Parts, regression: int, margins: Margins, values: Floats, scores: Floats, theta: Floats, begin: int
-) -> float:
+def predictor_at(form: Form, margins: Margins, values: Floats, scores: Floats, theta: Floats, begin: int) -> float:
     """A regression at some values of its parents; `theta` has its numbers from `begin` on, intercept first."""
     total: float = theta[begin]
     at = begin + 1
-    for part in range(parts.begins[regression], parts.begins[regression + 1]):
-        kind, first, second = parts.kinds[part], parts.firsts[part], parts.seconds[part]
+    for part in range(len(form.kinds)):
+        kind, first, second = form.kinds[part], form.firsts[part], form.seconds[part]
         if kind == CURVE:
-            total += spline_at(margins, first, scores[first], theta, at)
+            total += spline_at(margins, form.parents[first], scores[first], theta, at)
         elif kind == TABLE:
             total += theta[at + int(values[first])]
         elif kind == TABLES:
-            total += theta[at + int(values[first]) * margins.arities[second] + int(values[second])]
+            total += theta[at + int(values[first]) * margins.arities[form.parents[second]] + int(values[second])]
         else:
             line = min(max(scores[second], -_FARTHEST), _FARTHEST)
             if kind == SLOPES:
@@ -165,5 +167,5 @@ def predictor_at(
                     total += theta[at + 1] * (own * own - 1.0) * _ROOT * line
                 if kind == NUMBERS:
                     total += theta[at + 2] * own * (line * line - 1.0) * _ROOT
-        at += parts.numbers[part]
+        at += form.numbers[part]
     return total

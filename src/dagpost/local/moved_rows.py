@@ -1,11 +1,10 @@
-"""What becomes of rows when columns are set, in graphs with the numbers of their regressions.
+"""What becomes of people when columns are set, in graphs with the parameters of their nodes.
 
-Columns that nothing set acts on stay as they are. A number below what is set moves with its prediction and keeps its
-place among the values of that prediction (spread.py); a level is drawn anew, by the same number between 0 and 1 in
-every world. Of an outcome of numbers the mean moves, of one of levels the chances given its parents are taken. Rows
-stand for the population, with whatever the columns share that no regression knows.
+Columns that nothing set acts on stay as they are. A number below what is set moves with its parents and keeps its place
+among the values that these leave it; a level is drawn anew, by the same number between 0 and 1 in every world. Of an
+outcome of numbers the mean moves, of one of levels the chances given its parents are taken.
 
-Time: some 100 ns for each graph, row, and parent of a column that moves.
+Time: what the local models take for each graph and person, for every column between what is set and the outcome.
 """
 
 from __future__ import annotations
@@ -16,44 +15,30 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Masks
-from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.features import ancestors
-from dagpost.local.additive import AdditiveModels, Shapes
-from dagpost.local.layout import predictor_at
-from dagpost.local.margins import Margins, score_at
-from dagpost.local.networks import Networks
-from dagpost.local.scales import from_scale, to_scale
-from dagpost.local.spread import moved
+from dagpost.local.base import LevelModel, NumberModel, drawn_levels
+from dagpost.local.models import LocalModels
+from dagpost.local.networks import Member, Networks
 
 
-class Particles(NamedTuple):
-    """Rows: the values and scores of all columns, and a number between 0 and 1 for each, by which levels are drawn.
-
-    What a column has of its own, apart from its parents, comes from another row where it is drawn afresh.
-    """
+class People(NamedTuple):
+    """The values of all columns (columns, people), and a number between 0 and 1 for each, by which levels are drawn."""
 
     values: Floats
-    scores: Floats
     uniforms: Floats
 
-    def first(self, count: int) -> Particles:
+    def first(self, count: int) -> People:
         """The first few."""
-        return Particles(*(np.ascontiguousarray(array[:count]) for array in self))
+        return People(*(np.ascontiguousarray(array[:, :count]) for array in self))
+
+    def next(self) -> People:
+        """The next person in the place of each: where what columns have of their own is drawn afresh."""
+        return People(*(np.roll(array, -1, axis=1) for array in self))
 
 
-def particles_of(models: AdditiveModels) -> Particles:
-    """The rows that effects start from."""
-    values = models.particles
-    scores = np.empty_like(values)
-    _score_all(models.margins, values, scores)
-    return Particles(values, scores, np.random.default_rng(1).random(values.shape))
-
-
-@kernel
-def _score_all(margins: Margins, values: Floats, scores: Floats) -> None:
-    for row in range(values.shape[0]):
-        for node in range(values.shape[1]):
-            scores[row, node] = score_at(margins, node, values[row, node])
+def people_of(models: LocalModels) -> People:
+    """Those that effects start from."""
+    return People(models.seen.people, models.uniforms)
 
 
 class Asked(NamedTuple):
@@ -68,11 +53,6 @@ class Asked(NamedTuple):
     seen: float = math.nan
     mediator: int = -1
     other: float = math.nan
-
-
-class _State(NamedTuple):
-    values: Floats
-    scores: Floats
 
 
 class Ways(NamedTuple):
@@ -96,133 +76,73 @@ def ways_of(graphs: Masks, asked: Asked) -> Ways:
     return Ways(above, needed)
 
 
-def outcomes(shapes: Shapes, networks: Networks, ways: Ways, particles: Particles, asked: Asked) -> Floats:
-    """The outcome in each graph and row: its mean, or the probability of each level, (graphs, rows, levels).
+class _World:
+    """The columns of people in every graph: (columns, graphs, people)."""
+
+    def __init__(self, people: People, graphs: int) -> None:
+        self.values = np.repeat(people.values[:, np.newaxis], graphs, axis=1)
+
+    def set(self, column: int, values: float | Floats) -> None:
+        """Set a column in all graphs."""
+        self.values[column] = values
+
+    def move(self, member: Member, people: People) -> None:
+        """Give a column the values that follow from its parents, and from what `people` have of their own."""
+        model, parents, graphs = member.model, list(member.parents), member.graphs
+        after = self.values[parents][:, graphs]
+        if isinstance(model, LevelModel):
+            uniforms = people.uniforms[member.node]
+            self.values[member.node, graphs] = drawn_levels(model.chances(after, member.theta), uniforms)
+            return
+        assert isinstance(model, NumberModel)
+        before, numbers = people.values[parents][:, np.newaxis], people.values[[member.node]]
+        self.values[member.node, graphs] = model.moved(before, after, member.theta, numbers)
+
+    def seen(self, member: Member, people: People) -> Floats:
+        """The mean of a number given its parents, or the probability of each level: (graphs, people, levels)."""
+        model, parents = member.model, list(member.parents)
+        after = self.values[parents][:, member.graphs]
+        if isinstance(model, LevelModel):
+            return model.chances(after, member.theta)
+        assert isinstance(model, NumberModel)
+        before = people.values[parents][:, np.newaxis]
+        change = model.expected(after, member.theta) - model.expected(before, member.theta)
+        moved: Floats = (people.values[member.node] + change)[..., np.newaxis]
+        return moved
+
+
+def outcomes(networks: Networks, ways: Ways, people: People, asked: Asked, levels: int) -> Floats:
+    """The outcome in each graph and person: its mean, or the probability of each level, (graphs, people, levels).
 
     Zeros where a mediator does not lie between cause and outcome.
     """
-    width = max(int(shapes.margins.arities[asked.outcome]), 1)
-    result = np.zeros((len(networks.graphs), len(particles.values), width))
-    _move_all(shapes, networks, particles, ways.above, ways.needed, asked, result)
+    result = np.zeros((len(networks.graphs), people.values.shape[1], max(levels, 1)))
+    asking = np.arange(len(networks.graphs))
+    if asked.mediator >= 0:
+        asking = np.flatnonzero(ways.needed[:, asked.mediator])
+        networks = networks.some(asking)
+    world = _World(people, len(asking))
+    for column in np.flatnonzero(~np.isnan(asked.set_to)):
+        world.set(int(column), float(asked.set_to[column]))
+    if asked.mediator >= 0:
+        world.set(asked.mediator, _mediator(networks, people, asked))
+    for member in networks.in_order():
+        if member.node not in (asked.outcome, asked.mediator) and np.isnan(asked.set_to[member.node]):
+            world.move(member, people)
+    if not np.isnan(asked.seen):
+        world.set(asked.cause, asked.seen)
+    for member in networks.of_node(asked.outcome):
+        result[asking[member.graphs]] = world.seen(member, people)
     return result
 
 
-@kernel
-def _move_all(
-    shapes: Shapes,
-    networks: Networks,
-    particles: Particles,
-    above: Masks,
-    needed: Flags,
-    asked: Asked,
-    result: Floats,
-) -> None:
-    graphs, nodes = networks.graphs.shape
-    one, rows = np.uint64(1), len(particles.values)
-    state = _State(np.zeros(nodes), np.zeros(nodes))
-    for graph in range(graphs):
-        if asked.mediator >= 0 and not needed[graph, asked.mediator]:
-            continue
-        for row in range(rows):
-            mediator_value = math.nan
-            if asked.mediator >= 0:
-                _begin(particles, row, state)
-                _set(shapes.margins, asked.cause, asked.other, state)
-                # What columns below the cause have of their own comes from the next row.
-                fresh = (row + 1) % rows
-                for place in range(nodes):
-                    node = networks.orders[graph, place]
-                    before = above[graph, asked.mediator] >> np.uint64(node) & one or node == asked.mediator
-                    if before and needed[graph, node]:
-                        _move(shapes, networks, particles, graph, fresh, node, state)
-                mediator_value = state.values[asked.mediator]
-            _begin(particles, row, state)
-            for place in range(nodes):
-                node = networks.orders[graph, place]
-                set_to = mediator_value if node == asked.mediator else asked.set_to[node]
-                if not np.isnan(set_to):
-                    _set(shapes.margins, node, set_to, state)
-                elif needed[graph, node] and node != asked.outcome:
-                    _move(shapes, networks, particles, graph, row, node, state)
-            if not np.isnan(asked.seen):
-                _set(shapes.margins, asked.cause, asked.seen, state)
-            _see(shapes, networks, particles, graph, row, asked.outcome, state, result)
-
-
-@inline_no_refcount
-def _begin(particles: Particles, row: int, state: _State) -> None:
-    for node in range(len(state.values)):
-        state.values[node] = particles.values[row, node]
-        state.scores[node] = particles.scores[row, node]
-
-
-@inline_no_refcount
-def _set(margins: Margins, node: int, value: float, state: _State) -> None:
-    state.values[node] = value
-    state.scores[node] = score_at(margins, node, value)
-
-
-@inline_no_refcount
-def _move(
-    shapes: Shapes, networks: Networks, particles: Particles, graph: int, row: int, node: int, state: _State
-) -> None:
-    """Give a column the value that follows from its parents, and from what it has of its own in a row."""
-    family, begin = networks.families[graph, node], networks.begins[graph, node]
-    regressions, height = shapes.begins[family + 1] - shapes.begins[family], shapes.heights[family]
-    if shapes.margins.arities[node] > 0:
-        uniform, left, level = particles.uniforms[row, node], 1.0, 0
-        while level < regressions:
-            chance = left * _chance(shapes, networks, family, begin + level * height, state)
-            if uniform < chance:
-                break
-            uniform -= chance
-            left -= chance
-            level += 1
-        _set(shapes.margins, node, float(level), state)
-        return
-    # The regression on the scale on which values move is the last one.
-    begin += (regressions - 1) * height
-    margins, numbers = shapes.margins, shapes.numbers
-    values, scores = particles.values[row], particles.scores[row]
-    before = predictor_at(shapes.parts, family, margins, values, scores, networks.theta, begin)
-    after = predictor_at(shapes.parts, family, margins, state.values, state.scores, networks.theta, begin)
-    kind, place, unit = numbers.scales[family], numbers.places[family], numbers.units[family]
-    centre, size = numbers.centres[family], numbers.sizes[family]
-    shown = (to_scale(kind, place, unit, values[node]) - centre) / size
-    value = from_scale(kind, place, unit, centre + size * moved(shapes.spreads, family, shown, before, after))
-    _set(margins, node, min(max(value, numbers.least[family]), numbers.most[family]), state)
-
-
-@inline_no_refcount
-def _chance(shapes: Shapes, networks: Networks, family: int, begin: int, state: _State) -> float:
-    """The probability of a level among those that are left."""
-    odds = predictor_at(shapes.parts, family, shapes.margins, state.values, state.scores, networks.theta, begin)
-    return 1.0 / (1.0 + math.exp(-odds))
-
-
-@inline_no_refcount
-def _see(
-    shapes: Shapes,
-    networks: Networks,
-    particles: Particles,
-    graph: int,
-    row: int,
-    outcome: int,
-    state: _State,
-    result: Floats,
-) -> None:
-    """Write the mean of the outcome given its parents, or the probability of each level."""
-    family, begin = networks.families[graph, outcome], networks.begins[graph, outcome]
-    regressions, height = shapes.begins[family + 1] - shapes.begins[family], shapes.heights[family]
-    if shapes.margins.arities[outcome] == 0:
-        margins, values, scores = shapes.margins, particles.values[row], particles.scores[row]
-        before = predictor_at(shapes.parts, family, margins, values, scores, networks.theta, begin)
-        after = predictor_at(shapes.parts, family, margins, state.values, state.scores, networks.theta, begin)
-        result[graph, row, 0] = values[outcome] + shapes.numbers.own_sizes[family] * (after - before)
-        return
-    left = 1.0
-    for level in range(regressions):
-        chance = left * _chance(shapes, networks, family, begin + level * height, state)
-        result[graph, row, level] = chance
-        left -= chance
-    result[graph, row, regressions] = max(left, 0.0)
+def _mediator(networks: Networks, people: People, asked: Asked) -> Floats:
+    """What a mediator would be if the cause were set to `other`: (graphs, people)."""
+    world, fresh = _World(people, len(networks.graphs)), people.next()
+    world.set(asked.cause, asked.other)
+    for member in networks.in_order():
+        if member.node not in (asked.outcome, asked.cause):
+            # What columns below the cause have of their own comes from the next person.
+            world.move(member, fresh)
+    found: Floats = world.values[asked.mediator]
+    return found

@@ -1,10 +1,12 @@
-"""Graphs with the numbers of the regressions that a question needs: one draw for each graph, or the most probable ones.
+"""Graphs with the parameters that a question needs: one draw for each graph, or the likeliest ones.
 
 The draws of a family come from a seed of their own, so that every question sees the same parameters.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,21 +14,18 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost.local.additive import AdditiveModels, Family, Shapes
+from dagpost.local.base import LocalModel, members_of
+from dagpost.local.models import LocalModels
 
 
-class Networks(NamedTuple):
-    """Graphs, their columns in an order, the family of each node (-1: not needed), and where its numbers begin."""
+class Member(NamedTuple):
+    """A node with one set of parents, the graphs that have it, and its parameters: a row for each, or one for all."""
 
-    graphs: Masks
-    orders: Integers
-    families: Integers
-    begins: Integers
+    node: int
+    parents: tuple[int, ...]
+    graphs: Integers
+    model: LocalModel
     theta: Floats
-
-    def some(self, rows: Integers) -> Networks:
-        """Some of the graphs, with the same numbers."""
-        return Networks(self.graphs[rows], self.orders[rows], self.families[rows], self.begins[rows], self.theta)
 
 
 class Draws(NamedTuple):
@@ -37,52 +36,73 @@ class Draws(NamedTuple):
     rows: Integers
 
 
-def networks_of(
-    models: AdditiveModels, graphs: Masks, needed: Flags, draws: Draws | None = None
-) -> tuple[Shapes, Networks]:
-    """Graphs with the numbers of the nodes that are `needed` (graphs, nodes) in each; drawn, or the likeliest."""
+@dataclass(frozen=True, eq=False)
+class Networks:
+    """Graphs, and their families (graphs, nodes), numbered; -1 where a question does not need a node."""
+
+    graphs: Masks
+    families: Integers
+    parents: tuple[tuple[int, ...], ...]
+    models: tuple[LocalModel, ...]
+    #: Of each family the draws of the graphs that have it, in their order, or one row.
+    theta: tuple[Floats, ...]
+    #: Which of the draws each graph has.
+    places: Integers
+
+    def in_order(self) -> Iterator[Member]:
+        """Every node of every graph, after its parents; those with the same family at the same place together."""
+        orders = orders_of(self.graphs)
+        rows = np.arange(len(self.graphs))
+        for place in range(self.graphs.shape[1]):
+            yield from self._members(rows, orders[:, place])
+
+    def of_node(self, node: int) -> Iterator[Member]:
+        """One node in every graph."""
+        return self._members(np.arange(len(self.graphs)), np.full(len(self.graphs), node))
+
+    def some(self, rows: Integers) -> Networks:
+        """Some of the graphs, with the same parameters."""
+        return replace(self, graphs=self.graphs[rows], families=self.families[rows], places=self.places[rows])
+
+    def _members(self, rows: Integers, nodes: Integers) -> Iterator[Member]:
+        families = self.families[rows, nodes]
+        order = np.argsort(families, kind="stable")
+        starts = np.flatnonzero(np.diff(families[order], prepend=-1))
+        for graphs in np.split(order, starts)[1:]:
+            family, node = int(families[graphs[0]]), int(nodes[graphs[0]])
+            theta = self.theta[family]
+            if len(theta) > 1:
+                theta = theta[self.places[graphs, node]]
+            yield Member(node, self.parents[family], graphs, self.models[family], theta)
+
+
+def networks_of(models: LocalModels, graphs: Masks, needed: Flags, draws: Draws | None = None) -> Networks:
+    """Graphs with the parameters of the nodes that are `needed` (graphs, nodes) in each; drawn, or the likeliest."""
     rows, nodes = np.nonzero(needed)
     pairs = np.column_stack([nodes.astype(np.uint64), graphs[rows, nodes]])
     distinct, member = np.unique(pairs, axis=0, return_inverse=True)
     member = member.reshape(-1)
-    fitted = models.families(distinct[:, 0].astype(np.int64), distinct[:, 1])
-    shapes = models.shapes_of(fitted)
-    room = (shapes.heights * np.diff(shapes.begins))[member]
-    memory.require(8 * int(room.sum()), "The drawn parameters", "Ask for fewer draws.")
-    begins, families = np.zeros((2, *graphs.shape), dtype=np.int64)
-    families[:] = -1
-    families[rows, nodes], begins[rows, nodes] = member, np.cumsum(room) - room
-    theta = np.empty(int(room.sum()))
-    for number, own in enumerate(fitted):
-        node, mask = int(distinct[number, 0]), distinct[number, 1]
-        chosen = rows[member == number]
+    children, masks = distinct[:, 0].astype(np.int64), distinct[:, 1]
+    fitted = models.families(children, masks)
+    families, places = np.full(graphs.shape, -1, dtype=np.int64), np.zeros(graphs.shape, dtype=np.int64)
+    families[rows, nodes] = member
+    counts = np.bincount(member, minlength=len(fitted))
+    widths = np.array([len(model.likeliest) for model in fitted], dtype=np.int64)
+    memory.require(8 * int(counts @ widths), "The drawn parameters", "Ask for fewer draws.")
+    theta = []
+    for number, model in enumerate(fitted):
         if draws is None:
-            _write(own, begins[chosen, node], None, chosen, theta)
+            theta.append(model.likeliest[np.newaxis])
             continue
-        # All graphs with this family draw, so that those of some of them are the same.
+        node, mask = int(children[number]), masks[number]
+        # All graphs with this family draw, so that the parameters of some of them are the same.
         everyone = np.flatnonzero(draws.together[:, node] == mask)
-        places = np.searchsorted(everyone, draws.rows[chosen])
-        generator = np.random.default_rng([draws.seed, node, int(mask)])
-        _write(own, begins[chosen, node], (generator, len(everyone)), places, theta)
-    return shapes, Networks(graphs, orders_of(graphs), families, begins, theta)
-
-
-def _write(
-    own: Family, begins: Integers, drawing: tuple[np.random.Generator, int] | None, places: Integers, theta: Floats
-) -> None:
-    """Write the numbers of a family's regressions from each of `begins` on: the likeliest, or some of its draws."""
-    for posterior in own.posteriors:
-        height = len(posterior.coefficients)
-        numbers = np.repeat(posterior.coefficients[np.newaxis], len(begins), axis=0)
-        if drawing is not None:
-            generator, count = drawing
-            noise = generator.standard_normal((count, posterior.factor.shape[1]))
-            if np.isfinite(posterior.freedom):
-                chi = generator.chisquare(posterior.freedom, count)
-                noise *= np.sqrt(posterior.freedom / chi)[:, np.newaxis]
-            numbers += noise[places] @ posterior.factor.T
-        theta[begins[:, np.newaxis] + np.arange(height)] = numbers
-        begins = begins + height
+        chosen = rows[member == number]
+        drawn = model.drawn(np.random.default_rng([draws.seed, node, int(mask)]), len(everyone))
+        theta.append(np.ascontiguousarray(drawn[np.searchsorted(everyone, draws.rows[chosen])]))
+        places[chosen, node] = np.arange(len(chosen))
+    parents = tuple(members_of(mask) for mask in masks.tolist())
+    return Networks(graphs, families, parents, tuple(fitted), tuple(theta), places)
 
 
 def orders_of(graphs: Masks) -> Integers:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Floats
 from dagpost._tools.kernels import inline_no_refcount
 
 #: Quantiles in each bin, and bins at most.
@@ -18,16 +18,8 @@ _QUANTILES, _MOST_BINS = 32, 16
 _TINY = 1e-12
 
 
-class Spreads(NamedTuple):
-    """Of some regressions: how many bins each has, the mean predictions of these, and quantiles of residuals there."""
-
-    bins: Integers
-    centres: Floats
-    quantiles: Floats
-
-
 class Spread(NamedTuple):
-    """That of one regression."""
+    """How many bins a regression has, the mean predictions of these, and quantiles of residuals there."""
 
     bins: int
     centres: Floats
@@ -59,35 +51,35 @@ def spread_of(residuals: Floats, predicted: Floats, weights: Floats) -> Spread:
 
 
 @inline_no_refcount
-def moved(spreads: Spreads, regression: int, value: float, before: float, after: float) -> float:
+def moved(spread: Spread, value: float, before: float, after: float) -> float:
     """The value that has the same place among those with another prediction."""
-    if spreads.bins[regression] == 1:
+    if spread.bins == 1:
         return value + after - before
-    residual, last = value - before, spreads.quantiles.shape[2] - 1
+    residual, last = value - before, spread.quantiles.shape[1] - 1
     low, high = 0, last
     while high - low > 1:
         middle = (low + high) // 2
-        if _quantile(spreads, regression, before, middle) <= residual:
+        if _quantile(spread, before, middle) <= residual:
             low = middle
         else:
             high = middle
-    lower, upper = _quantile(spreads, regression, before, low), _quantile(spreads, regression, before, low + 1)
+    lower, upper = _quantile(spread, before, low), _quantile(spread, before, low + 1)
     share = min(max((residual - lower) / max(upper - lower, _TINY), 0.0), 1.0)
     beyond = residual - (lower + share * (upper - lower))
-    lower, upper = _quantile(spreads, regression, after, low), _quantile(spreads, regression, after, low + 1)
+    lower, upper = _quantile(spread, after, low), _quantile(spread, after, low + 1)
     found: float = after + lower + share * (upper - lower) + beyond
     return found
 
 
 @inline_no_refcount
-def _quantile(spreads: Spreads, regression: int, predicted: float, place: int) -> float:
+def _quantile(spread: Spread, predicted: float, place: int) -> float:
     """One of the quantiles at any prediction, between those of the nearest bins."""
-    centres, last = spreads.centres, spreads.bins[regression] - 1
+    centres, last = spread.centres, spread.bins - 1
     own = 0
-    while own + 1 < last and centres[regression, own + 1] <= predicted:
+    while own + 1 < last and centres[own + 1] <= predicted:
         own += 1
-    low, high = centres[regression, own], centres[regression, own + 1]
+    low, high = centres[own], centres[own + 1]
     share: float = min(max((predicted - low) / max(high - low, _TINY), 0.0), 1.0)
-    left: float = spreads.quantiles[regression, own, place]
-    right: float = spreads.quantiles[regression, own + 1, place]
+    left: float = spread.quantiles[own, place]
+    right: float = spread.quantiles[own + 1, place]
     return left + share * (right - left)

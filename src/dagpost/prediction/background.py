@@ -28,7 +28,7 @@ from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import modelled_table
 from dagpost.prediction.stored_arrays import require, smallest
 from dagpost.scores import (
-    AdditivePrior,
+    LocalPrior,
     NormalWishartPrior,
     ParameterPrior,
     parameter_prior_of,
@@ -149,5 +149,5 @@ def background_to_keep(fitted: Fitted) -> Background | None:
         return None
     counted = fitted.recall(_REMEMBERED) is not None or fitted.table is not None
     priors = [score.parameter_prior() for score in scores_within(resolve_score(fitted.score))]
-    unknown = any(prior is None or isinstance(prior, AdditivePrior) for prior in priors)
+    unknown = any(prior is None or isinstance(prior, LocalPrior) for prior in priors)
     return background_of(fitted) if counted and not unknown else None

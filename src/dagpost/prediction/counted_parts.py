@@ -20,7 +20,7 @@ from dagpost.prediction.completed_parts import (
     weighted_parts,
 )
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
-from dagpost.scores import Score, parameter_prior_of, predicting_prior, resolve_score, scores_within
+from dagpost.scores import Score, parameter_prior_of, resolve_score, scores_within
 
 
 def counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]]:
@@ -50,11 +50,7 @@ def refuse_structure_alone(fitted: Fitted, *, effects: bool = False) -> None:
     """Refuse a score that says nothing of parameters, or only what follows if columns are set: rows would not help."""
     if not isinstance(fitted.score, Score):
         return
-    score = scores_within(fitted.score)[0]
-    if effects:
-        parameter_prior_of(score, "Effects need")
-    else:
-        predicting_prior(score)
+    parameter_prior_of(scores_within(fitted.score)[0], "Effects need" if effects else "Prediction needs to know")
 
 
 def has_rows(fitted: Fitted) -> bool:

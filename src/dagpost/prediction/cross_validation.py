@@ -41,7 +41,7 @@ from dagpost.posterior.augmenting import as_augmentation, settled
 from dagpost.posterior.fitting import checked_method, notify_of_gaps, rules_of, study_of, study_of_table, table_of
 from dagpost.posterior.plan import weightless
 from dagpost.posterior.weighing import work_of
-from dagpost.scores import predicting_prior, resolve_score, scores_within
+from dagpost.scores import parameter_prior_of, resolve_score, scores_within
 
 #: Its fold, its row and its score, here and once more in the fold under way.
 _BYTES_AN_OBSERVATION = 64
@@ -129,7 +129,7 @@ def cross_validate(
     checked_method(model)
     seed_number(seed)
     for score in scores_within(resolve_score(model.score)):
-        predicting_prior(score)
+        parameter_prior_of(score, "Prediction needs to know")
     table = table_of(model, X, counts, interventions)
     _check_folds(folds, table.observations)
     memory.require(

@@ -24,15 +24,17 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.spelling import either
 from dagpost._tools.text import position_of
+from dagpost.data.table import Table
 from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import images_of
+from dagpost.posterior.latent_numbers import images_of, modelled_table
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.summaries.given import masks_of_graph
+from dagpost.prediction import local_rows
 from dagpost.prediction.averaging import (
     as_shares,
     log_predictive,
@@ -50,12 +52,13 @@ from dagpost.prediction.counted_parts import (
     where_of,
 )
 from dagpost.prediction.latent_rows import log_probabilities, number_distributions
+from dagpost.prediction.local_parts import local_models_of
 from dagpost.prediction.network import AnyNetwork, bayesian_network, mixed_network
 from dagpost.prediction.numbers import mixture_of, number_components, refuse_levels_as_target
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.prediction.time_rows import encode_new_rows
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import AdditivePrior, resolve_score, scores_within
+from dagpost.scores import LocalPrior, resolve_score, scores_within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +75,11 @@ def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: A
         rows = encode_new_rows(fitted, X, images.table, unseen=unseen, interventions=interventions)
         result: Floats = log_probabilities(fitted, images, rows)[0]
         return result
+    models = local_models_of(fitted)
+    if models is not None:
+        rows = encode_new_rows(fitted, X, modelled_table(fitted), unseen=unseen, interventions=interventions)
+        found: Floats = local_rows.log_probabilities(fitted, models, rows)[0]
+        return found
     counted = counted_parts(fitted)
     rows = encode_new_rows(fitted, X, counted[0][1], unseen=unseen, interventions=interventions)
     where = where_of(fitted)
@@ -96,6 +104,14 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     images = images_of(fitted)
     if images is not None:
         return _levels_of_latents(fitted, images, X, target, unseen, interventions)
+    models = local_models_of(fitted)
+    if models is not None:
+        table, node = modelled_table(fitted), position_of(target, fitted.names)
+        _refuse_numbers_as_target(table, node)
+        rows = encode_new_rows(fitted, X, table, target=target, unseen=unseen, interventions=interventions)
+        refuse_set_target(rows, target, fitted.names)
+        chances = as_shares(local_rows.log_probabilities(fitted, models, rows, node))
+        return pd.DataFrame(chances, columns=pd.Index(list(table.levels[node] or ()), name=target))
     counted = counted_parts(fitted)
     statistics, where = counted[0][1], where_of(fitted)
     rows = encode_new_rows(fitted, X, statistics, target=target, unseen=unseen, interventions=interventions)
@@ -113,15 +129,19 @@ def _levels_of_latents(
     import pandas as pd
 
     node = position_of(target, fitted.names)
+    _refuse_numbers_as_target(images.table, node)
     levels = images.table.levels[node]
-    if levels is None:
-        raise InputError(
-            f"The column {target!r} is one of numbers, and only levels have probabilities. Ask what the number may be: "
-            f"{either('predict_number(X, target=...)', 'dagpost predict --target')}."
-        )
     rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
     chances = as_shares(log_probabilities(fitted, images, rows, node))
-    return pd.DataFrame(chances, columns=pd.Index(levels, name=target))
+    return pd.DataFrame(chances, columns=pd.Index(list(levels or ()), name=target))
+
+
+def _refuse_numbers_as_target(table: Table, node: int) -> None:
+    if table.levels[node] is None:
+        raise InputError(
+            f"The column {table.names[node]!r} is one of numbers, and only levels have probabilities. Ask what the "
+            f"number may be: {either('predict_number(X, target=...)', 'dagpost predict --target')}."
+        )
 
 
 def number_predictions(
@@ -138,6 +158,13 @@ def number_predictions(
         refuse_levels_as_target(images.table, node)
         rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
         return _number_table(number_distributions(fitted, images, rows, node, probabilities))
+    models = local_models_of(fitted)
+    if models is not None:
+        table, node = modelled_table(fitted), position_of(target, fitted.names)
+        refuse_levels_as_target(table, node)
+        rows = encode_new_rows(fitted, X, table, target=target, unseen=unseen, interventions=interventions)
+        refuse_set_target(rows, target, fitted.names)
+        return _number_table(local_rows.number_distributions(fitted, models, rows, node, probabilities))
     counted = counted_parts(fitted)
     statistics = counted[0][1]
     refuse_levels_as_target(statistics, position_of(target, fitted.names))
@@ -204,7 +231,7 @@ def statistics_to_keep(fitted: Fitted) -> Statistics | None:
         return None
     priors = [score.parameter_prior() for score in scores_within(resolve_score(fitted.score))]
     # Regressions are fitted when somebody asks for effects: those of all graphs take long.
-    if any(prior is None or isinstance(prior, AdditivePrior) for prior in priors):
+    if any(prior is None or isinstance(prior, LocalPrior) for prior in priors):
         return None
     # All graphs of a few columns have few families: with these, effects of a model from a file are exact too.
     every = all_counted_parts(fitted)

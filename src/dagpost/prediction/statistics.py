@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.checks import has_method, kind
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.text import shown
 from dagpost.data.table import Table
 from dagpost.engines import Engine, engine_or_threads
 from dagpost.errors import InputError
@@ -30,7 +31,8 @@ from dagpost.scores import (
     NormalWishartPrior,
     ParameterPrior,
     Score,
-    predicting_prior,
+    parameter_prior_of,
+    resolve_score,
     table_for,
 )
 
@@ -68,9 +70,21 @@ _KINDS: Mapping[type[Any], _Kind] = {
 }
 
 
+def _counted_prior(score: str | Score) -> ParameterPrior:
+    """The prior of a score's parameters, of a kind for which rows are counted."""
+    prior = parameter_prior_of(score, "Prediction needs to know")
+    if type(prior) not in _KINDS:
+        raise InputError(
+            f"Under the score {shown(resolve_score(score).name)} columns follow curves that are fitted to the rows: "
+            "there are no tables of parameters, and no coefficients. Ask a fitted model for effects, predictions and "
+            "values instead."
+        )
+    return prior
+
+
 def prior_for(statistics: Statistics, score: str | Score) -> ParameterPrior:
     """The same, if it is for the kind of columns that were counted."""
-    prior = predicting_prior(score)
+    prior = _counted_prior(score)
     own = _KINDS[type(prior)]
     if not isinstance(statistics, own.statistics):
         counted = next(other for other in _KINDS.values() if isinstance(statistics, other.statistics))
@@ -113,7 +127,7 @@ def sufficient_statistics(
     DiscreteStatistics of 6 families over 6 variables: 12 cells
     """
     has_method(reporter, "reporter", "stage", "a Reporter")
-    prior, table = predicting_prior(score), table_for(score, table)
+    prior, table = _counted_prior(score), table_for(score, table)
     check_masks(parents)
     refuse_wide(parents.shape[1], "Predictions are made")
     if parents.shape[1] != len(table.names):

@@ -18,15 +18,14 @@ from dagpost.scores.k2 import K2 as K2
 from dagpost.scores.latent_gaussian import LatentGaussian as LatentGaussian
 from dagpost.scores.local_scores import LocalScores as LocalScores
 from dagpost.scores.local_scores import local_scores as local_scores
-from dagpost.scores.parameter_priors import AdditivePrior as AdditivePrior
 from dagpost.scores.parameter_priors import ConditionalGaussianPrior as ConditionalGaussianPrior
 from dagpost.scores.parameter_priors import DirichletPrior as DirichletPrior
+from dagpost.scores.parameter_priors import LocalPrior as LocalPrior
 from dagpost.scores.parameter_priors import NormalWishartPrior as NormalWishartPrior
 from dagpost.scores.parameter_priors import ParameterPrior as ParameterPrior
 from dagpost.scores.parameter_priors import standard_deviations as standard_deviations
 from dagpost.scores.registry import SCORES as SCORES
 from dagpost.scores.resolve import class_of as class_of
 from dagpost.scores.resolve import parameter_prior_of as parameter_prior_of
-from dagpost.scores.resolve import predicting_prior as predicting_prior
 from dagpost.scores.resolve import resolve_score as resolve_score
 from dagpost.scores.resolve import table_for as table_for

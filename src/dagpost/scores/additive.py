@@ -37,7 +37,7 @@ from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.scores.base import Extender, Score
-from dagpost.scores.parameter_priors import AdditivePrior, strength
+from dagpost.scores.parameter_priors import LocalPrior, strength
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,9 @@ class Additive(Score):
             _refuse_gaps(table)
             fill_additive(self, table, nodes, max_parents, values, engine, reporter, checkpoint)
 
-    def parameter_prior(self) -> AdditivePrior:
+    def parameter_prior(self) -> LocalPrior:
         """Sizes come from regressions on the columns' own scale."""
-        return AdditivePrior()
+        return LocalPrior("dagpost.local.additive")
 
     def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
         """The function that scores given sets of parents of a node, each with one of many columns added."""

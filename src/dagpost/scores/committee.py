@@ -30,7 +30,7 @@ from dagpost.scores.additive import Additive
 from dagpost.scores.base import Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import BGe
-from dagpost.scores.parameter_priors import AdditivePrior
+from dagpost.scores.parameter_priors import LocalPrior
 from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
@@ -126,9 +126,9 @@ class Committee(Score):
         """The weights of the members, which sum to 1."""
         return tuple(self.weights or [1.0 / len(self.members) for _ in self.members])
 
-    def parameter_prior(self) -> AdditivePrior:
+    def parameter_prior(self) -> LocalPrior:
         """Sizes come from additive regressions, in the graphs of all members."""
-        return AdditivePrior()
+        return LocalPrior("dagpost.local.additive")
 
     def for_table(self, table: Table) -> Score:
         """The members that suit a table, if they are left to it; one alone is itself."""

@@ -219,8 +219,16 @@ class ConditionalGaussianPrior:
 
 
 @dataclass(frozen=True)
-class AdditivePrior:
-    """Regressions with curves on the columns' own scale, shrunk as the data ask for (local/additive.py)."""
+class LocalPrior:
+    """The parameters of a node given its parents are those of a local model (local/base.py).
+
+    Parameters
+    ----------
+    module
+        Where these are made: it has `fitter(table, prior)` and `ASSUMPTION`. Priors with settings are subclasses.
+    """
+
+    module: str
 
 
-ParameterPrior = DirichletPrior | NormalWishartPrior | ConditionalGaussianPrior | AdditivePrior
+ParameterPrior = DirichletPrior | NormalWishartPrior | ConditionalGaussianPrior | LocalPrior

@@ -14,12 +14,11 @@ from dagpost._tools.text import shown
 from dagpost.data.conversion import TableLike, as_table
 from dagpost.data.table import Table
 from dagpost.errors import InputError
-from dagpost.scores.additive import Additive
 from dagpost.scores.automatic import AUTO, AVERAGED
 from dagpost.scores.base import Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.custom import CustomScore
-from dagpost.scores.parameter_priors import AdditivePrior, ParameterPrior
+from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
@@ -106,34 +105,22 @@ def table_for(
     return table if table.recipe is None else replace(table, recipe=table.recipe.uncut())
 
 
-def parameter_prior_of(score: Any, what: str, *, predicting: bool = False) -> ParameterPrior:
+def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
     """The prior of the parameters behind a score; a score that does not say is an error, for `what` needs it."""
     chosen = resolve_score(score)
     prior = chosen.parameter_prior()
     if prior is None:
         raise InputError(
             f"{what} the prior of the parameters behind a score, and {shown(chosen.name or score)} does not say which "
-            f"it is. Fit with a score that does: {_with_parameters(predicting=predicting)}."
+            f"it is. Fit with a score that does: {_with_parameters()}."
         )
     return prior
 
 
-def predicting_prior(score: Any) -> ParameterPrior:
-    """The same, of a score that predicts rows and values."""
-    prior = parameter_prior_of(score, "Prediction needs to know", predicting=True)
-    if isinstance(prior, AdditivePrior):
-        raise InputError(
-            f"A model of the score {shown(resolve_score(score).name)} has effects, but does not predict rows or values "
-            f"yet. Fit with a score that does: {_with_parameters(predicting=True)}."
-        )
-    return prior
-
-
-def _with_parameters(*, predicting: bool) -> str:
+def _with_parameters() -> str:
     """The scores that say which prior their parameters have."""
     kinds = [kind for kind in SCORES.classes().values() if kind.parameter_prior is not Score.parameter_prior]
-    effects_alone = (Additive.__name__, "Committee") if predicting else ()
-    return ", ".join(kind.__name__ for kind in kinds if kind.__name__ not in effects_alone)
+    return ", ".join(kind.__name__ for kind in kinds)
 
 
 @dataclass(frozen=True, repr=False)

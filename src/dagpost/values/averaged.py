@@ -11,11 +11,12 @@ from dagpost.errors import InputError
 from dagpost.families.masks import refuse_wide
 from dagpost.features import ancestors, evaluate
 from dagpost.features.feature import Feature
+from dagpost.local.models import LocalModels
 from dagpost.posterior.fitted import Fitted
 from dagpost.prediction.completed_parts import Part
-from dagpost.prediction.counted_parts import all_counted_parts, counted_parts
+from dagpost.prediction.local_parts import parts_with_parameters
 from dagpost.prediction.statistics import Statistics
-from dagpost.scores import ParameterPrior, predicting_prior
+from dagpost.scores import ParameterPrior, parameter_prior_of
 
 
 class Weighted(NamedTuple):
@@ -23,7 +24,7 @@ class Weighted(NamedTuple):
 
     part: Part
     prior: ParameterPrior
-    statistics: Statistics
+    statistics: Statistics | LocalModels
     graphs: Masks
     weights: Floats
 
@@ -39,13 +40,8 @@ class Averaged(NamedTuple):
 def averaged_graphs(fitted: Fitted, where: Feature | None) -> Averaged:
     """All graphs of a model, or those in which a statement holds."""
     refuse_wide(len(fitted.names), "Questions about values are answered")
-    every = all_counted_parts(fitted)
-    parts = [
-        _weighty(
-            Weighted(part, predicting_prior(part.score), own, part.sample.parents, part.sample.weights), fitted, where
-        )
-        for part, own in (counted_parts(fitted) if every is None else every)
-    ]
+    counted, exact = parts_with_parameters(fitted)
+    parts = [_weighty(part, own, fitted, where) for part, own in counted]
     total = sum(float(part.weights.sum()) for part in parts)
     if total <= 0.0:
         raise InputError(
@@ -55,14 +51,15 @@ def averaged_graphs(fitted: Fitted, where: Feature | None) -> Averaged:
     counts = [len(part.weights) for part in parts]
     kept = [part._replace(weights=part.weights / total) for part in parts if len(part.weights)]
     # The values of a setting share their graphs; each completed table has its own.
-    return Averaged(kept, sum(counts) if fitted.completes else max(counts), every is not None)
+    return Averaged(kept, sum(counts) if fitted.completes else max(counts), exact)
 
 
-def _weighty(part: Weighted, fitted: Fitted, where: Feature | None) -> Weighted:
-    chosen = part.weights > 0.0
+def _weighty(part: Part, statistics: Statistics | LocalModels, fitted: Fitted, where: Feature | None) -> Weighted:
+    prior = parameter_prior_of(part.score, "Prediction needs to know")
+    chosen = part.sample.weights > 0.0
     if where is not None:
-        chosen &= evaluate([where], part.graphs, fitted.names)[0]
-    return part._replace(graphs=part.graphs[chosen].astype(np.uint64), weights=part.weights[chosen])
+        chosen &= evaluate([where], part.sample.parents, fitted.names)[0]
+    return Weighted(part, prior, statistics, part.sample.parents[chosen].astype(np.uint64), part.sample.weights[chosen])
 
 
 def chosen_graphs(part: Weighted, draws: int, generator: np.random.Generator) -> Masks:

@@ -13,17 +13,19 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost.errors import InputError
+from dagpost.local.models import LocalModels
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.latent_numbers import images_of, refuse_beyond
 from dagpost.prediction.background import background_of
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
-from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, NormalWishartPrior
+from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, LocalPrior, NormalWishartPrior
 from dagpost.values.averaged import Averaged, Weighted, chosen_graphs, cut_graphs, relevant
 from dagpost.values.draws import Drawn, NumberLimits, joined_draws, level_draws, number_draws
 from dagpost.values.lanes import Lanes, lanes_of
 from dagpost.values.latent import Behind, gaussian_moments, joined_graphs
 from dagpost.values.levels import drawn_logs, exact_logs
+from dagpost.values.local import local_draws
 from dagpost.values.mixed import drawn_moments
 from dagpost.values.normals import Limits
 from dagpost.values.question import Cell, Columns, Question, refuse_open_numbers
@@ -34,6 +36,8 @@ _TOGETHER = 2**14
 _MOST, _MOST_SIMULATED, _FEWEST = 2**18, 2**16, 200
 #: Draws where columns are images of latent numbers.
 _LATENT = 1000
+#: Under these, the probabilities of levels are sums over all of their combinations.
+_WITH_SUMS = (DirichletPrior, ConditionalGaussianPrior)
 
 
 class Asked:
@@ -140,10 +144,16 @@ class Asked:
 def with_one_regime(question: Question, columns: Columns, averaged: Averaged) -> Question:
     """The question in which all other regimes are off where one is set, as in effects."""
     statistics = averaged.parts[0].statistics
+    if isinstance(statistics, LocalModels):
+        regimes = np.flatnonzero(statistics.seen.exclusive).tolist()
+        return _others_off(question, regimes)
     counted = statistics.discrete if isinstance(statistics, MixedStatistics) else statistics
     if not isinstance(counted, DiscreteStatistics):
         return question
-    regimes = [columns.names.index(name) for name in counted.regimes]
+    return _others_off(question, [columns.names.index(name) for name in counted.regimes])
+
+
+def _others_off(question: Question, regimes: Sequence[int]) -> Question:
     if not any(node in question.do for node in regimes):
         return question
     off = {node: 0.0 for node in regimes if node not in question.evidence}
@@ -154,7 +164,7 @@ def exact_shares(asked: Asked) -> Floats | None:
     """The probabilities of the events, averaged over graphs with the parameters integrated out; None: not possible."""
     from scipy.special import logsumexp
 
-    if asked.numbers_matter or any(isinstance(part.prior, NormalWishartPrior) for part in asked.averaged.parts):
+    if asked.numbers_matter or any(not isinstance(part.prior, _WITH_SUMS) for part in asked.averaged.parts):
         return None
     lanes = asked.lanes()
     total = np.full(lanes.width, -np.inf)
@@ -189,7 +199,8 @@ def drawn_answers(asked: Asked, draws: int, generator: np.random.Generator) -> D
     pieces = []
     for part in asked.averaged.parts:
         share = float(part.weights.sum())
-        found = _KINDS[type(part.prior)](asked, part, draws, generator)
+        kind = _local_kind if isinstance(part.prior, LocalPrior) else _KINDS[type(part.prior)]
+        found = kind(asked, part, draws, generator)
         pieces.append(found.weighted(math.log(share / len(found.log_weights))))
     return joined_draws(pieces)
 
@@ -255,6 +266,11 @@ def _gaussian_kind(asked: Asked, part: Weighted, draws: int, generator: np.rando
     one = np.zeros((len(graphs), 1)), np.ones((1, 1), dtype=np.bool_)
     moments = means[:, np.newaxis], covariances[:, np.newaxis]
     return number_draws(one[0], *moments, asked.limits(order), one[1], generator)
+
+
+def _local_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
+    exogenous = [asked.columns.names.index(name) for name in asked.columns.exogenous]
+    return local_draws(asked.question, exogenous, part, draws, generator)
 
 
 def _latent_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:

@@ -57,6 +57,18 @@ def test_numbers_act_on_levels_and_by_way_of_others(model: DagPosterior) -> None
     assert worlds[0] - worlds[1] == pytest.approx(effect.mean, abs=1e-9)
 
 
+def test_the_level_that_changes_most_is_looked_at_where_none_is_named() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=400)
+    z = np.array(["a", "b", "c"])[np.clip(np.round(1.0 + 1.5 * x + 0.3 * rng.normal(size=400)), 0, 2).astype(int)]
+    frame = pd.DataFrame({"x": x, "z": z, "u": rng.choice(list("rst"), 400), "y": x + rng.normal(size=400)})
+    model = DagPosterior("additive", tiers=[["x", "u"], ["z", "y"]], seed=1).fit(frame)
+    changes = {level: abs(model.effect("x", "z", do=(1.0, 0.0), outcome_level=level, seed=1).mean) for level in "abc"}
+    assert model.effect("x", "z", do=(1.0, 0.0), seed=1).outcome_level == max(changes, key=lambda key: changes[key])
+    # Of a cause with levels in no order the two that are farthest apart.
+    assert len(set(model.effect("u", "y", seed=1).values[0] or ())) == 2
+
+
 def test_quartiles_are_compared_unless_values_are_given_and_values_beyond_all_rows_are_remarked_on(said: Said) -> None:
     model = DagPosterior("additive", tiers=TIERS, seed=1).fit(bent())
     effect = model.effect("x", "y", seed=1)
@@ -87,17 +99,8 @@ def test_a_file_with_rows_says_the_same_and_one_without_says_what_it_lacks(
         bare.effect("x", "y")
 
 
-def test_rows_and_values_are_not_predicted(model: DagPosterior, said: Said) -> None:
-    frame = bent()
-    for ask in (
-        lambda: model.predict_proba(frame, target="z"),
-        lambda: model.predict_number(frame, target="y"),
-        lambda: model.score_samples(frame),
-        lambda: model.probability("P(z = high | x = 1)"),
-        lambda: model.value("y"),
-        model.to_bayesian_network,
-        model.direct_effects,
-    ):
+def test_tables_of_parameters_are_refused(model: DagPosterior, said: Said) -> None:
+    for ask in (model.to_bayesian_network, model.direct_effects):
         with said.raises(InputError):
             ask()
 

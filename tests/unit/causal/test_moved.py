@@ -9,15 +9,16 @@ from tests.unit.local.test_moved_rows import table_of_all_kinds
 
 from dagpost.causal.moved import MovedMechanisms, drawn
 from dagpost.data import as_table
-from dagpost.local.additive import AdditiveModels
+from dagpost.local.models import models_of
 from dagpost.prediction.background import no_background
+from dagpost.scores import Additive
 
 
 def mechanisms_of(frame: pd.DataFrame, graph: list[int], draws: int, seed: int = 1) -> MovedMechanisms:
     """Draws of the parameters of one graph."""
     graphs = np.repeat(np.array([graph], dtype=np.uint64), draws, axis=0)
     rng = np.random.default_rng(seed)
-    return drawn(AdditiveModels(as_table(frame)), None, graphs, no_background(len(graph)), rng)
+    return drawn(models_of(as_table(frame), Additive().parameter_prior()), None, graphs, no_background(len(graph)), rng)
 
 
 def chain(rows: int, seed: int) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Rows that move when columns are set: the kernel beside plain recursion, and networks whose effects are known."""
+"""Rows that move when columns are set: beside plain recursion, and networks whose effects are known."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from tests.naive.moved_rows import Rows
 
 from dagpost.data import as_table
 from dagpost.features import ancestors
-from dagpost.local.additive import AdditiveModels
-from dagpost.local.moved_rows import Asked, outcomes, particles_of, ways_of
+from dagpost.local.additive import fitter
+from dagpost.local.models import LocalModels, models_of, seen_in
+from dagpost.local.moved_rows import Asked, outcomes, people_of, ways_of
 from dagpost.local.networks import Draws, networks_of
+from dagpost.scores import Additive
 
 
 def table_of_all_kinds(seed: int, rows: int = 60) -> pd.DataFrame:
@@ -48,7 +50,8 @@ def random_graph(rng: np.random.Generator, nodes: int) -> list[int]:
 def test_rows_move_as_plain_recursion_says(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = as_table(table_of_all_kinds(int(rng.integers(5))))
-    models, nodes = AdditiveModels(table), len(table.names)
+    fit, nodes = fitter(table, Additive().parameter_prior()), len(table.names)
+    models = LocalModels(seen_in(table), fit)
     graph = random_graph(rng, nodes)
     graphs = np.array([graph], dtype=np.uint64)
     cause, outcome = (int(node) for node in rng.permutation(nodes)[:2])
@@ -66,35 +69,32 @@ def test_rows_move_as_plain_recursion_says(seed: int) -> None:
     asked = Asked(outcome, set_to, cause, seen, mediator, other[1] if mediator >= 0 else float("nan"))
     ways = ways_of(graphs, asked)
     draws = Draws(int(rng.integers(100)), graphs, np.zeros(1, dtype=np.int64))
-    shapes, networks = networks_of(models, graphs, ways.needed, draws)
-    particles = particles_of(models).first(7)
-    found = outcomes(shapes, networks, ways, particles, asked)[0]
+    networks = networks_of(models, graphs, ways.needed, draws)
+    people = people_of(models).first(7)
+    found = outcomes(networks, ways, people, asked, len(table.levels[outcome] or ()))[0]
     if mediator >= 0 and not ways.needed[0, mediator]:
         assert not found.any()
         return
-    theta = {
-        node: [
-            networks.theta[begin : begin + shapes.heights[family]]
-            for begin in networks.begins[0, node]
-            + shapes.heights[family] * np.arange(shapes.begins[family + 1] - shapes.begins[family])
-        ]
-        for node in range(nodes)
-        if (family := networks.families[0, node]) >= 0
-    }
-    by_hand = Rows(models, graph, theta)
-    expected = [by_hand.outcome(particles, row, asked) for row in range(7)]
+    families = {node: int(networks.families[0, node]) for node in range(nodes) if networks.families[0, node] >= 0}
+    fitted: Any = {node: networks.models[family] for node, family in families.items()}
+    theta = {node: np.split(networks.theta[family][0], fitted[node]._begins[1:-1]) for node, family in families.items()}
+    by_hand = Rows(fit, graph, theta, fitted)
+    expected = [by_hand.outcome(people, row, asked) for row in range(7)]
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
 def test_what_nothing_set_acts_on_stays_as_it_is() -> None:
     table = as_table(table_of_all_kinds(1))
-    models, graphs = AdditiveModels(table), np.array([[0, 1, 2, 0, 0, 0]], dtype=np.uint64)
+    models, graphs = (
+        models_of(table, Additive().parameter_prior()),
+        np.array([[0, 1, 2, 0, 0, 0]], dtype=np.uint64),
+    )
     asked = Asked(0, np.array([np.nan, 2.0, np.nan, np.nan, np.nan, np.nan]))
     ways = ways_of(graphs, asked)
-    shapes, networks = networks_of(models, graphs, ways.needed)
-    particles = particles_of(models)
-    found = outcomes(shapes, networks, ways, particles, asked)
-    np.testing.assert_array_equal(found[0, :, 0], particles.values[:, 0])
+    networks = networks_of(models, graphs, ways.needed)
+    people = people_of(models)
+    found = outcomes(networks, ways, people, asked, 0)
+    np.testing.assert_array_equal(found[0, :, 0], people.values[0])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -103,29 +103,29 @@ def test_the_effect_in_a_linear_network_is_the_sum_over_paths(seed: int) -> None
     x = rng.normal(size=rows)
     m = 0.8 * x + rng.normal(size=rows)
     y = 0.5 * m - 0.7 * x + rng.normal(size=rows)
-    models = AdditiveModels(as_table(pd.DataFrame({"x": x, "m": m, "y": y})))
+    models = models_of(as_table(pd.DataFrame({"x": x, "m": m, "y": y})), Additive().parameter_prior())
     graphs = np.array([[0, 1, 3]], dtype=np.uint64)
     sides = []
     for value in (1.0, 0.0):
         asked = Asked(2, np.array([value, np.nan, np.nan]))
         ways = ways_of(graphs, asked)
-        shapes, networks = networks_of(models, graphs, ways.needed)
-        sides.append(outcomes(shapes, networks, ways, particles_of(models), asked).mean())
+        networks = networks_of(models, graphs, ways.needed)
+        sides.append(outcomes(networks, ways, people_of(models), asked, 0).mean())
     # The standard error is about 0.02; 6 of these have a false-alarm rate below 1e-6 each.
     assert abs(sides[0] - sides[1] - (0.5 * 0.8 - 0.7)) < 0.12
 
 
 def test_the_draws_of_some_graphs_are_those_among_all() -> None:
     table = as_table(table_of_all_kinds(2))
-    models, rng = AdditiveModels(table), np.random.default_rng(1)
+    models, rng = models_of(table, Additive().parameter_prior()), np.random.default_rng(1)
     together = np.array([random_graph(rng, 6) for _ in range(5)] * 3, dtype=np.uint64)
     asked = Asked(5, np.array([1.0] + [np.nan] * 5))
 
     def found(rows: np.ndarray[Any, Any]) -> Any:
         graphs = together[rows]
         ways = ways_of(graphs, asked)
-        shapes, networks = networks_of(models, graphs, ways.needed, Draws(7, together, rows))
-        return outcomes(shapes, networks, ways, particles_of(models).first(9), asked)
+        networks = networks_of(models, graphs, ways.needed, Draws(7, together, rows))
+        return outcomes(networks, ways, people_of(models).first(9), asked, 3)
 
     every, some = found(np.arange(15)), np.array([2, 3, 11])
     np.testing.assert_allclose(found(some), every[some], rtol=1e-9)

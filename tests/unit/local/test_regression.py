@@ -16,18 +16,20 @@ from tests.unit.local.test_moved_rows import table_of_all_kinds
 from dagpost import Recipe
 from dagpost._tools.kernels import kernel
 from dagpost.data import as_table
-from dagpost.local.additive import AdditiveModels
-from dagpost.local.layout import Part, feature_matrix, numbers_matrix, packed, parts_of, predictor_at
+from dagpost.local.additive import fitter
+from dagpost.local.layout import Part, feature_matrix, form_of, numbers_matrix, parts_of, predictor_at
 from dagpost.local.margins import margins_of, score_at, spline_matrix
+from dagpost.local.models import models_of
 from dagpost.local.regression import logistic, shrunken, sums_of, with_covariance
 from dagpost.local.scales import BOTH_WAYS, LOG, OWN, Scale, from_scale, on_scale, to_scale
-from dagpost.local.spread import Spreads, moved, spread_of
+from dagpost.local.spread import moved, spread_of
+from dagpost.scores import Additive
 
 
 @kernel
 def _predictors(parts, margins, values, scores, theta, result):  # type: ignore[no-untyped-def]
     for row in range(len(values)):
-        result[row] = predictor_at(parts, 0, margins, values[row], scores[row], theta, 0)
+        result[row] = predictor_at(parts, margins, values[row], scores[row], theta, 0)
 
 
 @kernel
@@ -43,13 +45,15 @@ def test_a_regression_is_evaluated_as_its_features_say(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = as_table(table_of_all_kinds(int(rng.integers(5)), 50))
     margins, features = margins_of(table)
-    parts = parts_of(sorted(rng.permutation(6)[: rng.integers(1, 6)].tolist()), margins, features)
+    parents = sorted(rng.permutation(6)[: rng.integers(1, 6)].tolist())
+    parts = parts_of(parents, margins, features)
     matrix = feature_matrix(parts, features, np.arange(50))
     coefficients = rng.normal(size=matrix.shape[1])
     values = np.stack([column.astype(np.float64) for column in table.columns], axis=1)
     scores, found = np.empty_like(values), np.empty(50)
     _scores(margins, values, scores)
-    _predictors(packed([parts]), margins, values, scores, numbers_matrix(parts, features) @ coefficients, found)
+    theta = numbers_matrix(parts, features) @ coefficients
+    _predictors(form_of(parts, parents), margins, values[:, parents], scores[:, parents], theta, found)
     np.testing.assert_allclose(found, matrix @ coefficients, rtol=1e-9, atol=1e-9)
 
 
@@ -146,9 +150,9 @@ def test_a_logistic_regression_is_the_mode_of_its_posterior(few: int) -> None:
 
 
 @kernel
-def _moved(spreads, values, befores, afters, result):  # type: ignore[no-untyped-def]
+def _moved(spread, values, befores, afters, result):  # type: ignore[no-untyped-def]
     for row in range(len(values)):
-        result[row] = moved(spreads, 0, values[row], befores[row], afters[row])
+        result[row] = moved(spread, values[row], befores[row], afters[row])
 
 
 def test_values_keep_their_place_and_come_back() -> None:
@@ -157,12 +161,11 @@ def test_values_keep_their_place_and_come_back() -> None:
     residuals = np.exp(0.5 * predicted) * rng.normal(size=3_000)
     own = spread_of(residuals, predicted, np.ones(3_000))
     assert own.bins > 10
-    spreads = Spreads(*(np.array([field]) for field in own))
     values, befores, afters = predicted + residuals, predicted, predicted + 1.0
     there, back, same = (np.empty(3_000) for _ in range(3))
-    _moved(spreads, values, befores, afters, there)
-    _moved(spreads, there, afters, befores, back)
-    _moved(spreads, values, befores, befores, same)
+    _moved(own, values, befores, afters, there)
+    _moved(own, there, afters, befores, back)
+    _moved(own, values, befores, befores, same)
     np.testing.assert_allclose(same, values, atol=1e-9)
     np.testing.assert_allclose(back, values, atol=1e-6)
     inner = np.abs(predicted) < 0.5
@@ -190,17 +193,17 @@ def test_the_scale_is_that_on_which_effects_add_up() -> None:
     rng = np.random.default_rng(5)
     x = rng.normal(size=500)
     frame = pd.DataFrame({"x": x, "log": np.exp(x + 0.3 * rng.normal(size=500)), "own": 5.0 + x + rng.normal(size=500)})
-    scales = AdditiveModels(as_table(frame))._scales
+    scales = fitter(as_table(frame), Additive().parameter_prior()).scales  # type: ignore[attr-defined]
     assert [own.kind for own in scales[1:]] == [LOG, OWN]
 
 
 def test_constant_columns_and_levels_that_no_row_has_are_taken() -> None:
     level = pd.Categorical(["u", "v", "u"] * 4, list("uvw"))
     frame = pd.DataFrame({"x": [1.0, 2.0, 4.0] * 4, "same": 3.0, "level": level})
-    models = AdditiveModels(as_table(frame, recipe=Recipe(keep=["same"])))
+    models = models_of(as_table(frame, recipe=Recipe(keep=["same"])), Additive().parameter_prior())
     every = [(child, mask) for child in range(3) for mask in range(8) if not mask >> child & 1]
     children, masks = (np.array(own) for own in zip(*every, strict=True))
     found = models.families(children, masks.astype(np.uint64))
-    for own in (posterior for family in found for posterior in family.posteriors):
-        assert np.isfinite(own.coefficients).all()
-        assert np.isfinite(own.factor).all()
+    for model in found:
+        assert np.isfinite(model.likeliest).all()
+        assert np.isfinite(model.drawn(np.random.default_rng(1), 5)).all()

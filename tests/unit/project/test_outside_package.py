@@ -64,6 +64,37 @@ for name, fitted in {"model": model, "chain": chain, "empty": empty}.items():
     assert "Toys that plug into dagpost" in words
 """
 
+#: A kind of score with answers of its own to everything: two files of theirs, none of ours.
+NEW_KIND = """
+import sys
+import numpy as np, pandas as pd
+from dagpost import BGe, DagPosterior, cross_validate
+from toypost.straight_score import Straight
+
+rng = np.random.default_rng(1)
+x = rng.normal(size=400)
+m = 0.8 * x + rng.normal(size=400)
+table = pd.DataFrame({"x": x, "m": m, "y": 0.5 * m - 0.7 * x + rng.normal(size=400)})
+both = [DagPosterior(score, tiers=[["x"], ["m"], ["y"]], seed=1).fit(table) for score in (Straight(), BGe())]
+new, known = both
+
+effects = [model.effect("x", "y", do=(1.0, 0.0), seed=1) for model in both]
+assert abs(effects[0].mean - effects[1].mean) < 0.02 and abs(effects[0].mean - (0.4 - 0.7)) < 0.2
+assert np.allclose(effects[0].interval(), effects[1].interval(), atol=0.05)
+assert effects[0].through[0].through == "m"
+assert len(new.effects()) == len(known.effects())
+
+rows = table.head(20)
+assert np.allclose(new.score_samples(rows), known.score_samples(rows), atol=0.1)
+first, second = (model.predict_number(rows, target="y") for model in both)
+assert np.allclose(first["mean"], second["mean"], atol=0.05) and np.allclose(first["upper"], second["upper"], atol=0.1)
+for text in ("P(y > 0.5 | x = 1)", "E(m | y = 1)", "E(y | do(m = 1))"):
+    assert abs(float(new.probability(text)) - float(known.probability(text))) < 0.04, text
+assert cross_validate(DagPosterior(Straight(), seed=1), table, folds=3, seed=1).mean > -5.0
+words = new.report(sys.argv[1] + "/straight.html").read_text(encoding="utf-8")
+assert "the toy score of straight lines" in words and "linear function of its causes" in words
+"""
+
 WITHOUT_THE_PACKAGE = """
 import sys
 from dagpost import DagPosterior, InputError
@@ -104,6 +135,11 @@ def made(tmp_path_factory: pytest.TempPathFactory, installed: Path) -> Path:
 
 def test_objects_of_another_package_are_fitted_sampled_saved_loaded_and_reported(made: Path) -> None:
     assert sorted(file.name for file in made.glob("*.html")) == ["chain.html", "empty.html", "model.html"]
+
+
+def test_a_new_kind_of_score_answers_everything_with_two_files(tmp_path: Path, installed: Path) -> None:
+    result = run(["-c", NEW_KIND, str(tmp_path)], tmp_path, installed)
+    assert result.returncode == 0, result.stderr
 
 
 def test_a_file_made_with_another_package_says_which_one_is_missing(made: Path) -> None:
