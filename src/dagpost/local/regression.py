@@ -128,7 +128,7 @@ def with_covariance(own: Shrunken, pieces: Pieces, target: Floats) -> tuple[Post
         meat += _meat(matrix, unseen[rows], weights)
         total += float(weights.sum())
     taken = len(own.variances) - float((np.diag(own.inverse) / own.variances).sum())
-    return Posterior(own.coefficients, own.inverse @ _root(meat), max(total - taken, 3.0)), predicted, unseen
+    return Posterior(own.coefficients, own.inverse @ np.linalg.cholesky(meat), max(total - taken, 3.0)), predicted, unseen
 
 
 def _enlarged(matrix: Floats, residuals: Floats, curvature: Floats, inverse: Floats) -> Floats:
@@ -168,7 +168,7 @@ def logistic(pieces: Pieces, first: Pieces, target: Floats, parts: Sequence[Part
         chances = _chances(matrix @ coefficients)
         curvature = weights * chances * (1.0 - chances)
         meat += _meat(matrix, _enlarged(matrix, target[rows] - chances, curvature, inverse), weights)
-    return Posterior(coefficients, inverse @ _root(meat))
+    return Posterior(coefficients, inverse @ np.linalg.cholesky(meat))
 
 
 def _chances(odds: Floats) -> Floats:
@@ -195,10 +195,3 @@ def _step(
     # No row's log odds move farther than this.
     reach = float(largest @ np.abs(step))
     return coefficients + step * min(1.0, max(_FARTHEST / max(reach, 1e-300), 0.1)), inverse
-
-
-def _root(matrix: Floats) -> Floats:
-    """A matrix whose product with its transpose is this one."""
-    values, vectors = np.linalg.eigh(matrix)
-    root: Floats = vectors * np.sqrt(np.maximum(values, 0.0))
-    return root
