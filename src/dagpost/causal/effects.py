@@ -11,18 +11,20 @@ Time: see the files of the kinds of tables; 30,000 graphs of 20 columns of numbe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats
+from dagpost._tools.arrays import Flags
 from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.text import printable
 from dagpost.causal.assumptions import assumptions_of
 from dagpost.causal.averages import Drawn, Expected, drawn_effects, expected_outcomes, expected_parts
+from dagpost.causal.effect_curve import Asked, outcomes_of
 from dagpost.causal.graphs import Alike, Graphs, alike, given, with_path_probability
 from dagpost.causal.question import Question, decided, question_of
-from dagpost.causal.results import Condition, Effect, EffectPart, Outcome, interval_of
+from dagpost.causal.results import Condition, Effect, EffectPart
 from dagpost.causal.sources import graphs_of_fitted, graphs_of_sample
 from dagpost.data.table import Table
 from dagpost.engines import Engine
@@ -35,7 +37,7 @@ from dagpost.posterior.estimate import RULED_OUT, Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.probabilities import probabilities
 from dagpost.posterior.sample import DagSample, Statement
-from dagpost.scores import ConditionalGaussianPrior, Score
+from dagpost.scores import ConditionalGaussianPrior, Score, table_for
 
 #: A column that lies on the way less often than this has no part of its own, unless all graphs are listed.
 _LEAST_PART = 0.001
@@ -106,7 +108,8 @@ def effect(
     estimating causal effects from observational data. AAAI 34. VanderWeele, Vansteelandt & Robins (2014), Effect
     decomposition in the presence of an exposure-induced mediator-outcome confounder. Epidemiology 25.
     """
-    graphs = graphs_of_sample(sample, table, score, engine)
+    table = table_for(score, table)
+    graphs = _with_rows(graphs_of_sample(sample, table, score, engine), table)
     question = question_of(graphs.columns, cause, outcome, do, outcome_level)
     condition = _condition(graphs, given)
     if condition is not None:
@@ -130,7 +133,7 @@ def effect_of_fitted(
 ) -> Effect:
     """The effect under a fitted model; as `one_of_many` it is averaged over fewer completed tables."""
     check_confidence(confidence)
-    graphs = graphs_of_fitted(fitted)
+    graphs = _with_rows(graphs_of_fitted(fitted), fitted.table)
     if one_of_many:
         graphs = graphs.of_fewer_tables()
     question = question_of(graphs.columns, cause, outcome, do, outcome_level)
@@ -152,6 +155,10 @@ def effect_of_fitted(
     own = None if condition is None else Condition(str(condition), share, exact=exact)
     under = _all_conditions(fitted, own)
     return found if under is None else found.under(under)
+
+
+def _with_rows(graphs: Graphs, table: Table | None) -> Graphs:
+    return replace(graphs, columns=replace(graphs.columns, table=table))
 
 
 def _all_conditions(fitted: Fitted, asked: Condition | None) -> Condition | None:
@@ -213,7 +220,8 @@ def effect_in(
     """The posterior of an effect over some graphs; the probability of a path may be known better than from these."""
     check_confidence(confidence)
     draws = int(whole_number(draws, "draws"))
-    generator = np.random.default_rng(seed_number(seed))
+    entropy: Any = np.random.SeedSequence(seed_number(seed)).entropy
+    generator = np.random.default_rng(entropy)
     groups = [alike(part, question) for part in graphs.parts]
     zero = min(sum(float(own.weights[~own.reached].sum()) for own in groups), 1.0)
     if path_probability is not None and np.isfinite(path_probability):
@@ -241,7 +249,7 @@ def effect_in(
         confidence=float(confidence),
         direct=direct,
         through=through,
-        outcomes=_outcomes(question, expected.outcomes, drawn.outcomes, confidence),
+        outcomes=outcomes_of(question, expected.outcomes, drawn.outcomes, confidence),
         assumptions=assumptions_of(graphs, groups, question, directions()),
         graphs=graphs.count,
         observations=graphs.observations,
@@ -251,6 +259,7 @@ def effect_in(
         note=question.note,
         exogenous=graphs.columns.exogenous,
         standardised=drawn.standardised,
+        asked=Asked(graphs, groups, question, draws, entropy),
     )
 
 
@@ -275,15 +284,6 @@ def _warn_of_model(graphs: Graphs, question: Question) -> None:
             f"{columns.names[numbers[0]]!r} has no effect on {columns.names[question.outcome]!r} is a statement of the "
             "model, not a finding."
         )
-
-
-def _outcomes(question: Question, expected: Floats, drawn: Floats, confidence: float) -> tuple[Outcome, ...]:
-    levels = question.outcome_levels or (None,)
-    return tuple(
-        Outcome(labels, level, float(expected[world, place]), *interval_of(drawn[world, :, place], confidence))
-        for world, (labels, _) in enumerate(question.worlds)
-        for place, level in enumerate(levels)
-    )
 
 
 def _mediators(graphs: Graphs, groups: Sequence[Alike], question: Question) -> dict[int, float]:
