@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags
+from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.text import printable
 from dagpost.causal.assumptions import assumptions_of
@@ -41,6 +41,8 @@ from dagpost.scores import ConditionalGaussianPrior, Score, table_for
 
 #: A column that lies on the way less often than this has no part of its own, unless all graphs are listed.
 _LEAST_PART = 0.001
+#: Draws that say which levels lie farthest apart, where no sum does.
+_ROUGH_DRAWS = 1_000
 #: What is exact given a condition is asked for if sums over all graphs are reckoned to take no longer than this.
 _PATIENCE_SECONDS = 1.0
 
@@ -228,7 +230,8 @@ def effect_in(
         zero = 1.0 - float(path_probability)
         groups = with_path_probability(groups, float(path_probability))
     expected = None if graphs.kind.expected is None else expected_outcomes(graphs, groups, question)
-    question = decided(question, np.empty(0) if expected is None else expected.outcomes, graphs.columns.names)
+    seen = _roughly(graphs, groups, question, draws, entropy) if expected is None else expected.outcomes
+    question = decided(question, seen, graphs.columns.names)
     on_way = _mediators(graphs, groups, question)
     drawn = drawn_effects(graphs, groups, question, list(on_way), draws, generator)
     if expected is None:
@@ -261,6 +264,17 @@ def effect_in(
         standardised=drawn.standardised,
         asked=Asked(graphs, groups, question, draws, entropy),
     )
+
+
+def _roughly(graphs: Graphs, groups: Sequence[Alike], question: Question, draws: int, entropy: Any) -> Floats:
+    """The mean outcome in every world by some draws, where what is compared hangs on it; else nothing."""
+    first, *others = question.causes
+    if first.compared is not None and question.level is not None:
+        return np.empty(0)
+    any_pair = first._replace(compared=first.compared or (0, 0))
+    asked = question._replace(causes=(any_pair, *others), level=question.level or 0)
+    generator = np.random.default_rng(entropy)
+    return drawn_effects(graphs, groups, asked, [], min(draws, _ROUGH_DRAWS), generator).outcomes.mean(axis=1)
 
 
 def _pair(labels: tuple[Any, ...], compared: tuple[int, int] | None) -> tuple[Any, Any]:
