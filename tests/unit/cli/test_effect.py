@@ -117,7 +117,7 @@ def test_an_effect_is_drawn(run: Run, model: str, tmp_path: Path) -> None:
     found = run("effect", model, "dose=11", "weight=9", "pressure", "--draws", "50", "-o", "b.svg", "--size", "20x16",
                 "--rather-than", "dose=10", "--rather-than", "weight=8", "--json")  # fmt: skip
     assert json.loads(found.stdout)["picture"] == "b.svg"
-    for kind in ("effect-density", "effect-parts", "effect-outcomes"):
+    for kind in ("effect-density", "effect-parts", "effect-outcomes", "effect-curve"):
         run("plot", model, "--kind", kind, "--cause", "dose", "--outcome", "pressure", "-o", "c.svg")
 
 
