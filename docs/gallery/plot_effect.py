@@ -31,8 +31,8 @@ plots.effect_parts(effect)
 plots.effect_outcomes(effect)
 
 # %%
-# Of a cause of numbers: what would be seen along all of them. Here a marker is lowest at 45 years. The ticks are rows of
-# the table, and grey is where there are none.
+# Of a cause of numbers: what would be seen along all of them. Here a marker is lowest at 45 years. The ticks are rows
+# of the table, and grey is where there are none.
 
 generator = np.random.default_rng(1)
 age = np.append(generator.uniform(20, 70, 200), [84, 85, 87])

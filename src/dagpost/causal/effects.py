@@ -274,7 +274,9 @@ def _roughly(graphs: Graphs, groups: Sequence[Alike], question: Question, draws:
     any_pair = first._replace(compared=first.compared or (0, 0))
     asked = question._replace(causes=(any_pair, *others), level=question.level or 0)
     generator = np.random.default_rng(entropy)
-    return drawn_effects(graphs, groups, asked, [], min(draws, _ROUGH_DRAWS), generator).outcomes.mean(axis=1)
+    drawn = drawn_effects(graphs, groups, asked, [], min(draws, _ROUGH_DRAWS), generator)
+    means: Floats = drawn.outcomes.mean(axis=1)
+    return means
 
 
 def _pair(labels: tuple[Any, ...], compared: tuple[int, int] | None) -> tuple[Any, Any]:

@@ -97,7 +97,8 @@ def gaps_between(observed: Floats) -> list[tuple[float, float]]:
 def few_of(observed: Floats, most: int) -> Floats:
     """Some numbers that lie as all do, ascending."""
     ordered = np.sort(observed)
-    return ordered[np.unique(np.linspace(0, len(ordered) - 1, min(most, len(ordered))).round().astype(int))]
+    some: Floats = ordered[np.linspace(0, len(ordered) - 1, min(most, len(ordered))).round().astype(int)]
+    return some
 
 
 def _draw_rows(ax: Axes, observed: Floats) -> str:

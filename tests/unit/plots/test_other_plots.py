@@ -358,7 +358,7 @@ def test_a_curve_has_its_band_the_rows_and_grey_where_there_are_none(said: Said)
     heights = band.get_paths()[0].vertices[:, 1]
     assert (heights.min(), heights.max()) == pytest.approx((frame["lower"].min(), frame["upper"].max()))
     assert ticks.get_gid() == "rows"
-    assert len(ticks.get_segments()) == 102
+    assert len(ticks.get_paths()) == 102
     zones = [patch.get_window_extent().transformed(ax.transData.inverted()) for patch in ax.patches]
     assert len(zones) == 3
     assert (zones[1].x0 < 1.01, zones[1].x1) == (True, pytest.approx(3.0))
