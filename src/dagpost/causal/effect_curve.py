@@ -50,6 +50,11 @@ class Asked:
     draws: int
     entropy: int
 
+    @property
+    def of_numbers(self) -> bool:
+        """Whether there is one cause, and that is a column of numbers."""
+        return self.question.single and self.graphs.columns.levels[self.question.causes[0].column] is None
+
     def curve(self, points: int, confidence: float) -> Curve:
         """The outcome under numbers that lie evenly between the smallest and the largest one of the cause."""
         self._refuse_no_curve()
@@ -67,12 +72,12 @@ class Asked:
     def _refuse_no_curve(self) -> None:
         columns, causes = self.graphs.columns, self.question.causes
         names = [repr(columns.names[own.column]) for own in causes]
-        if len(causes) > 1:
+        if not self.question.single:
             raise InputError(
                 f"A curve is of one cause, and this effect sets {len(causes)}: {shortened(names)}. Ask for the effect "
                 "of one of them."
             )
-        if columns.levels[causes[0].column] is not None:
+        if not self.of_numbers:
             table = either("outcome_table()", "the command without --curve")
             raise InputError(
                 f"A curve is of a column of numbers, and {names[0]} has levels: {table} says what would be seen under "

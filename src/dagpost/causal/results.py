@@ -307,6 +307,11 @@ class Effect:
         rows = [(*own.do, *own[1:]) for own in self.outcomes]
         return pd.DataFrame(rows, columns=[*(f"do {name}" for name in self.causes), "level", "mean", "lower", "upper"])
 
+    @property
+    def has_curve(self) -> bool:
+        """Whether `curve` has an answer: of one cause of numbers."""
+        return self.asked is not None and self.asked.of_numbers
+
     def along(self, points: int = 25) -> Curve:
         """What `curve` shows, with its draws and the numbers that rows have."""
         if self.asked is None:
