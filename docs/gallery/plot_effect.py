@@ -8,6 +8,9 @@ probability that it does not, so that the effect is exactly zero. The line below
 mean.
 """
 
+import numpy as np
+import pandas as pd
+
 from dagpost import DagPosterior, datasets, plots
 
 model = DagPosterior(seed=1).fit(datasets.load("coronary"))
@@ -26,3 +29,13 @@ plots.effect_parts(effect)
 # another question.
 
 plots.effect_outcomes(effect)
+
+# %%
+# Of a cause of numbers: what would be seen along all of them. Here a marker is lowest at 45 years. The ticks are rows
+# of the table, and grey is where there are none.
+
+generator = np.random.default_rng(1)
+age = np.append(generator.uniform(20, 70, 200), [84, 85, 87])
+marker = 40 + 0.02 * (age - 45) ** 2 + generator.normal(0, 4, 203)
+people = DagPosterior("additive", tiers=[["age"], ["marker"]], seed=1).fit(pd.DataFrame({"age": age, "marker": marker}))
+plots.effect_curve(people.effect("age", "marker", draws=2_000, seed=1))

@@ -165,6 +165,7 @@ class Made:
         self.statistics = sufficient_statistics(self.table, self.sample.parents, "bdeu")
         self.network = self.model.to_bayesian_network()
         self.effect = self.model.effect("A", "B", draws=50, seed=1)
+        self.curved = self.bge.effect(*self.bge.names_[:2], draws=50, seed=1)
         chains = DagPosterior(
             score="bdeu",
             method=dagpost.StructureMCMC(chains=2, burn_in=10),
@@ -291,6 +292,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "plots.r_hat": (plots.r_hat, {"source": made.chains}),
         "plots.effect_density": (plots.effect_density, {"effect": made.effect}),
         "plots.effect_parts": (plots.effect_parts, {"effect": made.effect}),
+        "plots.effect_curve": (plots.effect_curve, {"effect": made.curved}),
         "plots.effect_outcomes": (plots.effect_outcomes, {"effect": made.effect}),
         "plots.comparison": (plots.comparison, {"first": made.model, "second": made.sample}),
         "Table": (lambda **fields: replace(made.table, **fields), _fields(made.table)),
@@ -428,6 +430,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
                 "seed": 1,
             },
         ),
+        "Effect.curve": (made.curved.curve, {"points": 3}),
         "Effect.interval": (made.effect.interval, {}),
         "Effect.plot": (made.effect.plot, {}),
         "causal.EffectPart.interval": (made.effect.direct.interval, {}),

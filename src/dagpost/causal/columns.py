@@ -11,6 +11,7 @@ from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.text import shortened, shown
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.recipe import Recipe
+from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.posterior.latent_numbers import refuse_beyond
 from dagpost.scores.latent_images import Images
@@ -53,6 +54,8 @@ class Columns:
     images: Images | None = None
     #: Where relations may be curved: the smallest value of every column, its quartiles, and the largest: (columns, 4).
     quartiles: Floats | None = None
+    #: The rows as they were given; None where they are not kept.
+    table: Table | None = None
 
     def levels_of(self, column: int) -> tuple[Any, ...]:
         """The levels of a column; none of a column of numbers."""
@@ -101,15 +104,27 @@ class Columns:
         low, high = (float(number) for number in self.images.number_image(column).of(np.array([0.0, 1.0])))
         return Cause(column, (high, low), (high, low), (0, 1), "one latent standard deviation more than the middle")
 
+    def observed(self, column: int) -> Floats | None:
+        """The numbers that rows have in a column; None where the rows are not kept."""
+        if self.table is None:
+            return None
+        there = self.table.weights > 0
+        if self.table.gaps is not None:
+            there &= ~self.table.gaps[column]
+        cells, levels = self.table.columns[column][there], self.table.levels[column]
+        numbers: Floats = cells if levels is None else np.array(levels, dtype=np.float64)[cells]
+        return numbers
+
     def beyond(self, column: int, *values: float) -> str:
-        """A remark on numbers beyond what was seen, where a curve may go anywhere."""
-        if self.quartiles is None:
+        """A remark on numbers beyond what was seen, where the model may go anywhere."""
+        observed = self.observed(column)
+        if observed is None:
             return ""
-        least, most = float(self.quartiles[column, 0]), float(self.quartiles[column, 3])
+        least, most = float(observed.min()), float(observed.max())
         outside = [value for value in values if not least <= value <= most]
         if not outside:
             return ""
-        return f"no row has {outside[0]:g}, which lies outside {least:g} to {most:g}, so that only the curve says it"
+        return f"no row has {outside[0]:g}, which lies outside {least:g} to {most:g}, so that only the model says it"
 
     def refuse_beyond(self, column: int, *values: float) -> None:
         """Refuse numbers beyond what was seen, where nothing says what they would do."""

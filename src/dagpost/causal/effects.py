@@ -11,7 +11,7 @@ Time: see the files of the kinds of tables; 30,000 graphs of 20 columns of numbe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,10 @@ from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.text import printable
 from dagpost.causal.assumptions import assumptions_of
 from dagpost.causal.averages import Drawn, Expected, drawn_effects, expected_outcomes, expected_parts
+from dagpost.causal.effect_curve import Asked, outcomes_of
 from dagpost.causal.graphs import Alike, Graphs, alike, given, with_path_probability
 from dagpost.causal.question import Question, decided, question_of
-from dagpost.causal.results import Condition, Effect, EffectPart, Outcome, interval_of
+from dagpost.causal.results import Condition, Effect, EffectPart
 from dagpost.causal.sources import graphs_of_fitted, graphs_of_sample
 from dagpost.data.table import Table
 from dagpost.engines import Engine
@@ -36,10 +37,12 @@ from dagpost.posterior.estimate import RULED_OUT, Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.probabilities import probabilities
 from dagpost.posterior.sample import DagSample, Statement
-from dagpost.scores import ConditionalGaussianPrior, Score
+from dagpost.scores import ConditionalGaussianPrior, Score, table_for
 
 #: A column that lies on the way less often than this has no part of its own, unless all graphs are listed.
 _LEAST_PART = 0.001
+#: Draws that say which levels lie farthest apart, where no sum does.
+_ROUGH_DRAWS = 1_000
 #: What is exact given a condition is asked for if sums over all graphs are reckoned to take no longer than this.
 _PATIENCE_SECONDS = 1.0
 
@@ -107,7 +110,8 @@ def effect(
     estimating causal effects from observational data. AAAI 34. VanderWeele, Vansteelandt & Robins (2014), Effect
     decomposition in the presence of an exposure-induced mediator-outcome confounder. Epidemiology 25.
     """
-    graphs = graphs_of_sample(sample, table, score, engine)
+    table = table_for(score, table)
+    graphs = _with_rows(graphs_of_sample(sample, table, score, engine), table)
     question = question_of(graphs.columns, cause, outcome, do, outcome_level)
     condition = _condition(graphs, given)
     if condition is not None:
@@ -131,7 +135,7 @@ def effect_of_fitted(
 ) -> Effect:
     """The effect under a fitted model; as `one_of_many` it is averaged over fewer completed tables."""
     check_confidence(confidence)
-    graphs = graphs_of_fitted(fitted)
+    graphs = _with_rows(graphs_of_fitted(fitted), fitted.table)
     if one_of_many:
         graphs = graphs.of_fewer_tables()
     question = question_of(graphs.columns, cause, outcome, do, outcome_level)
@@ -153,6 +157,10 @@ def effect_of_fitted(
     own = None if condition is None else Condition(str(condition), share, exact=exact)
     under = _all_conditions(fitted, own)
     return found if under is None else found.under(under)
+
+
+def _with_rows(graphs: Graphs, table: Table | None) -> Graphs:
+    return replace(graphs, columns=replace(graphs.columns, table=table))
 
 
 def _all_conditions(fitted: Fitted, asked: Condition | None) -> Condition | None:
@@ -214,14 +222,15 @@ def effect_in(
     """The posterior of an effect over some graphs; the probability of a path may be known better than from these."""
     check_confidence(confidence)
     draws = int(whole_number(draws, "draws"))
-    generator = np.random.default_rng(seed_number(seed))
+    entropy: Any = np.random.SeedSequence(seed_number(seed)).entropy
+    generator = np.random.default_rng(entropy)
     groups = [alike(part, question) for part in graphs.parts]
     zero = min(sum(float(own.weights[~own.reached].sum()) for own in groups), 1.0)
     if path_probability is not None and np.isfinite(path_probability):
         zero = 1.0 - float(path_probability)
         groups = with_path_probability(groups, float(path_probability))
     expected = None if graphs.kind.expected is None else expected_outcomes(graphs, groups, question)
-    seen = _seen_in_draws(graphs, groups, question, draws, generator) if expected is None else expected.outcomes
+    seen = _roughly(graphs, groups, question, draws, entropy) if expected is None else expected.outcomes
     question = decided(question, seen, graphs.columns.names)
     on_way = _mediators(graphs, groups, question)
     drawn = drawn_effects(graphs, groups, question, list(on_way), draws, generator)
@@ -243,7 +252,7 @@ def effect_in(
         confidence=float(confidence),
         direct=direct,
         through=through,
-        outcomes=_outcomes(question, expected.outcomes, drawn.outcomes, confidence),
+        outcomes=outcomes_of(question, expected.outcomes, drawn.outcomes, confidence),
         assumptions=assumptions_of(graphs, groups, question, directions()),
         graphs=graphs.count,
         observations=graphs.observations,
@@ -253,18 +262,20 @@ def effect_in(
         note=question.note,
         exogenous=graphs.columns.exogenous,
         standardised=drawn.standardised,
+        asked=Asked(graphs, groups, question, draws, entropy),
     )
 
 
-def _seen_in_draws(
-    graphs: Graphs, groups: Sequence[Alike], question: Question, draws: int, generator: np.random.Generator
-) -> Floats:
-    """The mean outcome in every world over the draws that will be made, where these decide what is looked at."""
-    if question.compared is not None and question.level is not None:
+def _roughly(graphs: Graphs, groups: Sequence[Alike], question: Question, draws: int, entropy: Any) -> Floats:
+    """The mean outcome in every world by some draws, where what is compared hangs on it; else nothing."""
+    first, *others = question.causes
+    if first.compared is not None and question.level is not None:
         return np.empty(0)
-    causes = tuple(cause._replace(compared=cause.compared or (1, 0)) for cause in question.causes)
-    whichever = question._replace(level=0, causes=causes)
-    means: Floats = drawn_effects(graphs, groups, whichever, [], draws, deepcopy(generator)).outcomes.mean(axis=1)
+    any_pair = first._replace(compared=first.compared or (0, 0))
+    asked = question._replace(causes=(any_pair, *others), level=question.level or 0)
+    generator = np.random.default_rng(entropy)
+    drawn = drawn_effects(graphs, groups, asked, [], min(draws, _ROUGH_DRAWS), generator)
+    means: Floats = drawn.outcomes.mean(axis=1)
     return means
 
 
@@ -289,15 +300,6 @@ def _warn_of_model(graphs: Graphs, question: Question) -> None:
             f"{columns.names[numbers[0]]!r} has no effect on {columns.names[question.outcome]!r} is a statement of the "
             "model, not a finding."
         )
-
-
-def _outcomes(question: Question, expected: Floats, drawn: Floats, confidence: float) -> tuple[Outcome, ...]:
-    levels = question.outcome_levels or (None,)
-    return tuple(
-        Outcome(labels, level, float(expected[world, place]), *interval_of(drawn[world, :, place], confidence))
-        for world, (labels, _) in enumerate(question.worlds)
-        for place, level in enumerate(levels)
-    )
 
 
 def _mediators(graphs: Graphs, groups: Sequence[Alike], question: Question) -> dict[int, float]:

@@ -12,12 +12,15 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import printable, readable_level
+from dagpost.errors import InputError
 from dagpost.methods.choice import target_named
 from dagpost.posterior.estimate import check_confidence
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from dagpost.causal.effect_curve import Asked, Curve
 
 
 def interval_of(samples: Floats, confidence: float) -> tuple[float, float]:
@@ -132,12 +135,18 @@ class Effect:
     #: Columns that are not modelled.
     exogenous: tuple[str, ...] = ()
     standardised: Floats | None = None
+    #: What other values can be asked of.
+    asked: Asked | None = None
 
     def __post_init__(self) -> None:
         """Make the arrays read-only, as the rest is."""
         for array in (self.samples, self.standardised):
             if array is not None:
                 array.setflags(write=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the graphs, which may be many and hold on to an engine."""
+        return {**self.__dict__, "asked": None}
 
     @property
     def cause(self) -> str:
@@ -297,6 +306,31 @@ class Effect:
 
         rows = [(*own.do, *own[1:]) for own in self.outcomes]
         return pd.DataFrame(rows, columns=[*(f"do {name}" for name in self.causes), "level", "mean", "lower", "upper"])
+
+    @property
+    def has_curve(self) -> bool:
+        """Whether `curve` has an answer: of one cause of numbers."""
+        return self.asked is not None and self.asked.of_numbers
+
+    def along(self, points: int = 25) -> Curve:
+        """What `curve` shows, with its draws and the numbers that rows have."""
+        if self.asked is None:
+            raise InputError("This effect was copied without its graphs, which a curve needs. Ask the model again.")
+        return self.asked.curve(points, self.confidence)
+
+    def curve(self, points: int = 25) -> pd.DataFrame:
+        """What would be seen of the outcome if a cause of numbers were set to each of some of them, one row each.
+
+        These lie evenly between the smallest and the largest number in the rows; where a model has no rows, between two
+        standard deviations below and above the mean. Of an outcome of levels, each level has a row. The graphs and
+        draws are those of the effect; `no_effect` is how probably the curve is flat.
+        """
+        import pandas as pd
+
+        levels = self.outcome_level is not None
+        frame = pd.DataFrame([(*own.do, *own[1:], self.zero_probability) for own in self.along(points).outcomes])
+        frame.columns = pd.Index(["value", "level", "mean", "lower", "upper", "no_effect"])
+        return frame if levels else frame.drop(columns="level")
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the posterior: a histogram of what is not zero, and a spike for the probability of exactly zero.

@@ -81,13 +81,13 @@ def _from_to(effect: Effect) -> str:
     means = {own.do: own.mean for own in effect.outcomes if own.level == effect.outcome_level}
     if not all(pair is not None for pair in effect.values) or not all(side in means for side in sides):
         return ""
-    return f", from {_seen(means[sides[1]], effect.mean)} to {_seen(means[sides[0]], effect.mean)}"
+    return f", from {seen_text(means[sides[1]], effect.mean)} to {seen_text(means[sides[0]], effect.mean)}"
 
 
-def _seen(value: float, change: float) -> str:
+def seen_text(value: float, change: float) -> str:
     """A number with as many decimals as a change of it needs to be seen; very large and small ones with an exponent.
 
-    >>> _seen(120.04, 0.31), _seen(-0.0001, 0.2), _seen(-1.31e-5, 2.8e-5), _seen(3.2e20, 1e19)
+    >>> seen_text(120.04, 0.31), seen_text(-0.0001, 0.2), seen_text(-1.31e-5, 2.8e-5), seen_text(3.2e20, 1e19)
     ('120.04', '0.00', '-1.3e-05', '3.20e+20')
     """
     finest = math.floor(math.log10(abs(change))) - 1 if change else -2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +29,7 @@ from dagpost.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dagpost.causal.results import Effect
+    from dagpost.causal.results import Effect, Outcome
     from dagpost.model import DagPosterior
 
 #: Draws of one effect, and of each of all effects.
@@ -58,6 +59,9 @@ def effect(
     ] = None,
     level: Annotated[str | None, option("LEVEL", "Look at the probability of this level of the outcome.")] = None,
     given: GivenOption = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="What would be seen along all numbers of the cause; with -o, draw that.")
+    ] = False,
     matrix: Annotated[
         bool, typer.Option("--matrix", help="All effects as a matrix of their means: causes in rows.")
     ] = False,
@@ -96,7 +100,7 @@ def effect(
     place = None if output is None else PicturePlace(output, size, dpi)
     fitted = load_model(model, given=given, threads=threads, quiet=quiet)
     if len(words) < 2:
-        alone = {"do": do, "rather-than": rather_than, "level": level, "output": output}
+        alone = {"do": do, "rather-than": rather_than, "level": level, "curve": curve, "output": output}
         _refuse_for_all(words, {name: value for name, value in alone.items() if value})
         _show_all(
             fitted,
@@ -113,17 +117,21 @@ def effect(
         name = "--matrix" if matrix else "--minimum"
         raise InputError(f"{name} is for all effects, without a cause and an outcome. Leave it out, or these.")
     found = _found(fitted, words, do, rather_than or [], level, _DRAWS if draws is None else draws, confidence, seed)
+    # Before any picture: what has no curve is refused.
+    outcomes = found.along().outcomes if curve else found.outcomes
     if place is not None:
+        from dagpost.plots.effect_curve_plot import effect_curve
         from dagpost.plots.effect_overview import effect_overview
 
         heading = f"{found.cause} → {found.outcome}" if title is None else title
-        place.write(lambda ax: effect_overview(found, ax), heading)
+        place.write(lambda ax: effect_curve(found, ax=ax) if curve else effect_overview(found, ax), heading)
     if as_json:
         summary = found.summary()
         under = {key: {**summary[key], **own} for key, own in given_content_of(fitted).items()}
-        print_json({**summary, **under, **({} if output is None else {"picture": str(output)})})
+        along = {"curve": [_content(row) for row in found.curve().to_dict("records")]} if curve else {}
+        print_json({**summary, **under, **along, **({} if output is None else {"picture": str(output)})})
         return
-    print_effect(found)
+    print_effect(found, outcomes)
     if output is not None:
         typer.echo(printable(f"Picture: {output}"))
 
@@ -159,7 +167,7 @@ def _refuse_for_all(words: list[str], given: dict[str, Any]) -> None:
         raise InputError(f"--{name} is for one effect. Name {which}, or leave it out.")
 
 
-def print_effect(found: Effect) -> None:
+def print_effect(found: Effect, outcomes: Sequence[Outcome]) -> None:
     """The sentences, the parts, what would be seen, and what all of it assumes."""
     from dagpost.causal.sentences import OVERLAP, in_sentences, no_effect
 
@@ -170,9 +178,9 @@ def print_effect(found: Effect) -> None:
         _print_parts(found)
         if len(found.through) > 1:
             typer.echo(OVERLAP)
-    if found.outcomes:
+    if outcomes:
         typer.echo()
-        _print_outcomes(found)
+        _print_outcomes(found, outcomes)
     if found.assumptions:
         typer.echo("\nAssumed:")
         for sentence in found.assumptions:
@@ -202,7 +210,7 @@ def _print_parts(found: Effect) -> None:
         typer.echo(f"({left} more variables on the way: --json has them)")
 
 
-def _print_outcomes(found: Effect) -> None:
+def _print_outcomes(found: Effect, outcomes: Sequence[Outcome]) -> None:
     """One row a setting and level: what would be seen of the outcome."""
     settings = [f"do({printable(name)})" for name in found.causes]
     what = (
@@ -217,7 +225,7 @@ def _print_outcomes(found: Effect) -> None:
             _measured(own.mean, levels),
             f"{_measured(own.lower, levels)} to {_measured(own.upper, levels)}",
         )
-        for own in found.outcomes
+        for own in outcomes
     ]
     print_columns([heads, *rows], right=(len(heads) - 2,))
 

@@ -47,6 +47,7 @@ def _how(session: Session, state: State, *, patient: bool) -> tuple[bool, bool]:
 
 def _effect(session: Session, state: State, cause: str, outcome: str, *, anew: bool, final: bool) -> dict[str, Any]:
     from dagpost.causal.effects import effect_of_fitted
+    from dagpost.plots.small_curve import small_curve
 
     base = session.fitted
     fitted = session.under(state, patient=True) if anew else base
@@ -72,5 +73,6 @@ def _effect(session: Session, state: State, cause: str, outcome: str, *, anew: b
         "through": [part.summary() for part in found.through[:5]],
         "graphs": found.graphs,
         "note": found.note,
+        "curve": small_curve(found)._asdict() if found.has_curve else None,
         "notes": [*filter(None, [found.note]), *found.assumptions, *map(in_python, said)],
     }

@@ -11,6 +11,7 @@ from dagpost.plots.chain_plots import r_hat, traces
 from dagpost.plots.comparison_plot import comparison
 from dagpost.plots.convergence_plot import convergence
 from dagpost.plots.edge_chart import edges
+from dagpost.plots.effect_curve_plot import effect_curve
 from dagpost.plots.effect_outcomes_plot import effect_outcomes
 from dagpost.plots.effect_parts_plot import effect_parts
 from dagpost.plots.effect_plot import effect_density
@@ -22,6 +23,7 @@ __all__ = [
     "comparison",
     "convergence",
     "edges",
+    "effect_curve",
     "effect_density",
     "effect_outcomes",
     "effect_parts",

@@ -80,6 +80,7 @@ KINDS = {
     "heat-map": Kind("the probability of every pair"),
     "effect-density": Kind("how large an effect may be", _effect, ("cause", "outcome")),
     "effect-parts": Kind("through what an effect goes", _effect, ("cause", "outcome")),
+    "effect-curve": Kind("what would be seen along all values", _effect, ("cause", "outcome")),
     "effect-outcomes": Kind("what would be seen if a value were set", _effect, ("cause", "outcome")),
     "comparison": Kind("where two posteriors differ most", _two, ("with",)),
     "convergence": Kind("how fast the graphs come near the truth", _sample_and_truth, ("with",)),

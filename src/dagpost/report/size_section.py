@@ -17,7 +17,7 @@ _ASSUMED = (
     "Effects are those of setting a variable from outside. They hold only if no common cause of two variables is left "
     "out; where the data leave a direction open, both ways count."
 )
-
+_DRAWN = "If the value were set. Shaded: 95% intervals; ticks: rows; grey: no rows."
 _DOUBT = "Not to be trusted yet: these effects come from chains that do not agree."
 
 
@@ -32,7 +32,10 @@ def size_section(content: Content) -> str:
     else:
         doubt = paragraph(_DOUBT) if content.trusted is False else ""
         told = "".join(f"<li>{text(sentence(own))}</li>" for own in sizes.pairs[:_TOLD])
-        inside = f"{doubt}<ul>{told}</ul>\n{paragraph(_ASSUMED)}\n{_table(content)}{_assumptions(content)}{left_out}"
+        curves = "".join(own.figure() for own in sizes.curves)
+        drawn = f'<div class="curves">{curves}</div>\n{paragraph(_DRAWN)}\n' if curves else ""
+        told = f"{doubt}<ul>{told}</ul>\n{paragraph(_ASSUMED)}\n{drawn}"
+        inside = f"{told}{_table(content)}{_assumptions(content)}{left_out}"
     return f'<section id="sizes">\n<h2>Signs and sizes</h2>\n{inside}</section>\n'
 
 

@@ -16,12 +16,15 @@ from dagpost.causal.effects import effect_of_fitted
 from dagpost.causal.results import Effect, EffectPart, interval_of
 from dagpost.errors import InputError, ResourceError, collected_warnings
 from dagpost.families.numbering import MAX_NODES
+from dagpost.plots.small_curve import SmallCurve, small_curve
 from dagpost.posterior.directions import FOUND, Directions
 from dagpost.posterior.fitted import Fitted
 from dagpost.prediction.counted_parts import has_rows, refuse_structure_alone
 
 #: An effect has so many draws; of many columns there are fewer effects.
 _DRAWS, _MOST, _MOST_OF_MANY, _MANY = 4_000, 24, 12, 20
+#: How many curves there are at most.
+_CURVES = 3
 #: The less probable way of a pair is looked at from this probability of a path on.
 _LIKELY = 0.2
 #: How probable a sign must be, given that there is an effect, to be called one.
@@ -87,10 +90,14 @@ class PairEffect(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Effects between columns, the surest first; `omitted` says why some or all are not there."""
+    """Effects between columns, the surest first; `omitted` says why some or all are not there.
+
+    The surest ones of columns of numbers have curves.
+    """
 
     pairs: tuple[PairEffect, ...] = ()
     omitted: str = ""
+    curves: tuple[SmallCurve, ...] = ()
 
     def of(self, first: int, second: int) -> PairEffect | None:
         """The surer one of the two effects between two columns."""
@@ -137,10 +144,12 @@ def _computed(fitted: Fitted, ways: list[tuple[int, int]], wanted: int) -> Sizes
                 own = effect_of_fitted(fitted, *names, None, None, None, _DRAWS, _CONFIDENCE, seed, one_of_many=True)
                 if own.zero_probability < 1.0 and np.any(own.samples != 0.0):
                     found.append(PairEffect(cause, outcome, own))
+            found.sort(key=_order)
+            curves = [small_curve(own.effect) for own in [own for own in found if own.effect.has_curve][:_CURVES]]
     except (InputError, ResourceError) as error:
         return Sizes(omitted=str(error).rstrip("."))
     left = f"{wanted - len(ways):,} more effects are not listed: model.effects() has all" if wanted > len(ways) else ""
-    return Sizes(tuple(sorted(found, key=_order)), left)
+    return Sizes(tuple(found), left, tuple(curves))
 
 
 def _order(own: PairEffect) -> tuple[float, float]:

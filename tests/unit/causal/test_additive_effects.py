@@ -125,3 +125,18 @@ def test_exogenous_columns_have_effects_and_the_report_has_sizes(tmp_path: Path)
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "Signs and sizes" in page
     assert "the mean of y" in page
+
+
+def test_of_levels_in_no_order_those_farthest_apart_are_compared() -> None:
+    rng = np.random.default_rng(4)
+    town = rng.choice(["Brno", "Praha", "Zlin"], 300)
+    y = 3.0 * (town == "Praha") - 3.0 * (town == "Brno") + rng.normal(size=300)
+    sort = np.select([y + rng.normal(size=300) > 2.0, rng.random(300) > 0.5], ["red", "blue"], "green")
+    frame = pd.DataFrame({"town": town, "y": y, "sort": sort})
+    model = DagPosterior("additive", tiers=[["town"], ["y"], ["sort"]], seed=1).fit(frame)
+    assert model.effect("town", "y", draws=500).do == ("Praha", "Brno")
+    assert model.effect("town", "y", draws=500).mean == pytest.approx(6.0, abs=0.5)
+    found = model.effect("y", "sort", draws=500)
+    assert found.outcome_level == "red"
+    assert found.mean > 0.3
+    assert model.effect("town", "sort", draws=500).outcome_level == "red"

@@ -117,13 +117,32 @@ def test_an_effect_is_drawn(run: Run, model: str, tmp_path: Path) -> None:
     found = run("effect", model, "dose=11", "weight=9", "pressure", "--draws", "50", "-o", "b.svg", "--size", "20x16",
                 "--rather-than", "dose=10", "--rather-than", "weight=8", "--json")  # fmt: skip
     assert json.loads(found.stdout)["picture"] == "b.svg"
-    for kind in ("effect-density", "effect-parts", "effect-outcomes"):
+    for kind in ("effect-density", "effect-parts", "effect-outcomes", "effect-curve"):
         run("plot", model, "--kind", kind, "--cause", "dose", "--outcome", "pressure", "-o", "c.svg")
+
+
+def test_a_curve_is_listed_drawn_and_written(run: Run, model: str, fitted: Path, tmp_path: Path) -> None:
+    line = ["effect", model, "dose", "pressure", "--curve", "--draws", "200", "--seed", "1"]
+    frame = DagPosterior.load(fitted).effect("dose", "pressure", draws=200, seed=1).curve()
+    lines = run(*line, "-o", "a.svg").stdout.splitlines()
+    start = next(place for place, said in enumerate(lines) if said.startswith("do(dose)"))
+    for row, said in zip(frame.to_dict("records"), lines[start + 1 : start + 26], strict=True):
+        numbers = [f"{row[name]:#.5g}" for name in ("mean", "lower", "upper")]
+        assert said.split() == [f"{row['value']:.5g}", numbers[0], numbers[1], "to", numbers[2]]
+    assert lines[-1] == "Picture: a.svg"
+    assert "<svg" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    found = json.loads(run(*line, "--json").stdout)
+    pd.testing.assert_frame_equal(pd.DataFrame(found["curve"]), frame)
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (
+            ["dose=1", "weight=2", "pressure", "--rather-than", "dose=0", "--rather-than", "weight=0", "--curve"],
+            "A curve is of one cause",
+        ),
+        (["dose", "--curve"], "--curve is for one effect"),
         (["dose", "presure"], "There is no variable 'presure'. Did you mean 'pressure'?"),
         (["doze", "pressure"], "There is no variable 'doze'. Did you mean 'dose'?"),
         (["doze=3", "pressure"], "There is no variable 'doze'. Did you mean 'dose'?"),

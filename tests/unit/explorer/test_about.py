@@ -3,9 +3,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.tools.explored import HOSTILE, model, session
 
+from dagpost import DagPosterior
 from dagpost.errors import InputError
 from dagpost.explorer.about import about
 from dagpost.explorer.effects_under import effect
@@ -123,6 +126,16 @@ def test_an_effect_under_a_rare_condition_is_drawn_anew_for_those_who_wait() -> 
     assert found["zero_probability"] == pytest.approx(0.0, abs=1e-9)
     expected = model("averaged").given(*rare).effect("C", "A", draws=4_000, seed=1)
     assert found["mean"] == pytest.approx(expected.mean, abs=1e-9)
+
+
+def test_an_effect_of_numbers_comes_with_its_curve() -> None:
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(40, 2)), columns=["</script>", "b"])
+    fitted = DagPosterior("bge", seed=1, samples=100).fit(frame).fitted_
+    found = effect(Session(fitted, "numbers"), {"cause": 0, "outcome": 1})["curve"]
+    json.dumps(found, allow_nan=False)
+    assert found["caption"] == "the mean of b along </script>"
+    assert sorted(found["outlines"]) == ["band", "frame", "grey", "line", "rows"]
+    assert effect(session("averaged"), {"cause": "A", "outcome": 2})["curve"] is None
 
 
 def test_hostile_names_have_effects_too() -> None:

@@ -28,6 +28,7 @@ GALLERY = Path(__file__).resolve().parents[3] / "docs" / "gallery"
 def every_plot(model: DagPosterior, chains: DagSample) -> dict[str, Any]:
     effect = model.effect("Smoking", "Pressure", draws=500, seed=1)
     other = model.sample(300, seed=1)
+    numbers = DagPosterior("bge", seed=1).fit(np.random.default_rng(1).normal(size=(50, 2)))
     return {
         "graph": lambda ax: plots.graph(model, ax=ax),
         "heat_map": lambda ax: plots.heat_map(model, ax=ax),
@@ -37,6 +38,7 @@ def every_plot(model: DagPosterior, chains: DagSample) -> dict[str, Any]:
         "r_hat": lambda ax: plots.r_hat(chains, ax=ax),
         "effect_density": lambda ax: plots.effect_density(effect, ax=ax),
         "effect_parts": lambda ax: plots.effect_parts(effect, ax=ax),
+        "effect_curve": lambda ax: plots.effect_curve(numbers.effect("V0", "V1", draws=200), ax=ax),
         "effect_outcomes": lambda ax: plots.effect_outcomes(effect, ax=ax),
         "comparison": lambda ax: plots.comparison(model, chains, ax=ax),
         "in_time": lambda ax: plots.in_time(table(), ax=ax),

@@ -339,7 +339,60 @@ def test_the_outcome_is_drawn_under_every_value_of_the_cause(effect: Effect, mod
         plots.effect_parts(both)
 
 
-@pytest.mark.parametrize("draw", [plots.effect_density, plots.effect_parts, plots.effect_outcomes])
+def curved() -> DagPosterior:
+    """An odd name acts on odd levels; two rows lie far from all others."""
+    rng = np.random.default_rng(1)
+    dose = np.append(rng.uniform(0.0, 1.0, 100), [3.0, 3.1])
+    sort = np.select([dose + 0.2 * rng.normal(size=102) < 0.4, rng.random(102) > 0.5], ["$low", "mid_<b>"], "high")
+    frame = pd.DataFrame({"dose in $ <b>": dose, "y": 2.0 * dose + rng.normal(size=102), "sort": sort})
+    return DagPosterior("additive", tiers=[["dose in $ <b>"], ["y", "sort"]], seed=1).fit(frame)
+
+
+def test_a_curve_has_its_band_the_rows_and_grey_where_there_are_none(said: Said) -> None:
+    found = curved().effect("dose in $ <b>", "y", draws=200)
+    ax = plots.effect_curve(found)
+    frame = found.curve()
+    (line,) = ax.lines
+    np.testing.assert_allclose(line.get_xydata(), frame[["value", "mean"]])
+    band, ticks = ax.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == pytest.approx((frame["lower"].min(), frame["upper"].max()))
+    assert ticks.get_gid() == "rows"
+    assert len(ticks.get_paths()) == 102
+    zones = [patch.get_window_extent().transformed(ax.transData.inverted()) for patch in ax.patches]
+    assert len(zones) == 3
+    assert (zones[1].x0 < 1.01, zones[1].x1) == (True, pytest.approx(3.0))
+    assert ax.get_xlabel() == r"dose in \$ <b>"
+    assert ax.get_ylabel() == "the mean of y"
+    said(ax.get_title().replace("\n", " "))
+
+
+def test_every_level_has_a_curve_of_its_own_and_names_are_no_formulas(tmp_path: Path) -> None:
+    ax = plots.effect_curve(curved().effect("dose in $ <b>", "sort", draws=200))
+    assert [line.get_label() for line in ax.lines] == [r"\$low", "high", "mid_<b>"]
+    assert len({line.get_linestyle() for line in ax.lines}) == 3
+    assert ax.get_ylabel() == "P(sort)"
+    legend = ax.get_legend()
+    assert legend is not None
+    assert legend.get_title().get_text() == "sort"
+    ax.figure.savefig(tmp_path / "a.svg")
+    assert "<b>" not in (tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
+def test_without_rows_a_curve_has_no_ticks_and_no_grey(tmp_path: Path) -> None:
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(50, 2)), columns=["a", "b"])
+    DagPosterior("bge", seed=1).fit(frame).save(tmp_path / "m")
+    ax = plots.effect_curve(DagPosterior.load(tmp_path / "m").effect("a", "b", draws=100))
+    assert len(ax.collections) == 1
+    assert not ax.patches
+
+
+def test_a_curve_needs_a_cause_of_numbers(effect: Effect, said: Said) -> None:
+    with said.raises(InputError):
+        plots.effect_curve(effect)
+
+
+@pytest.mark.parametrize("draw", [plots.effect_density, plots.effect_parts, plots.effect_outcomes, plots.effect_curve])
 def test_only_effects_are_drawn_as_effects(draw: Any, model: DagPosterior, said: Said) -> None:
     with said.raises(InputError):
         draw(model)

@@ -12,6 +12,7 @@ import pytest
 from tests.tools.report_page import Page, random_table, written
 
 from dagpost import Bootstrap, DagPosterior, EdgePrior, local_scores
+from dagpost.plots.small_curve import small_curve
 from dagpost.report import sizes as report_sizes
 from dagpost.report.content import gather
 from dagpost.report.page import data_of
@@ -49,6 +50,41 @@ def test_the_numbers_are_those_of_the_effects(numbers: DagPosterior, tmp_path: P
     assert "decided by your rules: dose ⇒ marker" in page.sections["sizes"]
     assert "no common cause of two variables is left out" in page.sections["sizes"]
     assert not any(tag == "b" for tag, _ in page.tags)
+
+
+def test_the_surest_effects_of_numbers_have_curves(
+    numbers: DagPosterior, levels: DagPosterior, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = gather(numbers.fitted_)
+    assert content.sizes is not None
+    captions = [own.caption for own in content.sizes.curves]
+    assert captions[:2] == [f"{own.effect.measured} along {own.effect.cause}" for own in content.sizes.pairs[:2]]
+    assert len(captions) == 3
+    page = written(numbers, tmp_path)
+    assert "the mean of <b>pressure along marker" in page.sections["sizes"]
+    assert not any(tag == "b" for tag, _ in page.tags)
+    assert "If the value were set" not in written(levels, tmp_path).sections["sizes"]
+    monkeypatch.setattr(report_sizes, "_CURVES", 1)
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 3)).cumsum(axis=1), columns=["a", "b", "c"])
+    again = DagPosterior("bge", tiers=[["a"], ["b"], ["c"]], seed=1, samples=50).fit(frame)
+    found = gather(again.fitted_).sizes
+    assert found is not None
+    assert (len(found.pairs) > 1, len(found.curves)) == (True, 1)
+
+
+def test_a_small_curve_is_the_curve_of_the_effect(numbers: DagPosterior) -> None:
+    effect = numbers.effect("dose", "marker", draws=500, seed=1)
+    found, frame = small_curve(effect), effect.curve()
+    course = found.outlines["line"].removeprefix("M").split("L")
+    xs, ys = np.array([point.split() for point in course], dtype=float).T
+    assert np.corrcoef(xs, frame["value"])[0, 1] == pytest.approx(1.0)
+    assert np.corrcoef(ys, frame["mean"])[0, 1] == pytest.approx(-1.0)
+    assert len(found.outlines["band"].split("L")) == 50
+    assert 50 < found.outlines["rows"].count("M") <= 100
+    ends = [words for *_, words in found.numbers]
+    assert [float(words.replace("−", "-")) for words in ends] == pytest.approx(
+        [frame["value"].min(), frame["value"].max(), frame["lower"].min(), frame["upper"].max()], abs=0.51
+    )
 
 
 def test_the_tip_and_the_sign_of_a_line(numbers: DagPosterior) -> None:

@@ -135,6 +135,16 @@ Explorer.aboutVariable = (place) => Explorer.later("Parent sets and Markov blank
   }
 });
 
+// What would be seen along all numbers of a cause.
+Explorer.curve = ({ caption, size, outlines, numbers }) => {
+  const drawing = Report.shape("svg", { viewBox: `0 0 ${size.join(" ")}`, role: "img", "aria-label": caption });
+  for (const [kind, d] of Object.entries(outlines)) drawing.append(Report.shape("path", { class: kind, d }));
+  for (const [x, y, side, words] of numbers) drawing.append(Report.shape("text", { x, y, "text-anchor": side }, words));
+  const figure = Report.element("span", undefined, "curve");
+  figure.append(drawing, Report.element("small", caption));
+  return figure;
+};
+
 // The effect of one on the other, both ways if both are possible; what they rest on is said once.
 Explorer.effects = (from, to) => Explorer.later("Effects …", async (signal, fill) => {
   const ways = [[from, to], [to, from]].filter(([cause, outcome]) => !Report.view?.paths || Report.view.paths[cause][outcome] > 1e-3);
@@ -157,8 +167,9 @@ Explorer.effects = (from, to) => Explorer.later("Effects …", async (signal, fi
     wait.append(Report.way(cause, outcome, "", " ⇝ "));
     show([wait]);
     try {
-      const { said, notes: own } = await Explorer.ask("effect", { ...Explorer.present(), cause, outcome, patient: true }, signal);
+      const { said, notes: own, curve } = await Explorer.ask("effect", { ...Explorer.present(), cause, outcome, patient: true }, signal);
       words.append(said);
+      if (curve) words.append(Explorer.curve(curve));
       for (const note of own ?? []) notes.add(note);
     } catch (problem) {
       if (signal.aborted) throw problem;
