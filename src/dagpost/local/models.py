@@ -112,13 +112,18 @@ class LocalModels:
 
     def families(self, children: Integers, parents: Masks) -> list[LocalModel]:
         """The models of some families."""
+        from threadpoolctl import threadpool_limits
+
         pairs = list(zip(children.tolist(), parents.tolist(), strict=True))
         lacking = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+        if not lacking:
+            return [self._known[pair] for pair in pairs]
 
         def fit(pair: tuple[int, int], cancel: CancelFlag) -> LocalModel | None:
             return None if cancel[0] else self._fit(pair[0], members_of(pair[1]))
 
-        with self._reporter.stage("regressions", len(lacking)) as stage:
+        # Matrices are so small that threads of the linear algebra would only wait for each other.
+        with threadpool_limits(1), self._reporter.stage("regressions", len(lacking)) as stage:
             for pair, model in zip(lacking, self._engine.run(fit, lacking), strict=True):
                 assert model is not None
                 self._known[pair] = model

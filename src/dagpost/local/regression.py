@@ -128,11 +128,8 @@ def with_covariance(own: Shrunken, pieces: Pieces, target: Floats) -> tuple[Post
         meat += _meat(matrix, unseen[rows], weights)
         total += float(weights.sum())
     taken = len(own.variances) - float((np.diag(own.inverse) / own.variances).sum())
-    return (
-        Posterior(own.coefficients, own.inverse @ np.linalg.cholesky(meat), max(total - taken, 3.0)),
-        predicted,
-        unseen,
-    )
+    factor = own.inverse @ np.linalg.cholesky(meat)
+    return Posterior(own.coefficients, factor, max(total - taken, 3.0)), predicted, unseen
 
 
 def _enlarged(matrix: Floats, residuals: Floats, curvature: Floats, inverse: Floats) -> Floats:
