@@ -47,7 +47,7 @@ _SAMPLE_BYTES, _FEWEST_GRAPHS = 2**29, 1000
 #: Under this name a model remembers how probable it is before the data that a pair is joined.
 JOINED_BEFORE = "joined before"
 #: What is remembered of the data and the settings: it is the same under any condition.
-_WITHOUT_CONDITION = ("prior", JOINED_BEFORE, "statistics", "background", "row labels")
+_WITHOUT_CONDITION = ("prior", JOINED_BEFORE, "statistics", "local models", "background", "row labels")
 #: Settings that say what a sample was drawn from.
 _PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers")
 

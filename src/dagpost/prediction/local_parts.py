@@ -17,25 +17,34 @@ from dagpost.posterior.sample import DagSample
 from dagpost.prediction.completed_parts import Part, weighted_parts
 from dagpost.prediction.counted_parts import all_counted_parts, counted_parts, where_of
 from dagpost.prediction.statistics import Statistics
-from dagpost.scores import LocalPrior, Score, resolve_score, scores_within
+from dagpost.scores import LocalPrior, Score, scores_within
 
+#: Under this name a model remembers its local models.
+LOCAL_MODELS = "local models"
 #: Graphs whose families are regressed on.
 _MOST_REGRESSED = 400
 
 
-def prior_with_local_models(score: str | Score) -> LocalPrior | None:
-    """The prior of a score whose answers come from local models; None of others."""
-    prior = scores_within(resolve_score(score))[0].parameter_prior()
+def prior_with_local_models(fitted: Fitted) -> LocalPrior | None:
+    """The prior of a model whose answers come from local models; None of others."""
+    if not isinstance(fitted.score, Score):
+        return None
+    prior = scores_within(fitted.score)[0].parameter_prior()
     return prior if isinstance(prior, LocalPrior) else None
 
 
 def local_models_of(fitted: Fitted) -> LocalModels | None:
     """The local models of a model's table; None where its answers come from elsewhere."""
-    prior = prior_with_local_models(fitted.score)
+    prior = prior_with_local_models(fitted)
     if prior is None:
         return None
+    known: LocalModels | None = fitted.recall(LOCAL_MODELS)
+    if known is not None:
+        return known
     fitted.rows("Regressions with curves")
-    return fitted.once("local models", lambda: models_of(modelled_table(fitted), prior, **where_of(fitted)))
+    models = models_of(modelled_table(fitted), prior, **where_of(fitted))
+    fitted.remember(LOCAL_MODELS, models)
+    return models
 
 
 def local_parts(fitted: Fitted) -> tuple[list[Part], bool]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -84,23 +83,6 @@ def test_scores_of_a_table_with_gaps_are_refused(clinic: pd.DataFrame, said: Sai
     gapped = clinic.mask(np.random.default_rng(1).random(clinic.shape) < 0.02)
     with said.raises(InputError):
         local_scores(gapped, "additive")
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda model, _: model.value("value"),
-        lambda model, table: model.predict_number(table, target="value"),
-        lambda model, table: model.predict_proba(table, target="site"),
-        lambda model, table: model.score_samples(table),
-        lambda model, _: model.to_bayesian_network(),
-    ],
-)
-def test_questions_about_values_are_refused_with_the_scores_that_answer_them(
-    model: DagPosterior, clinic: pd.DataFrame, ask: Callable[[Any, Any], Any], said: Said
-) -> None:
-    with said.raises(InputError):
-        ask(model, clinic)
 
 
 @pytest.mark.parametrize("rows", [1, 2])
