@@ -20,7 +20,7 @@ from dagpost.local.models import LocalModels, models_of
 from dagpost.posterior.fitted import Fitted, targets_of
 from dagpost.posterior.latent_numbers import images_of, modelled_levels
 from dagpost.posterior.sample import DagSample
-from dagpost.prediction.background import background_of, count_background
+from dagpost.prediction.background import background_of, count_background, no_background
 from dagpost.prediction.counted_parts import (
     has_rows,
     refuse_structure_alone,
@@ -70,7 +70,9 @@ def _graphs_of_fitted(fitted: Fitted) -> Graphs:
     return Graphs(
         parts=tuple(parts),
         columns=columns,
-        background=background_of(fitted),
+        background=no_background(len(fitted.names))
+        if isinstance(counted[0][1], LocalModels)
+        else background_of(fitted),
         count=len(counted[0][0].sample) if shared else sum(len(part.sample) for part, _ in counted),
         target=str(fitted.target),
         observations=fitted.data.observations,
@@ -102,7 +104,9 @@ def graphs_of_sample(sample: DagSample, table: Table, score: str | Score, engine
         columns=Columns(
             table.names, statistics.levels, recipe, _means(statistics), sample.exogenous, None, _quartiles(statistics)
         ),
-        background=count_background(table, sample.exogenous, prior),
+        background=no_background(len(table.names))
+        if isinstance(statistics, LocalModels)
+        else count_background(table, sample.exogenous, prior),
         count=len(sample),
         target=str(sample.target),
         observations=table.observations,

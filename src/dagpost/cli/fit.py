@@ -139,7 +139,8 @@ def fit(
         ),
     ] = None,
     rows: Annotated[
-        bool, typer.Option("--rows", help="Keep the rows in the model file: effects along curves need them.")
+        bool,
+        typer.Option("--rows", help="Keep the rows in the model file, for questions about any graph."),
     ] = False,
     seed: SeedOption = None,
     threads: ThreadsOption = None,

@@ -160,6 +160,16 @@ def check_statistics(about: Mapping[str, Any], arrays: Arrays) -> None:
     check_arrays(STATISTICS_ARRAYS[str(kind)], arrays, sizes)
 
 
+def check_regressions(about: Mapping[str, Any], arrays: Arrays) -> None:
+    """The same for regressions that stand for rows; who makes models of their arrays checks what those are."""
+    check_fields({"observations": number(0.0, 2.0**53)}, about, Sizes(), within="regressions: ")
+    for name, array in arrays.items():
+        require(array.dtype.kind in "fui", f"regressions: {name} holds {array.dtype}")
+        require(array.dtype.kind != "f" or bool(np.isfinite(array).all()), f"regressions: {name} is not finite")
+    lacking = {"children", "parents", "people", "quartiles", "means", "exclusive"} - arrays.keys()
+    require(not lacking, f"regressions: {min(lacking, default='')} is lacking")
+
+
 def check_background(about: Mapping[str, Any], arrays: Arrays) -> None:
     """The same for how exogenous columns are distributed."""
     del about

@@ -57,6 +57,7 @@ from dagpost.posterior.workspace import Workspace
 from dagpost.prediction.background import background_to_keep, remember_background
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
+from dagpost.prediction.local_parts import local_models_to_keep, remember_local_models
 from dagpost.prediction.statistics import Statistics, statistics_from
 from dagpost.priors.base import StructurePrior
 from dagpost.priors.registry import PRIORS
@@ -66,8 +67,8 @@ from dagpost.scores.registry import SCORES
 if TYPE_CHECKING:
     from dagpost.posterior.workspace import SummingWorkspace
 
-_PARTS = ("sample_", "statistics_", "background_", "rows_", "sensitivity_")
-_SAMPLE, _STATISTICS, _BACKGROUND, _ROWS, _SENSITIVITY = _PARTS
+_PARTS = ("sample_", "statistics_", "regressions_", "background_", "rows_", "sensitivity_")
+_SAMPLE, _STATISTICS, _REGRESSIONS, _BACKGROUND, _ROWS, _SENSITIVITY = _PARTS
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -209,6 +210,8 @@ def load_model(
             fitted.remember("results", _results(fitted, about, arrays))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", _statistics(statistics_from(*parts[_STATISTICS]), data))
+        if parts[_REGRESSIONS] is not None:
+            remember_local_models(fitted, *parts[_REGRESSIONS])
         if parts[_BACKGROUND] is not None:
             remember_background(fitted, parts[_BACKGROUND][1])
         if parts[_SENSITIVITY] is not None:
@@ -243,6 +246,10 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
         statistics = None if with_gaps else statistics_to_keep(fitted)
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
+        # Where the rows are kept, regressions are fitted to them again.
+        regressions = None if rows else local_models_to_keep(fitted)
+        if regressions is not None:
+            parts[_REGRESSIONS] = (regressions[0], dict(regressions[1]))
     if (background := background_to_keep(fitted)) is not None:
         parts[_BACKGROUND] = ({}, background.arrays())
     if (sensitivity := known_sensitivity(fitted)) is not None:

@@ -54,6 +54,7 @@ from dagpost.files.data_schema import (
     NAMES,
     NATS,
     check_background,
+    check_regressions,
     check_rows,
     check_sensitivity,
     check_statistics,
@@ -381,6 +382,7 @@ def _chain_method(about: Mapping[str, Any]) -> ChainMethod | None:
 _PARTS = {
     "sample": check_sample,
     "statistics": check_statistics,
+    "regressions": check_regressions,
     "background": check_background,
     "rows": check_rows,
     "sensitivity": check_sensitivity,

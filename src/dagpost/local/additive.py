@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost.data.table import Table
+from dagpost.local.additive_arrays import margin_arrays, restorer
 from dagpost.local.base import Fitter, LocalModel
 from dagpost.local.curved import CurvedLevel, CurvedNumber, Moving
 from dagpost.local.density import density_of, no_density
@@ -26,6 +28,8 @@ from dagpost.local.regression import Pieces, Posterior, Shrunken, logistic, shru
 from dagpost.local.scales import OWN, Scale, on_scale, scales_of
 from dagpost.local.spread import no_spread, spread_of
 from dagpost.scores.parameter_priors import LocalPrior
+
+__all__ = ["ASSUMPTION", "fitter", "kept", "restorer"]
 
 #: Rows that are regressed at a time, and in all; rows by which levels learn how far to shrink.
 _AT_A_TIME, _MOST_ROWS, _FIRST_ROWS = 20_000, 200_000, 5_000
@@ -39,6 +43,12 @@ def fitter(table: Table, prior: LocalPrior) -> Fitter:
     """What makes local models of a complete table; the data decide what a prior could say."""
     del prior
     return _Regressions(table)
+
+
+def kept(fit: Fitter) -> dict[str, NDArray[Any]]:
+    """What a file keeps that all families share."""
+    assert isinstance(fit, _Regressions)
+    return fit.kept()
 
 
 class _Regressions:
@@ -60,7 +70,12 @@ class _Regressions:
         form = form_of(about.parts, parents)
         if levels is None:
             return _number(about, form, self._margins, self._columns[child], self.scales[child])
-        return CurvedLevel(form, self._margins, _levels(about, self._columns[child], len(levels)))
+        turn = numbers_matrix(about.parts, about.features)
+        return CurvedLevel(form, self._margins, _levels(about, self._columns[child], len(levels)), turn)
+
+    def kept(self) -> dict[str, NDArray[Any]]:
+        """What all families share."""
+        return margin_arrays(self._margins, self._features)
 
     def _rows_of(self, child: int, parents: Sequence[int]) -> _Rows:
         rows = np.flatnonzero(self._were_set >> np.uint64(child) & np.uint64(1) == 0)
@@ -161,9 +176,9 @@ def _number(about: _Rows, form: Form, margins: Margins, column: Floats, scale: S
     turn = numbers_matrix(about.parts, about.features)
     if not len(rows) or column[rows].min() == column[rows].max():
         value = float(column[rows[0]]) if len(rows) else 0.0
-        nothing = Posterior(np.zeros(len(turn)), np.zeros((len(turn), 1)), 3.0)
+        nothing = Posterior(np.zeros(turn.shape[1]), np.zeros((turn.shape[1], 1)), 3.0)
         still = Moving(*Scale(), value, 1.0, value, value)
-        return CurvedNumber(form, margins, [nothing], (value, 1.0), still, no_spread(), no_density())
+        return CurvedNumber(form, margins, [nothing], turn, (value, 1.0), still, no_spread(), no_density())
     scales = [Scale()] if scale.kind == OWN else [Scale(), scale]
     targets = [_target(column, rows, weights, one) for one in scales]
     sums = sums_of(about.pieces, np.stack([target.values for target in targets], axis=1), about.width)
@@ -171,7 +186,7 @@ def _number(about: _Rows, form: Form, margins: Margins, column: Floats, scale: S
     for number, target in enumerate(targets):
         found: Shrunken = shrunken(sums, number, about.parts)
         posterior, predicted, unseen = with_covariance(found, about.pieces, target.values)
-        posteriors.append(_of_numbers(posterior, turn))
+        posteriors.append(posterior)
     spread = spread_of(target.values[rows] - predicted[rows], predicted[rows], weights[rows])
     density = density_of(unseen[rows], predicted[rows], weights[rows])
     low, high = float(column[rows].min()), float(column[rows].max())
@@ -179,21 +194,14 @@ def _number(about: _Rows, form: Form, margins: Margins, column: Floats, scale: S
     least = low - (high - low) if low < 0.0 else low
     moving = Moving(*scale, target.centre, target.size, least, high + (high - low))
     own = targets[0].centre, targets[0].size
-    return CurvedNumber(form, margins, posteriors, own, moving, spread, density)
+    return CurvedNumber(form, margins, posteriors, turn, own, moving, spread, density)
 
 
 def _levels(about: _Rows, column: Floats, levels: int) -> list[Posterior]:
     """The logistic regressions of a column of levels."""
-    turn = numbers_matrix(about.parts, about.features)
     posteriors = []
     for level in range(levels - 1):
         left = about.only(column >= level)
         target = (column == level).astype(np.float64)
-        own = logistic(left.pieces, left.some(_FIRST_ROWS).pieces, target, about.parts)
-        posteriors.append(_of_numbers(own, turn))
+        posteriors.append(logistic(left.pieces, left.some(_FIRST_ROWS).pieces, target, about.parts))
     return posteriors
-
-
-def _of_numbers(own: Posterior, turn: Floats) -> Posterior:
-    """The posterior of the numbers from which a regression is evaluated, instead of its features' coefficients."""
-    return own._replace(coefficients=turn @ own.coefficients, factor=turn @ own.factor)

@@ -14,8 +14,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost.data.table import Table
@@ -33,6 +35,10 @@ class LocalModel(ABC):
     @abstractmethod
     def drawn(self, generator: np.random.Generator, count: int) -> Floats:
         """Independent draws of the parameters: (count, width)."""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a file keeps, in arrays of two dimensions; only for kinds whose module has `kept` and `restorer`."""
+        raise NotImplementedError
 
 
 class NumberModel(LocalModel):

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.kernels import inline_no_refcount, kernel
@@ -25,6 +26,8 @@ from dagpost.local.spread import Spread, moved
 
 #: Pairs of opposite draws that chances of a new row are averaged over.
 _PAIRS = 6
+#: The share of a covariance that a file keeps; a freedom that is as good as none.
+_KEPT, _NO_LIMIT = 0.999, 1e9
 
 
 class Moving(NamedTuple):
@@ -42,9 +45,14 @@ class Moving(NamedTuple):
 class _Curved:
     """Some regressions on the same parents, one after the other in the parameters."""
 
-    def __init__(self, form: Form, margins: Margins, posteriors: Sequence[Posterior]) -> None:
-        self._form, self._margins, self._posteriors = form, margins, posteriors
-        self._begins = np.cumsum([0] + [len(own.coefficients) for own in posteriors])
+    def __init__(self, form: Form, margins: Margins, posteriors: Sequence[Posterior], turn: Floats) -> None:
+        self._form, self._margins, self._of_features = form, margins, posteriors
+        # The posterior of the numbers from which a regression is evaluated, instead of its features' coefficients.
+        self._posteriors = [
+            posterior._replace(coefficients=turn @ posterior.coefficients, factor=turn @ posterior.factor)
+            for posterior in posteriors
+        ]
+        self._begins = np.cumsum([0] + [len(own.coefficients) for own in self._posteriors])
 
     @property
     def likeliest(self) -> Floats:
@@ -60,6 +68,18 @@ class _Curved:
                 noise *= np.sqrt(posterior.freedom / generator.chisquare(posterior.freedom, count))[:, np.newaxis]
             result[:, begin : begin + len(posterior.coefficients)] = posterior.coefficients + noise @ posterior.factor.T
         return result
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The coefficients of all regressions, and of their covariances what matters."""
+        width = len(self._of_features[0].coefficients) if self._of_features else 0
+        factors = [_leading(posterior.factor) for posterior in self._of_features]
+        most = max((factor.shape[1] for factor in factors), default=0)
+        padded = [np.pad(factor, ((0, 0), (0, most - factor.shape[1]))) for factor in factors]
+        return {
+            "coefficients": np.array([own.coefficients for own in self._of_features]).reshape(-1, width),
+            "factors": np.concatenate([np.zeros((0, most)), *padded]).astype(np.float32),
+            "freedoms": np.array([[min(own.freedom, _NO_LIMIT) for own in self._of_features]]),
+        }
 
     def predictors(self, regression: int, values: Floats, theta: Floats) -> Floats:
         """What one of the regressions predicts: (draws, rows)."""
@@ -77,18 +97,33 @@ class CurvedNumber(_Curved, NumberModel):
         form: Form,
         margins: Margins,
         posteriors: Sequence[Posterior],
+        turn: Floats,
         own: tuple[float, float],
         moving: Moving,
         spread: Spread,
         density: Density,
     ) -> None:
-        super().__init__(form, margins, posteriors)
+        super().__init__(form, margins, posteriors, turn)
         self._centre, self._size = own
         self._moving, self._spread, self._density = moving, spread, density
 
     def expected(self, values: Floats, theta: Floats) -> Floats:
         """On the column's own scale."""
         return self._centre + self._size * self.predictors(0, values, theta)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Also the scale, and how values lie around what is predicted."""
+        bins = self._spread.bins
+        return {
+            **super().arrays(),
+            "facts": np.array([[self._centre, self._size, *self._moving]]),
+            "centres": self._spread.centres[np.newaxis, :bins],
+            "quantiles": self._spread.quantiles[:bins].astype(np.float32),
+            "at": self._density.at[np.newaxis],
+            "logs": self._density.logs[np.newaxis],
+            "reach": np.array([[self._density.reach]]),
+            "heights": self._density.heights[np.newaxis].astype(np.float32),
+        }
 
     def _moving_predictors(self, values: Floats, theta: Floats) -> Floats:
         return self.predictors(len(self._posteriors) - 1, values, theta)
@@ -150,6 +185,15 @@ class CurvedLevel(_Curved, LevelModel):
         theta = np.concatenate([drawn, 2.0 * self.likeliest - drawn])
         found: Floats = self.chances(np.ascontiguousarray(values[:, np.newaxis]), theta).mean(axis=0)
         return found
+
+
+def _leading(factor: Floats) -> Floats:
+    """A factor of all but a thousandth of a covariance, with as few columns as that takes."""
+    vectors, sizes, _ = np.linalg.svd(factor, full_matrices=False)
+    shares = np.cumsum(sizes**2)
+    count = int(np.searchsorted(shares, _KEPT * shares[-1])) + 1
+    found: Floats = vectors[:, :count] * sizes[:count]
+    return found
 
 
 def _together(*arrays: Floats) -> list[Floats]:

@@ -54,11 +54,15 @@ def density_of(residuals: Floats, predicted: Floats, weights: Floats) -> Density
     scaled = residuals / np.exp(np.interp(predicted, at, logs))
     reach = max(_REACH, 1.1 * float(np.abs(scaled).max()))
     points = _points(reach)
-    heights = _smoothed(scaled, weights, points)
-    areas = np.diff(points) * (heights[1:] + heights[:-1]) / 2.0
-    below = np.concatenate([[0.0], np.cumsum(areas)])
-    heights, below = heights / below[-1], below / below[-1]
+    heights, below = shares_of(_smoothed(scaled, weights, points), reach)
     return Density(at, logs, reach, heights, below)
+
+
+def shares_of(heights: Floats, reach: float) -> tuple[Floats, Floats]:
+    """Heights at all points so that their density is one in all, and the shares below the points."""
+    areas = np.diff(_points(reach)) * (heights[1:] + heights[:-1]) / 2.0
+    below = np.concatenate([[0.0], np.cumsum(areas)])
+    return heights / below[-1], below / below[-1]
 
 
 def _sizes(residuals: Floats, predicted: Floats, weights: Floats) -> tuple[Floats, Floats]:

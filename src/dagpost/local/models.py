@@ -13,9 +13,11 @@ import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import either
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
+from dagpost.errors import InputError
 from dagpost.local.base import Fitter, LocalModel, fitter_of, members_of
 from dagpost.scores.parameter_priors import LocalPrior
 
@@ -91,9 +93,16 @@ def _people(columns: Floats, weights: Floats, was_set: Flags) -> Floats:
 class LocalModels:
     """The families of a table; those that are lacking are fitted on the workers of an engine."""
 
-    def __init__(self, seen: Seen, fit: Fitter, engine: Engine | None = None, reporter: Reporter = NO_PROGRESS) -> None:
-        self.seen, self._fit, self._engine, self._reporter = seen, fit, engine or ThreadEngine(), reporter
-        self._known: dict[tuple[int, int], LocalModel] = {}
+    def __init__(
+        self,
+        seen: Seen,
+        fit: Fitter | None,
+        engine: Engine | None = None,
+        reporter: Reporter = NO_PROGRESS,
+        known: dict[tuple[int, int], LocalModel] | None = None,
+    ) -> None:
+        self.seen, self.fit, self._engine, self._reporter = seen, fit, engine or ThreadEngine(), reporter
+        self._known = {} if known is None else known
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,8 +128,18 @@ class LocalModels:
         if not lacking:
             return [self._known[pair] for pair in pairs]
 
+        fitter = self.fit
+        if fitter is None:
+            child, mask = lacking[0]
+            given = " and ".join(repr(self.names[node]) for node in members_of(mask)) or "nothing"
+            raise InputError(
+                f"The file of this model keeps regressions for the graphs of its own sample, not one of "
+                f"{self.names[child]!r} on {given}. Fit the model again, or keep the rows: "
+                f"{either('save(path, rows=True)', 'dagpost fit --rows')}."
+            )
+
         def fit(pair: tuple[int, int], cancel: CancelFlag) -> LocalModel | None:
-            return None if cancel[0] else self._fit(pair[0], members_of(pair[1]))
+            return None if cancel[0] else fitter(pair[0], members_of(pair[1]))
 
         # Matrices are so small that threads of the linear algebra would only wait for each other.
         with threadpool_limits(1), self._reporter.stage("regressions", len(lacking)) as stage:

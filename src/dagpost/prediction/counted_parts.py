@@ -55,7 +55,8 @@ def refuse_structure_alone(fitted: Fitted, *, effects: bool = False) -> None:
 
 def has_rows(fitted: Fitted) -> bool:
     """Whether a model has its rows, or what was counted in them."""
-    return fitted.table is not None or fitted.recall(STATISTICS) is not None
+    kept = (STATISTICS, "local models")
+    return fitted.table is not None or any(fitted.recall(name) is not None for name in kept)
 
 
 def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:

@@ -28,10 +28,11 @@ from dagpost.data.table import Table
 from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
+from dagpost.local.models import LocalModels
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import images_of, modelled_table
+from dagpost.posterior.latent_numbers import images_of
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.prediction import local_rows
@@ -77,7 +78,7 @@ def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: A
         return result
     models = local_models_of(fitted)
     if models is not None:
-        rows = encode_new_rows(fitted, X, modelled_table(fitted), unseen=unseen, interventions=interventions)
+        rows = encode_new_rows(fitted, X, models, unseen=unseen, interventions=interventions)
         found: Floats = local_rows.log_probabilities(fitted, models, rows)[0]
         return found
     counted = counted_parts(fitted)
@@ -106,12 +107,12 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
         return _levels_of_latents(fitted, images, X, target, unseen, interventions)
     models = local_models_of(fitted)
     if models is not None:
-        table, node = modelled_table(fitted), position_of(target, fitted.names)
-        _refuse_numbers_as_target(table, node)
-        rows = encode_new_rows(fitted, X, table, target=target, unseen=unseen, interventions=interventions)
+        node = position_of(target, fitted.names)
+        _refuse_numbers_as_target(models, node)
+        rows = encode_new_rows(fitted, X, models, target=target, unseen=unseen, interventions=interventions)
         refuse_set_target(rows, target, fitted.names)
         chances = as_shares(local_rows.log_probabilities(fitted, models, rows, node))
-        return pd.DataFrame(chances, columns=pd.Index(list(table.levels[node] or ()), name=target))
+        return pd.DataFrame(chances, columns=pd.Index(list(models.levels[node] or ()), name=target))
     counted = counted_parts(fitted)
     statistics, where = counted[0][1], where_of(fitted)
     rows = encode_new_rows(fitted, X, statistics, target=target, unseen=unseen, interventions=interventions)
@@ -136,7 +137,7 @@ def _levels_of_latents(
     return pd.DataFrame(chances, columns=pd.Index(list(levels or ()), name=target))
 
 
-def _refuse_numbers_as_target(table: Table, node: int) -> None:
+def _refuse_numbers_as_target(table: Table | LocalModels, node: int) -> None:
     if table.levels[node] is None:
         raise InputError(
             f"The column {table.names[node]!r} is one of numbers, and only levels have probabilities. Ask what the "
@@ -160,9 +161,9 @@ def number_predictions(
         return _number_table(number_distributions(fitted, images, rows, node, probabilities))
     models = local_models_of(fitted)
     if models is not None:
-        table, node = modelled_table(fitted), position_of(target, fitted.names)
-        refuse_levels_as_target(table, node)
-        rows = encode_new_rows(fitted, X, table, target=target, unseen=unseen, interventions=interventions)
+        node = position_of(target, fitted.names)
+        refuse_levels_as_target(models, node)
+        rows = encode_new_rows(fitted, X, models, target=target, unseen=unseen, interventions=interventions)
         refuse_set_target(rows, target, fitted.names)
         return _number_table(local_rows.number_distributions(fitted, models, rows, node, probabilities))
     counted = counted_parts(fitted)

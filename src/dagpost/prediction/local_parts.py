@@ -5,14 +5,19 @@ Regressions are fitted one by one, so that some hundred graphs are taken of a la
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from dagpost._tools.schema import require
+from dagpost.families.numbering import MAX_NODES
+from dagpost.local.kept import Arrays, kept, restored
 from dagpost.local.models import LocalModels, models_of
 from dagpost.posterior.all_graphs import all_graphs
+from dagpost.posterior.conditioned_sample import graphs_under
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import modelled_table
+from dagpost.posterior.latent_numbers import modelled_levels, modelled_table
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.completed_parts import Part, weighted_parts
 from dagpost.prediction.counted_parts import all_counted_parts, counted_parts, where_of
@@ -21,8 +26,8 @@ from dagpost.scores import LocalPrior, Score, scores_within
 
 #: Under this name a model remembers its local models.
 LOCAL_MODELS = "local models"
-#: Graphs whose families are regressed on.
-_MOST_REGRESSED = 400
+#: Graphs whose families are regressed on; where a file keeps them instead of the rows.
+_MOST_REGRESSED, _MOST_KEPT = 400, 200
 
 
 def prior_with_local_models(fitted: Fitted) -> LocalPrior | None:
@@ -64,15 +69,47 @@ def parts_with_parameters(fitted: Fitted) -> tuple[Sequence[tuple[Part, Statisti
 
 def _local_parts(fitted: Fitted) -> tuple[list[Part], bool]:
     every = all_graphs(fitted)
-    return weighted_parts(fitted, thinned(fitted.own_sample()) if every is None else every), every is not None
+    if every is None:
+        sample = _kept_sample(fitted) if fitted.table is None else thinned(fitted.own_sample(), _MOST_REGRESSED)
+        return weighted_parts(fitted, sample), False
+    return weighted_parts(fitted, every), True
 
 
-def thinned(sample: DagSample) -> DagSample:
+def _kept_sample(fitted: Fitted) -> DagSample:
+    """The graphs whose regressions a file keeps; under a condition those in which it holds."""
+    condition = fitted.condition
+    if condition is None or condition.feature is None:
+        return thinned(fitted.own_sample(), _MOST_KEPT)
+    return graphs_under(_kept_sample(condition.base), condition.feature)
+
+
+def local_models_to_keep(fitted: Fitted) -> tuple[dict[str, Any], Arrays] | None:
+    """What a file without rows keeps to answer from the model's own sample; None where there is nothing to keep."""
+    prior = prior_with_local_models(fitted)
+    if prior is None or fitted.table is None or fitted.completes or len(fitted.names) > MAX_NODES:
+        return None
+    models, every = local_models_of(fitted), all_graphs(fitted)
+    assert models is not None
+    sample = thinned(fitted.own_sample(), _MOST_KEPT) if every is None else every
+    exogenous = [fitted.names.index(name) for name in fitted.exogenous]
+    return kept(models, prior.module, sample.parents.astype(np.uint64), exogenous)
+
+
+def remember_local_models(fitted: Fitted, about: Mapping[str, Any], arrays: Arrays) -> None:
+    """Take over what a file keeps; what does not fit the model is a ValueError."""
+    prior = prior_with_local_models(fitted)
+    require(prior is not None, "regressions of a score that has none")
+    assert prior is not None
+    levels = modelled_levels(fitted)
+    fitted.remember(LOCAL_MODELS, restored(prior.module, about, arrays, fitted.names, levels))
+
+
+def thinned(sample: DagSample, most: int) -> DagSample:
     """Some graphs by their weights, evenly: more would have too many families to be regressed."""
-    if len(sample) <= _MOST_REGRESSED:
+    if len(sample) <= most:
         return sample
     order = np.lexsort(sample.parents.T)
     borders = np.cumsum(sample.weights[order])
-    points = (np.arange(_MOST_REGRESSED) + 0.5) / _MOST_REGRESSED * borders[-1]
+    points = (np.arange(most) + 0.5) / most * borders[-1]
     chosen: DagSample = sample[order[np.searchsorted(borders, points)]]
-    return chosen.weighted(np.full(_MOST_REGRESSED, borders[-1] / _MOST_REGRESSED))
+    return chosen.weighted(np.full(most, borders[-1] / most))

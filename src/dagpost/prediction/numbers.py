@@ -23,6 +23,7 @@ from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
+from dagpost.local.models import LocalModels
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.family_lists import families_in
 from dagpost.prediction.gap_rows import PatternRows, completions_of_levels, gap_masks, patterns_in, without_prediction
@@ -56,7 +57,7 @@ class NumberDistribution(NamedTuple):
     quantiles: Floats
 
 
-def refuse_levels_as_target(statistics: Statistics | Table, node: int) -> None:
+def refuse_levels_as_target(statistics: Statistics | Table | LocalModels, node: int) -> None:
     """Refuse a column of levels, whose probabilities are asked for in another way."""
     if statistics.levels[node] is not None:
         raise InputError(

@@ -30,6 +30,7 @@ from dagpost.data.regimes import with_indicator_cells
 from dagpost.data.rows import intervention_masks
 from dagpost.data.table import Table
 from dagpost.errors import InputError
+from dagpost.local.models import LocalModels
 from dagpost.prediction.statistics import Statistics, check_statistics
 
 Unseen = Literal["error", "missing", "prior"]
@@ -61,7 +62,7 @@ class NewRows(NamedTuple):
 
 def encode_rows(
     data: Any,
-    statistics: Statistics | Table,
+    statistics: Statistics | Table | LocalModels,
     *,
     unseen: Unseen | None = None,
     target: str | None = None,
@@ -93,7 +94,7 @@ def encode_rows(
     """
     if isinstance(data, NewRows):
         return data
-    names = statistics.names if isinstance(statistics, Table) else check_statistics(statistics).names
+    names = statistics.names if isinstance(statistics, Table | LocalModels) else check_statistics(statistics).names
     if unseen is not None:
         one_of(unseen, "unseen", ("error", "prior", "missing"))
     if target is not None:
@@ -117,7 +118,7 @@ def encode_rows(
     return NewRows(cells, masks, gaps)
 
 
-def _plain_recipe(statistics: Statistics | Table) -> Recipe:
+def _plain_recipe(statistics: Statistics | Table | LocalModels) -> Recipe:
     """The recipe of a table of which only what was counted is known."""
     return Recipe.of_levels(statistics.names, statistics.levels)
 

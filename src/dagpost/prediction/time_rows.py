@@ -19,12 +19,13 @@ from dagpost.data.time_columns import series_and_lag
 from dagpost.data.unroll import unroll
 from dagpost.data.unrolled import Unrolled, Unrolling
 from dagpost.errors import InputError, warn
+from dagpost.local.models import LocalModels
 from dagpost.posterior.fitted import Fitted
 from dagpost.prediction.rows import NewRows, encode_rows
 from dagpost.prediction.statistics import Statistics
 
 
-def encode_new_rows(fitted: Fitted, data: Any, statistics: Statistics | Table, **how: Any) -> NewRows:
+def encode_new_rows(fitted: Fitted, data: Any, statistics: Statistics | Table | LocalModels, **how: Any) -> NewRows:
     """New rows in the terms of the training table, one for each that was given."""
     if isinstance(data, str | os.PathLike):
         data = frame_of(data)
