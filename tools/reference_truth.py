@@ -61,7 +61,7 @@ def _rows_that_differ(
     single = both[(both["_merge"] != "both") & (both["probability_stands"].fillna(both["probability_found"]) > least)]
     said = [f"{what}: {len(single)} are in one of them only"] if len(single) else []
     if (gap > tolerance).any():
-        said.append(f"{what}: up to {float(gap.max()):.2g}, at {both.loc[gap.idxmax(), keys].to_list()}")
+        said.append(f"{what}: up to {float(gap.max()):.2g}, at {both[keys].iloc[int(gap.argmax())].to_list()}")
     return said
 
 

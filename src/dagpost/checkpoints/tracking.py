@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from typing import TypedDict
 
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost.checkpoints.checkpoint import Arrays, Checkpoint, SavedSteps, Step, anything, nothing
-from dagpost.checkpoints.no_checkpoint import NO_CHECKPOINT
+from dagpost.checkpoints.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, SavedSteps, Step, anything, nothing
 
 
 class Tracking(TypedDict, total=False):

@@ -11,8 +11,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import fields, is_dataclass
 from importlib import import_module
-from typing import Annotated, Any
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -69,7 +71,7 @@ class _LazyCommands(dict[str, Any]):
         if isinstance(found, typer.Typer):
             group = found
         else:
-            group = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+            group = new_group()
             add_command(group, found, name=name, no_args_is_help=name not in _READY)
         command = self[name] = typer.main.get_command(group)
         command.name = name
@@ -116,18 +118,29 @@ app = typer.Typer(
 )
 
 
+def new_group(**settings: Any) -> typer.Typer:
+    """A group of commands, whose help and whose faults are shown as those of all others."""
+    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, **settings)
+
+
 class BrokenOffError(Exception):
     """Ctrl-C, with a sentence on what was kept."""
 
 
 def add_command(group: typer.Typer, function: Callable[..., None], **settings: Any) -> None:
-    """Register a function as a command whose errors become messages and exit statuses."""
+    """Register a function as a command whose errors become messages and exit statuses.
+
+    A parameter that is a dataclass stands for options that several commands share: its fields, one option each.
+    """
+    parameters, groups = _spread(function)
 
     @functools.wraps(function)
-    def guarded(*arguments: Any, **options: Any) -> None:
+    def guarded(**options: Any) -> None:
         with _remarks(quiet=bool(options.get("quiet"))):
             try:
-                function(*arguments, **options)
+                for name, kind in groups.items():
+                    options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
+                function(**options)
                 sys.stdout.flush()
             except (typer.Exit, typer.Abort):
                 raise
@@ -140,7 +153,26 @@ def add_command(group: typer.Typer, function: Callable[..., None], **settings: A
                     say(words)
                 raise typer.Exit(status) from None
 
+    guarded.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    guarded.__annotations__ = {own.name: own.annotation for own in parameters}
     group.command(cls=_Command, **settings)(guarded)
+
+
+def _spread(function: Callable[..., None]) -> tuple[list[Parameter], dict[str, Any]]:
+    """The parameters of a command, with those of its groups of options in their place, and the groups by name."""
+    types, groups = get_type_hints(function, include_extras=True), {}
+    found: list[tuple[str, Any, Any]] = []
+    for parameter in signature(function).parameters.values():
+        kind = types[parameter.name]
+        if is_dataclass(kind):
+            groups[parameter.name] = kind
+            own = get_type_hints(kind, include_extras=True)
+            found += [(field.name, field.default, own[field.name]) for field in fields(kind)]
+        else:
+            found.append((parameter.name, parameter.default, kind))
+    return [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=usual, annotation=kind) for name, usual, kind in found
+    ], groups
 
 
 class _Command(TyperCommand):

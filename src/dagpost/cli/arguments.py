@@ -17,7 +17,6 @@ from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
     from dagpost._tools.registry import Registry
-    from dagpost.data.regimes import Regimes
 
 _ESS = "equivalent_sample_size"
 
@@ -168,23 +167,3 @@ def parse_edges(texts: list[str] | None, option: str) -> list[tuple[str, str]]:
 
 def _unquoted(name: str) -> str:
     return name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'" else name
-
-
-def parse_regimes(
-    column: str | None, reference: str | None, expected_targets: float | None, max_regimes: int | None
-) -> Regimes | None:
-    """The column that names the regimes, with what is believed of them."""
-    from dagpost.data.regimes import Regimes
-
-    settings: dict[str, Any] = {
-        "reference": reference,
-        "expected_targets": expected_targets,
-        "max_regimes": max_regimes,
-    }
-    given = {name: value for name, value in settings.items() if value is not None}
-    if column is not None:
-        return Regimes(column, **given)
-    if given:
-        option = next(iter(given)).replace("_", "-")
-        raise InputError(f"--{option} is about regimes. Name the column that says which each row is of: --regimes.")
-    return None

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dagpost._tools.setting_text import conditional_on, given_columns, readable_edges
 from dagpost.cli.application import say
-from dagpost.cli.arguments import columns_like, parse_edges, parse_prior, parse_score
+from dagpost.cli.arguments import columns_like
 from dagpost.cli.files import load_model
-from dagpost.cli.named_options import PriorOption, ScoreOption
+from dagpost.cli.named_options import ModelOptions
 from dagpost.cli.options import (
-    BinsOption,
-    ColumnsOption,
-    CountsOption,
-    CutOption,
-    DiscretiseOption,
-    DropOption,
-    EssOption,
-    ExogenousOption,
-    ForbiddenOption,
     GivenOption,
-    InterventionsOption,
     JsonOption,
-    KeepOption,
-    MaxParentsOption,
-    MissingOption,
-    OrderOption,
     QuietOption,
-    RecipeOption,
-    RequiredOption,
     ThreadsOption,
-    UnorderedOption,
     argument,
     refuse_options_of_tables,
     setting,
 )
 from dagpost.cli.output import print_json
-from dagpost.cli.recipe import parse_names, parse_recipe, read_table, show_recipe
+from dagpost.cli.recipe import RecipeOption, TableOptions, read_table, show_recipe
 from dagpost.errors import InputError
-from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +34,7 @@ if TYPE_CHECKING:
 
 
 def best(
+    *,
     ctx: typer.Context,
     source: Annotated[
         str,
@@ -58,25 +42,9 @@ def best(
     ],
     number: Annotated[int, setting("NUMBER", "How many graphs to list.", "-k", "--number")] = 10,
     given: GivenOption = None,
-    score: ScoreOption = AUTO,
-    ess: EssOption = None,
-    prior: PriorOption = AUTO,
-    max_parents: MaxParentsOption = 5,
-    required: RequiredOption = None,
-    forbidden: ForbiddenOption = None,
-    exogenous: ExogenousOption = None,
-    counts: CountsOption = None,
-    interventions: InterventionsOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    keep: KeepOption = None,
-    cut: CutOption = None,
-    order: OrderOption = None,
-    unordered: UnorderedOption = None,
-    missing: MissingOption = None,
+    how: ModelOptions,
+    columns: TableOptions,
     recipe: RecipeOption = None,
-    discretise: DiscretiseOption = None,
-    bins: BinsOption = None,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -100,7 +68,8 @@ def best(
 
     whole_number(number, "count")
     if source != "-" and is_archive(source):
-        refuse_options_of_tables(ctx, source)
+        of_tables = (*(field.name for own in (ModelOptions, TableOptions) for field in fields(own)), "recipe")
+        refuse_options_of_tables(ctx, source, of_tables)
         fitted = load_model(Path(source), given=given, threads=threads, quiet=quiet)
         found = fitted.best(number)
         if fitted.target_ != STRUCTURE and not quiet:
@@ -111,23 +80,15 @@ def best(
     else:
         if given:
             raise InputError("--given is for models. Fit the table first, or say which edges are --required.")
-        not_modelled = parse_names("--exogenous", exogenous) or []
         model = DagPosterior(
-            score=parse_score(score, ess),
-            prior=parse_prior(prior),
-            max_parents=max_parents,
+            **how.settings(),
             method=KBest.name,
-            required=parse_edges(required, "required"),
-            forbidden=parse_edges(forbidden, "forbidden"),
-            exogenous=not_modelled,
+            exogenous=columns.not_modelled,
             threads=threads,
             progress=False if quiet else None,
         )
-        options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
-        options |= {"order": order, "unordered": unordered}
-        done = parse_recipe(**options, missing=missing, bins=bins, file=recipe)
-        table = read_table(source, done, model.score, counts, interventions)
-        model.exogenous = columns_like(not_modelled, table.names, "--exogenous")
+        table = read_table(source, columns.recipe(recipe), model.score, columns)
+        model.exogenous = columns_like(columns.not_modelled, table.names, "--exogenous")
         if not quiet:
             show_recipe(source, table)
         _refuse_unknown(resolve_score(model.score), table, model.exogenous)

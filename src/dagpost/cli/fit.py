@@ -9,73 +9,26 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError
-from dagpost.cli.arguments import (
-    columns_like,
-    columns_of_tiers,
-    parse_edges,
-    parse_method,
-    parse_prior,
-    parse_regimes,
-    parse_score,
-    parse_tiers,
-)
+from dagpost.cli.arguments import columns_like, columns_of_tiers, parse_method, parse_tiers
 from dagpost.cli.choices import Modularity
-from dagpost.cli.engine import chosen_engine
+from dagpost.cli.engine import EngineOptions, chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
-from dagpost.cli.named_options import EngineOption, MethodOption, PriorOption, ScoreOption
+from dagpost.cli.named_options import MethodOption, ModelOptions
 from dagpost.cli.options import (
-    BinsOption,
-    ClusterOption,
-    ColumnsOption,
-    CountsOption,
-    CutOption,
-    DiscretiseOption,
-    DropOption,
-    EssOption,
-    ExogenousOption,
-    ExpectedTargetsOption,
-    ForbiddenOption,
-    InterventionsOption,
     JsonOption,
-    KeepOption,
-    MaxParentsOption,
-    MaxRegimesOption,
-    MissingOption,
-    ModularityOption,
-    OrderOption,
     QuietOption,
-    RecipeOption,
-    ReferenceOption,
-    RegimesOption,
-    RequiredOption,
     SeedOption,
-    TableArgument,
     ThreadsOption,
-    TiersOption,
-    TlsAuthorityOption,
-    TlsCertificateOption,
-    TlsKeyOption,
-    UnorderedOption,
+    argument,
+    option,
     output_option,
     setting,
 )
 from dagpost.cli.output import as_content, assumptions, edge_list, print_json, summary
-from dagpost.cli.recipe import parse_names, parse_recipe, read_table, show_recipe
+from dagpost.cli.recipe import RecipeOption, TableOptions, read_table, show_recipe
+from dagpost.cli.regimes import RegimeOptions
 from dagpost.cli.sensitivity import Tried, print_tried, try_other_choices
-from dagpost.cli.time import (
-    ContemporaneousOption,
-    LagsOption,
-    StaticOption,
-    StepOption,
-    SubjectOption,
-    TimeOption,
-    TimeOptions,
-    WideOption,
-    folded_content,
-    folded_edges,
-    print_folded,
-    show_unrolling,
-)
+from dagpost.cli.time import TimeOptions, folded_content, folded_edges, print_folded, show_unrolling
 from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 from dagpost.errors import InputError
 from dagpost.methods.choice import AUTO
@@ -89,7 +42,8 @@ _SHOWN = 10
 
 
 def fit(
-    table: TableArgument,
+    *,
+    table: Annotated[str, argument("TABLE", "A CSV, Parquet or Excel file; - reads a CSV from standard input.")],
     output: Annotated[
         Path | None,
         output_option(
@@ -97,40 +51,25 @@ def fit(
             "from standard input."
         ),
     ] = None,
-    score: ScoreOption = AUTO,
-    ess: EssOption = None,
-    prior: PriorOption = AUTO,
-    modularity: ModularityOption = Modularity.STRUCTURE,
-    max_parents: MaxParentsOption = 5,
-    method: MethodOption = "auto",
+    how: ModelOptions,
+    modularity: Annotated[
+        Modularity, typer.Option(help="structure: every graph counts once; order: once for every order it fits.")
+    ] = Modularity.STRUCTURE,
+    method: MethodOption = AUTO,
     samples: Annotated[int, setting("NUMBER", "Graphs drawn when an answer needs a sample.")] = 30_000,
-    required: RequiredOption = None,
-    forbidden: ForbiddenOption = None,
-    tiers: TiersOption = None,
-    exogenous: ExogenousOption = None,
-    counts: CountsOption = None,
-    interventions: InterventionsOption = None,
-    regimes: RegimesOption = None,
-    reference: ReferenceOption = None,
-    expected_targets: ExpectedTargetsOption = None,
-    max_regimes: MaxRegimesOption = None,
-    time: TimeOption = None,
-    subject: SubjectOption = None,
-    lags: LagsOption = None,
-    static: StaticOption = None,
-    step: StepOption = None,
-    wide: WideOption = None,
-    contemporaneous: ContemporaneousOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    keep: KeepOption = None,
-    cut: CutOption = None,
-    order: OrderOption = None,
-    unordered: UnorderedOption = None,
-    missing: MissingOption = None,
+    tiers: Annotated[
+        list[str] | None,
+        option(
+            "NAMES",
+            "Columns of one tier, as A,B or *_30 (names that end in _30); may be repeated, earliest first: no edge "
+            "leads back to an earlier tier.",
+            "--tier",
+        ),
+    ] = None,
+    columns: TableOptions,
     recipe: RecipeOption = None,
-    discretise: DiscretiseOption = None,
-    bins: BinsOption = None,
+    regimes: RegimeOptions,
+    time: TimeOptions,
     sensitivity: Annotated[
         bool | None,
         typer.Option(
@@ -143,11 +82,7 @@ def fit(
     ] = False,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
-    engine: EngineOption = "auto",
-    cluster: ClusterOption = None,
-    tls_ca_file: TlsAuthorityOption = None,
-    tls_cert: TlsCertificateOption = None,
-    tls_key: TlsKeyOption = None,
+    where: EngineOptions,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -166,44 +101,26 @@ def fit(
     model_file = output or default_model(table)
     if model_file is not None:
         may_write(model_file, "model")
-    done = parse_recipe(
-        columns=columns,
-        drop=drop,
-        keep=keep,
-        cut=cut,
-        order=order,
-        unordered=unordered,
-        missing=missing,
-        discretise=discretise,
-        bins=bins,
-        file=recipe,
-    )
-    experiments = parse_regimes(regimes, reference, expected_targets, max_regimes)
-    tiered, not_modelled = parse_tiers(tiers), parse_names("--exogenous", exogenous) or []
-    moments = TimeOptions(time, subject, lags, static, step, wide, contemporaneous)
-    moments.check()
-    with chosen_engine(engine, cluster, (tls_ca_file, tls_cert, tls_key), threads, quiet=quiet) as where:
+    done, experiments, tiered = columns.recipe(recipe), regimes.parsed(), parse_tiers(tiers)
+    time.check()
+    with chosen_engine(where, threads, quiet=quiet) as engine:
         model = DagPosterior(
-            score=parse_score(score, ess),
-            prior=parse_prior(prior),
+            **how.settings(),
             modularity=modularity.value,
-            max_parents=max_parents,
             method=parse_method(method),
             samples=samples,
-            required=parse_edges(required, "required"),
-            forbidden=parse_edges(forbidden, "forbidden"),
             tiers=tiered,
-            exogenous=not_modelled,
+            exogenous=columns.not_modelled,
             regimes=experiments,
-            missing=None if missing is None else missing.value,
-            engine=where,
+            missing=None if columns.missing is None else columns.missing.value,
+            engine=engine,
             threads=threads,
             seed=seed,
             progress=False if quiet else None,
         )
-        data = read_table(table, done, model.score, counts, interventions, time=moments, regimes=experiments)
+        data = read_table(table, done, model.score, columns, time=time, regimes=experiments)
         model.tiers = columns_of_tiers(tiered, data.names)
-        model.exogenous = columns_like(not_modelled, data.names, "--exogenous")
+        model.exogenous = columns_like(columns.not_modelled, data.names, "--exogenous")
         if not quiet:
             show_unrolling([] if data.time is None else data.time.sentences())
             show_recipe(table, data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,28 +21,16 @@ from dagpost._tools.text import printable, shortened
 from dagpost.cli.files import may_write, shell_command
 from dagpost.cli.info_table import costs_of, look_at
 from dagpost.cli.options import (
-    BinsOption,
-    ColumnsOption,
-    CountsOption,
-    CutOption,
-    DiscretiseOption,
-    DropOption,
-    ExogenousOption,
-    InterventionsOption,
     JsonOption,
-    KeepOption,
     MaxParentsOption,
-    MissingOption,
-    OrderOption,
     QuietOption,
     ThreadsOption,
-    UnorderedOption,
     argument,
     option,
     refuse_options_of_tables,
 )
 from dagpost.cli.output import print_columns, print_json
-from dagpost.cli.recipe import parse_recipe
+from dagpost.cli.recipe import TableOptions
 from dagpost.errors import InputError
 from dagpost.mcmc.checks import checked_words
 from dagpost.methods.choice import target_named
@@ -56,26 +45,16 @@ Line = tuple[str, str]
 
 
 def info(
+    *,
     ctx: typer.Context,
     source: Annotated[
         str,
         argument("FILE", "A model, a sample, or a table as for `dagpost fit` (- reads a CSV from standard input)."),
     ],
-    exogenous: ExogenousOption = None,
-    counts: CountsOption = None,
-    interventions: InterventionsOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    keep: KeepOption = None,
-    cut: CutOption = None,
-    order: OrderOption = None,
-    unordered: UnorderedOption = None,
-    missing: MissingOption = None,
+    columns: TableOptions,
     recipe: Annotated[
         Path | None, option("FILE", "Write what is done with each column to this file, for `dagpost fit --recipe`.")
     ] = None,
-    discretise: DiscretiseOption = None,
-    bins: BinsOption = None,
     max_parents: MaxParentsOption = 5,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
@@ -92,7 +71,8 @@ def info(
     from dagpost.files.archive import is_archive, kind_of
 
     if source != "-" and is_archive(source):
-        refuse_options_of_tables(ctx, source)
+        of_tables = (*(field.name for field in fields(TableOptions)), "recipe", "max_parents")
+        refuse_options_of_tables(ctx, source, of_tables)
         file, kind = Path(source), kind_of(source)
         about = _about(file, kind)
         if as_json:
@@ -100,10 +80,7 @@ def info(
         else:
             _print(_lines_of_model(about) if kind == "model" else _lines_of_sample(about), about)
         return
-    options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
-    options |= {"exogenous": exogenous, "order": order, "unordered": unordered}
-    done = parse_recipe(**options, missing=missing, bins=bins)
-    about_table = look_at(source, done, counts, interventions, max_parents=max_parents, threads=threads)
+    about_table = look_at(source, columns, max_parents=max_parents, threads=threads)
     if recipe is not None:
         may_write(recipe, "recipe")
         about_table.recipe.save(recipe)

@@ -21,6 +21,7 @@ from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
+    from dagpost.cli.recipe import TableOptions
     from dagpost.data.recipe import Recipe
     from dagpost.data.table import Table
 
@@ -83,22 +84,14 @@ def _score(table: Table) -> _Score:
     return _Score(score.name, in_words(notice_of_choice(score, table) or levels))
 
 
-def look_at(
-    source: str,
-    recipe: Recipe,
-    counts: str | None,
-    interventions: str | None,
-    *,
-    max_parents: int = 5,
-    threads: int | None = None,
-) -> AboutTable:
+def look_at(source: str, options: TableOptions, *, max_parents: int, threads: int | None) -> AboutTable:
     """Read a table as `fit` does that chooses the score; where that cannot be done, only look at its columns."""
-    frame = load_frame(source)
-    recipe.exogenous = columns_like(recipe.exogenous, list(frame.columns), "--exogenous")
+    recipe, frame = options.recipe(), load_frame(source)
+    recipe.exogenous = columns_like(options.not_modelled, list(frame.columns), "--exogenous")
     try:
-        table = table_of(frame, source, recipe, AUTO, counts, interventions)
+        table = table_of(frame, source, recipe, AUTO, options)
     except InputError as error:
-        described = recipe.describe(frame, counts=counts, interventions=interventions)
+        described = recipe.describe(frame, counts=options.counts, interventions=options.interventions)
         return AboutTable(None, described, in_words(error.marked))
     assert table.recipe is not None
     return AboutTable(table, table.recipe, _problem(table, max_parents, threads))

@@ -12,11 +12,11 @@ from dagpost.cli.files import load_source
 from dagpost.cli.options import (
     GivenOption,
     JsonOption,
-    MinimumOption,
     QuietOption,
     SourceArgument,
     ThreadsOption,
     argument,
+    probability,
     setting,
 )
 from dagpost.cli.output import (
@@ -44,7 +44,9 @@ _LEAST_OF_MANY = 0.1
 def edges(
     source: SourceArgument,
     given: GivenOption = None,
-    minimum: MinimumOption = 0.0,
+    minimum: Annotated[
+        float, setting("P", "Leave out pairs that are joined less probably than this.", callback=probability)
+    ] = 0.0,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:

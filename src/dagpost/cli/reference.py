@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagpost._tools.text import printable, shown
-from dagpost.cli.application import add_command
+from dagpost.cli.application import add_command, new_group
 from dagpost.cli.choices import Cyclic, complete_case, complete_case_kind
 from dagpost.cli.files import shell_command
 from dagpost.cli.options import JsonOption, QuietOption, argument, option, setting
@@ -49,15 +49,9 @@ def list_cases(
     if as_json:
         print_json(about)
         return
+    keys = ("name", "columns", "rows", "kind", "max_parents")
     rows = [
-        (
-            one["name"],
-            str(one["columns"]),
-            f"{one['rows']:,}",
-            one["kind"],
-            str(one["max_parents"]),
-            ", ".join(one["tags"]),
-        )
+        (*(f"{one[key]:,}" if key == "rows" else str(one[key]) for key in keys), ", ".join(one["tags"]))
         for one in about
     ]
     print_columns([_HEADER, *rows], right=(1, 2, 4))
@@ -209,12 +203,8 @@ def _print_classes(case: Case, number: int) -> None:
     print_columns(rows, right=(1,), indent="  ")
 
 
-reference = typer.Typer(
-    help="How far off is a sampler? Exact posteriors to check it against.",
-    invoke_without_command=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+reference = new_group(
+    help="How far off is a sampler? Exact posteriors to check it against.", invoke_without_command=True
 )
 
 
