@@ -35,7 +35,7 @@ from dagpost._tools.whole_files import replacing
 from dagpost._version import __version__
 from dagpost.errors import InputError
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 #: What a file can hold.
 HELD = ("model", "sample")
 _ABOUT, _ARRAY = "about.json", ".npy"
