@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import insort
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,17 +35,8 @@ def acyclic_orientation(edges: Any, pairs: Sequence[Edge]) -> list[Edge]:
 
 def topological_order(count: int, edges: Sequence[Edge]) -> list[int]:
     """The nodes, parents before children; of those that could come next, the first."""
-    waiting = [0] * count
-    children = defaultdict(list)
-    for parent, child in edges:
-        waiting[child] += 1
-        children[parent].append(child)
-    free = [node for node in range(count) if not waiting[node]]
-    order = []
-    while free:
-        order.append(free.pop(0))
-        for child in children[order[-1]]:
-            waiting[child] -= 1
-            if not waiting[child]:
-                insort(free, child)
-    return order
+    import networkx as nx
+
+    graph = nx.DiGraph(edges)
+    graph.add_nodes_from(range(count))
+    return list(nx.lexicographical_topological_sort(graph))

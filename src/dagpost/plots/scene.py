@@ -97,7 +97,6 @@ class Scene:
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...]
     measure: str = "probability"
-    title: str = ""
     remarks: tuple[str, ...] = ()
     #: Other words than usual for some words of the legend.
     labels: Mapping[Word, str] | None = None
@@ -132,7 +131,6 @@ def scene_of(
     signs: Sequence[str] | None = None,
     least: Sequence[Edge] = (),
     measure: str = "probability",
-    title: str = "",
     remarks: Sequence[str] = (),
 ) -> Scene:
     """The picture of what is known of the directions of all pairs.
@@ -210,7 +208,7 @@ def scene_of(
     key = [f"{' '.join(labels[at])}: {printable(name)}" for at, name in enumerate(shown) if cut[at]]
     words = " ".join(filter(None, [*remarks, *part.remarks, *too_many]))
     told_below = tuple(filter(None, [words, *key]))
-    found = Scene(shape, 0.0, 0.0, size, tuple(boxes), tuple(numbered), measure, title, told_below)
+    found = Scene(shape, 0.0, 0.0, size, tuple(boxes), tuple(numbered), measure, told_below)
     return framed(replace(found, labels={"rules": UNDER_ASSUMPTION}) if directions.assumed else found)
 
 
