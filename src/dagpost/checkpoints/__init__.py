@@ -11,14 +11,15 @@ bit, whatever the number of threads before and after. Anything is written only b
     for block, result in saved.run(engine, work, blocks):  # the same, several at a time
         ...
 
-`checkpoint.py` decides when to write and keeps the parts of a run apart, `folder.py` knows the files, `tracking.py`
-joins a stage to its progress bar.
+`checkpoint.py` decides when to write, `folder.py` knows the files, `kinds.py` keeps the parts of a run apart,
+`tracking.py` joins a stage to its progress bar.
 `NO_CHECKPOINT` is for an ordinary run: no step is finished yet, and nothing is written.
 """
 
 from __future__ import annotations
 
-from dagpost.checkpoints.checkpoint import NO_CHECKPOINT, Checkpoint, CheckpointPart, SavedSteps
+from dagpost.checkpoints.checkpoint import Checkpoint, SavedSteps
+from dagpost.checkpoints.kinds import NO_CHECKPOINT, CheckpointPart
 from dagpost.checkpoints.tracking import Tracking, tracked
 
 __all__ = ["NO_CHECKPOINT", "Checkpoint", "CheckpointPart", "SavedSteps", "Tracking", "tracked"]

@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from typing import TypedDict
 
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost.checkpoints.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, SavedSteps, Step, anything, nothing
+from dagpost.checkpoints.checkpoint import Arrays, Checkpoint, SavedSteps, Step, anything, nothing
+from dagpost.checkpoints.kinds import NO_CHECKPOINT
 
 
 class Tracking(TypedDict, total=False):

@@ -72,9 +72,10 @@ def divergence(exact: Floats, stated: Floats, names: Sequence[str]) -> Divergenc
         where = names[parent], names[child]
         return Divergence(math.inf, int(wrong.sum()), where, float(stated[parent, child]), float(exact[parent, child]))
     # A stated 0 or 1 that is right up to rounding costs nothing.
-    total = sum(rel_entr(p, np.where(q > 0.0, q, p)) for p, q in ((exact, stated), (1.0 - exact, 1.0 - stated)))
+    both = ((exact, stated), (1.0 - exact, 1.0 - stated))
+    total = sum(float(rel_entr(p, np.where(q > 0.0, q, p)).sum()) for p, q in both)
     # Rounding may leave a sum that is a little below 0.
-    return Divergence(max(0.0, float(total.sum())))
+    return Divergence(max(0.0, total))
 
 
 def draws_worth(exact: Floats, sad: float) -> float:

@@ -69,7 +69,8 @@ def _weight_of_sets(listed: UnsignedMasks, sets: UnsignedMasks, weights: Floats)
     """The weight that each listed set has among some sets."""
     import pandas as pd
 
-    return pd.Series(weights).groupby(sets).sum().reindex(listed, fill_value=0.0).to_numpy()
+    held = pd.Series(weights).groupby(sets).sum()
+    return np.asarray(held.reindex(listed, fill_value=0.0), dtype=np.float64)
 
 
 def _weight_of_rows(listed: NDArray[Any], rows: NDArray[Any], weights: Floats) -> Floats:
