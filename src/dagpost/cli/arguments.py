@@ -78,7 +78,8 @@ def parse_choice(text: str, registry: Registry[Any], **given: Any) -> Any:
         if key in chosen:
             raise InputError(f"The setting {key!r} of {name} is given twice. Give it once.")
         chosen[key] = _parse_value(f"{name}:{key}", value, str(known[key].type))
-    missing = [key for key, field in known.items() if key not in chosen and not _has_default(field)]
+    usual = {key for key, own in known.items() if not own.default is own.default_factory is MISSING}
+    missing = [key for key in known if key not in chosen and key not in usual]
     if missing:
         raise InputError(f"{name} needs the setting {missing[0]!r}. Write it as {name}:{missing[0]}=value.")
     return kind(**chosen) if chosen else name
@@ -86,10 +87,6 @@ def parse_choice(text: str, registry: Registry[Any], **given: Any) -> Any:
 
 def _settings_of(kind: type) -> dict[str, Field[Any]]:
     return {field.name: field for field in fields(kind) if field.init} if is_dataclass(kind) else {}
-
-
-def _has_default(field: Field[Any]) -> bool:
-    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def _parse_value(setting: str, text: str, annotation: str) -> Any:

@@ -12,15 +12,7 @@ from dagpost.cli.application import say
 from dagpost.cli.arguments import columns_like
 from dagpost.cli.files import load_model
 from dagpost.cli.named_options import ModelOptions
-from dagpost.cli.options import (
-    GivenOption,
-    JsonOption,
-    QuietOption,
-    ThreadsOption,
-    argument,
-    refuse_options_of_tables,
-    setting,
-)
+from dagpost.cli.options import GivenOption, RunOptions, argument, refuse_options_of_tables, setting
 from dagpost.cli.output import print_json
 from dagpost.cli.recipe import RecipeOption, TableOptions, read_table, show_recipe
 from dagpost.errors import InputError
@@ -45,9 +37,7 @@ def best(
     how: ModelOptions,
     columns: TableOptions,
     recipe: RecipeOption = None,
-    threads: ThreadsOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """List the most probable graphs.
 
@@ -70,9 +60,9 @@ def best(
     if source != "-" and is_archive(source):
         of_tables = (*(field.name for own in (ModelOptions, TableOptions) for field in fields(own)), "recipe")
         refuse_options_of_tables(ctx, source, of_tables)
-        fitted = load_model(Path(source), given=given, threads=threads, quiet=quiet)
+        fitted = load_model(Path(source), given=given, threads=run.threads, quiet=run.quiet)
         found = fitted.best(number)
-        if fitted.target_ != STRUCTURE and not quiet:
+        if fitted.target_ != STRUCTURE and not run.quiet:
             say(
                 f"these are the best of all graphs, each counted once; the model itself speaks of something else "
                 f"({fitted.target_.words})."
@@ -84,17 +74,17 @@ def best(
             **how.settings(),
             method=KBest.name,
             exogenous=columns.not_modelled,
-            threads=threads,
-            progress=False if quiet else None,
+            threads=run.threads,
+            progress=run.progress,
         )
         table = read_table(source, columns.recipe(recipe), model.score, columns)
         model.exogenous = columns_like(columns.not_modelled, table.names, "--exogenous")
-        if not quiet:
+        if not run.quiet:
             show_recipe(source, table)
         _refuse_unknown(resolve_score(model.score), table, model.exogenous)
         # A fit by this method computes scores and nothing else.
         found = model.fit(table).best(number)
-    _show(found, as_json=as_json)
+    _show(found, run)
 
 
 def _refuse_unknown(score: Score, table: Table, exogenous: Sequence[str]) -> None:
@@ -111,7 +101,7 @@ def _refuse_unknown(score: Score, table: Table, exogenous: Sequence[str]) -> Non
         )
 
 
-def _show(found: DagSample, *, as_json: bool) -> None:
+def _show(found: DagSample, run: RunOptions) -> None:
     from dagpost.posterior.condition_words import given_content, given_line, given_words
 
     graphs: list[dict[str, Any]] = [
@@ -119,7 +109,7 @@ def _show(found: DagSample, *, as_json: bool) -> None:
         for log, share, graph in zip(found.log_joint, found.posterior_probabilities(), found, strict=True)
     ]
     covered, tied = found.summary()["covered"], found.provenance["tied"]
-    if as_json:
+    if run.as_json:
         under = given_content(found.provenance)
         print_json({"graphs": graphs, "covered": covered, "tied": tied, "exogenous": list(found.exogenous), **under})
         return

@@ -14,16 +14,7 @@ from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import EngineOptions, chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
 from dagpost.cli.named_options import MethodOption, ModelOptions
-from dagpost.cli.options import (
-    JsonOption,
-    QuietOption,
-    SeedOption,
-    ThreadsOption,
-    argument,
-    option,
-    output_option,
-    setting,
-)
+from dagpost.cli.options import RunOptions, SeedOption, argument, option, output_option, setting
 from dagpost.cli.output import as_content, assumptions, edge_list, print_json, summary
 from dagpost.cli.recipe import RecipeOption, TableOptions, read_table, show_recipe
 from dagpost.cli.regimes import RegimeOptions
@@ -81,10 +72,8 @@ def fit(
         bool, typer.Option("--rows", help="Keep the rows in the model file: effects along curves need them.")
     ] = False,
     seed: SeedOption = None,
-    threads: ThreadsOption = None,
     where: EngineOptions,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """Compute the posterior: which columns are joined, and which way?
 
@@ -103,7 +92,7 @@ def fit(
         may_write(model_file, "model")
     done, experiments, tiered = columns.recipe(recipe), regimes.parsed(), parse_tiers(tiers)
     time.check()
-    with chosen_engine(where, threads, quiet=quiet) as engine:
+    with chosen_engine(where, run.threads, quiet=run.quiet) as engine:
         model = DagPosterior(
             **how.settings(),
             modularity=modularity.value,
@@ -114,20 +103,20 @@ def fit(
             regimes=experiments,
             missing=None if columns.missing is None else columns.missing.value,
             engine=engine,
-            threads=threads,
+            threads=run.threads,
             seed=seed,
-            progress=False if quiet else None,
+            progress=run.progress,
         )
         data = read_table(table, done, model.score, columns, time=time, regimes=experiments)
         model.tiers = columns_of_tiers(tiered, data.names)
         model.exogenous = columns_like(columns.not_modelled, data.names, "--exogenous")
-        if not quiet:
+        if not run.quiet:
             show_unrolling([] if data.time is None else data.time.sentences())
             show_recipe(table, data)
-        checkpoint = checkpoint_for(model_file, quiet=quiet)
+        checkpoint = checkpoint_for(model_file, quiet=run.quiet)
         with keeping(checkpoint):
             plan = model.plan(data)
-            if not quiet:
+            if not run.quiet:
                 announce(plan, f"{len(data.names)} variables, {data.observations:,} observations")
             if sensitivity and not plan.exact:
                 raise InputError("--sensitivity needs exact sums, and this fit has none. Leave it out.")
@@ -139,22 +128,20 @@ def fit(
         broken_off = _broken_off(model)
         if checkpoint is not None and not broken_off:
             checkpoint.remove()
-        _show(model, tried, model_file, rows=rows, as_json=as_json, quiet=quiet)
+        _show(model, tried, model_file, run, rows=rows)
         if tried.interrupted:
             raise BrokenOffError(f"The model is complete. {tried.reason}")
         if broken_off:
             raise BrokenOffError(_what_is_kept(model, model_file, checkpoint))
 
 
-def _show(
-    model: DagPosterior, tried: Tried, model_file: Path | None, *, rows: bool, as_json: bool, quiet: bool
-) -> None:
+def _show(model: DagPosterior, tried: Tried, model_file: Path | None, run: RunOptions, *, rows: bool) -> None:
     from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs
     from dagpost.cli.regimes import print_regimes, regimes_content
     from dagpost.posterior.directions import quick_directions
 
     found, folded = quick_directions(model.fitted_), folded_edges(model)
-    if as_json:
+    if run.as_json:
         content = as_content(model, edge_list(model.edge_probabilities_), model_file)
         sensitivity = None if tried.found is None else tried.found.to_json()
         more = {**folded_content(folded), **regimes_content(model.fitted_)}
@@ -172,7 +159,7 @@ def _show(
         typer.echo(printable(line))
     if folded is None:
         print_about_pairs(found, model_file, model.fitted_.data.recipe)
-    print_tried(tried, quiet=quiet)
+    print_tried(tried, quiet=run.quiet)
     typer.echo(assumptions(model))
     if model_file is not None:
         typer.echo(f"Model: {model_file}")
@@ -180,7 +167,7 @@ def _show(
             completed = "it draws their latent numbers" if model.fitted_.unknown.latent else "it completes their gaps"
             why = "you asked for them" if rows else completed
             typer.echo(f"The model file holds the rows of the table: {why}. Share it like the data.")
-    if not quiet:
+    if not run.quiet:
         _hint(_question(model, pairs[0].source, pairs[0].target, folded), model_file)
 
 

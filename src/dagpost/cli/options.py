@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,3 +73,17 @@ InterventionsOption = Annotated[
 
 
 MaxParentsOption = Annotated[int, setting("NUMBER", "Most parents a variable may have.")]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a command works, and how it answers."""
+
+    threads: ThreadsOption = None
+    quiet: QuietOption = False
+    as_json: JsonOption = False
+
+    @property
+    def progress(self) -> bool | None:
+        """Bars where they help, or none: what `DagPosterior(progress=...)` takes."""
+        return False if self.quiet else None

@@ -121,23 +121,19 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
         "joined_before": model.fitted_.joined_before,
         "model": None if model_file is None else str(model_file),
         "mixture": mixture_facts(model.fitted_),
-        **_by_kind(model),
+        # Every pair under each kind of model, where there are several.
+        **({"by_kind": model.joined_by_kind_.to_dict("records")} if hasattr(model, "joined_by_kind_") else {}),
         **({"completed_tables": results.tables} if results.tables else {}),
-        "edges": _edges_content(edges, None if results.edge_errors is None else model.edge_errors_),
+        "edges": edges_content(edges, None if results.edge_errors is None else model.edge_errors_),
     }
-
-
-def _by_kind(model: DagPosterior) -> dict[str, Any]:
-    """Every pair under each kind of model, where there are several."""
-    return {"by_kind": model.joined_by_kind_.to_dict("records")} if hasattr(model, "joined_by_kind_") else {}
 
 
 def sample_content(sample: DagSample, edges: EdgeList) -> dict[str, Any]:
     """The edges of a sample as JSON can hold them, and what it is worth."""
-    return {"names": list(sample.names), "exact": False, **sample.summary(), "edges": _edges_content(edges)}
+    return {"names": list(sample.names), "exact": False, **sample.summary(), "edges": edges_content(edges)}
 
 
-def _edges_content(edges: EdgeList, errors: pd.DataFrame | None = None) -> list[dict[str, Any]]:
+def edges_content(edges: EdgeList, errors: pd.DataFrame | None = None) -> list[dict[str, Any]]:
     """Edges as JSON can hold them; averages over completed tables with their standard errors."""
     if errors is None:
         return [{"parent": a, "child": b, "probability": p} for a, b, p in edges]

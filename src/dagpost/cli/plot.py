@@ -11,15 +11,7 @@ import typer
 from dagpost._tools.text import printable
 from dagpost.cli import choices
 from dagpost.cli.files import default_name, load_source, may_write
-from dagpost.cli.options import (
-    GivenOption,
-    JsonOption,
-    QuietOption,
-    SourceArgument,
-    ThreadsOption,
-    option,
-    output_option,
-)
+from dagpost.cli.options import GivenOption, RunOptions, SourceArgument, option, output_option
 from dagpost.cli.output import given_content_of, print_given, print_json
 
 #: A title has room for a condition of so many letters.
@@ -114,9 +106,7 @@ def plot(
     title: PictureTitle = None,
     size: PictureSize = None,
     dpi: PictureDots = None,
-    threads: ThreadsOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """Draw the graph of a model or a sample, or another plot of it.
 
@@ -127,17 +117,17 @@ def plot(
     from dagpost.plots.picture_files import format_of
 
     options = which.given()
-    origin = load_source(source, given=given, threads=threads, quiet=quiet)
+    origin = load_source(source, given=given, threads=run.threads, quiet=run.quiet)
     chosen = kind_for(kind, origin)
     check_options(chosen, options)
     target = output or Path(f"{default_name(source, given)}-{chosen}.svg")
     place = PicturePlace(target, size, dpi)
-    second = None if which.other is None else load_source(which.other, threads=threads, quiet=quiet)
+    second = None if which.other is None else load_source(which.other, threads=run.threads, quiet=run.quiet)
     other_name = "" if which.other is None else which.other.stem
     asked = Asked(origin, source.stem, second, other_name, which.cause, which.outcome)
     words = f"{source.stem}: {KINDS[chosen].words}{_under(origin)}" if title is None else title
     place.write(lambda ax: draw(chosen, asked, options, ax), words)
-    if as_json:
+    if run.as_json:
         print_json({"picture": str(target), "kind": chosen, "format": format_of(target), **given_content_of(origin)})
     else:
         print_given(origin)

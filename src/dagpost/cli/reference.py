@@ -14,7 +14,7 @@ from dagpost.cli.application import add_command, new_group
 from dagpost.cli.choices import Cyclic, complete_case, complete_case_kind
 from dagpost.cli.files import shell_command
 from dagpost.cli.options import JsonOption, QuietOption, argument, option, setting
-from dagpost.cli.output import edge_list, print_columns, print_json
+from dagpost.cli.output import edge_list, edges_content, print_columns, print_json
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,9 +81,10 @@ def show_case(
     case = reference.load(name)
     edges = edge_list(case.truth.edges)
     if as_json:
-        all_edges = [{"parent": a, "child": b, "probability": p} for a, b, p in edges]
         about = {**_about(case, kept_cases()[name]), "names": list(case.names), "log_evidence": case.truth.log_evidence}
-        print_json({**about, "edges": all_edges, "classes": case.truth.classes.head(number).to_dict("records")})
+        print_json(
+            {**about, "edges": edges_content(edges), "classes": case.truth.classes.head(number).to_dict("records")}
+        )
         return
     print_columns(_lines_of(case))
     typer.echo("\nMost probable edges")
