@@ -236,7 +236,7 @@ def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
     weights = [f"part{part}_log_weights" for part in range(_scored(about))] if mixed else ["log_weights"]
     if augmented_model.are_in(about):
         augmented_model.check_gaps(about, arrays)
-        check_arrays({**_EDGES, "edge_errors": numbers("nodes", "nodes", least=0.0, optional=True)}, arrays, sizes)
+        check_arrays(_EDGES, arrays, sizes)
         require("families" not in arrays and "paths" not in arrays, "sums over all graphs")
     elif allowed_families.are_in(arrays):
         require(about["settings"]["modularity"] == "structure", "sums by components where orders count")

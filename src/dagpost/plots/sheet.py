@@ -104,8 +104,9 @@ def _add_legend(scene: Scene, width: float, y: float, words: list[Words], sample
             y += _STEP
     if scene.words:
         x = _LEFT
+        measured = "share with an edge" if "share" in scene.measure else "probability of an edge"
         for text, chance in zip(("", *(f"{chance:g}" for chance in CHANCES)), (None, *CHANCES), strict=True):
-            shown = f"{_measured(scene.measure)}:" if chance is None else text
+            shown = f"{measured}:" if chance is None else text
             if chance is not None:
                 samples.append(Sample(None, chance, (x, y)))
                 x += SHORT_MARK + 4.0
@@ -113,11 +114,6 @@ def _add_legend(scene: Scene, width: float, y: float, words: list[Words], sample
             x += text_width(shown, _SMALL) + 11.0
         y += _STEP
     return y
-
-
-def _measured(measure: str) -> str:
-    """What the width of a line says."""
-    return "share with an edge" if "share" in measure else "probability of an edge"
 
 
 def _add_remarks(remarks: Sequence[str], width: float, y: float, words: list[Words]) -> float:

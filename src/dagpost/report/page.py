@@ -128,7 +128,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "best": words.best(content),
         "graphs": tables.graph_table(content),
         "classes": tables.class_table(content),
-        "rows": tables.text(_rows_text(content)),
+        "rows": tables.text(" ".join([_rows(content), *about_columns(content)])),
         "columns": tables.data_folds(content),
         "settings": tables.settings_table(content, versions) + tables.mixture_table(content),
         "citation": "".join(map(tables.paragraph, works.splitlines())),
@@ -261,10 +261,6 @@ def _first_threshold(content: Content, pairs: list[dict[str, Any]]) -> float:
     return first_threshold(joined, usual) if is_many(content) else usual
 
 
-def _rows_text(content: Content) -> str:
-    return " ".join([_rows(content), *about_columns(content)])
-
-
 def _rows(content: Content) -> str:
     if content.rows:
         return content.rows + "."
@@ -293,15 +289,12 @@ def filled(template: str, parts: dict[str, str]) -> str:
 
 
 def _policy(scripts: list[str]) -> str:
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    digests = (base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii") for script in scripts)
+    hashes = " ".join(f"'sha256-{digest}'" for digest in digests)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
 def _template(name: str) -> str:
