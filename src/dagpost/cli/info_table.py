@@ -6,7 +6,7 @@ Any table is described, also one that cannot be fitted as it is; then the reason
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -42,7 +42,7 @@ class AboutTable:
             "dropped_rows": self.recipe.dropped_rows_,
             **({} if self.table is None else _facts(self.table)),
             "columns": described["steps"],
-            "score": None if self.table is None else _score(self.table)._asdict(),
+            "score": None if self.table is None else _score(self.table),
             "problem": self.problem or None,
         }
 
@@ -66,22 +66,16 @@ class AboutTable:
         typer.echo(f"What {what}, roughly, and what fit would do:")
         print_columns([_cost_row(cost) for cost in costs], indent="  ")
         if self.table is not None:
-            typer.echo(f"--score auto: {printable_lines(_score(self.table).assumes)}")
+            typer.echo(f"--score auto: {printable_lines(_score(self.table)['assumes'])}")
 
 
-class _Score(NamedTuple):
+def _score(table: Table) -> dict[str, str]:
     """The score that a fit would choose for a table, and what it assumes."""
-
-    name: str
-    assumes: str
-
-
-def _score(table: Table) -> _Score:
     from dagpost.scores.automatic import BEST_SINGLE, notice_of_choice, score_of_columns
 
     score = score_of_columns(table) or BEST_SINGLE
     levels = f"All columns are levels, and their relations may be of any form (score {score.name!r})."
-    return _Score(score.name, in_words(notice_of_choice(score, table) or levels))
+    return {"name": score.name, "assumes": in_words(notice_of_choice(score, table) or levels)}
 
 
 def look_at(source: str, options: TableOptions, *, max_parents: int, threads: int | None) -> AboutTable:

@@ -128,11 +128,4 @@ def folded_content(table: pd.DataFrame | None) -> dict[str, Any]:
     """The same as JSON can hold it."""
     if table is None:
         return {}
-    lags = [None if missing else int(lag) for lag, missing in zip(table["lag"], table["lag"].isna(), strict=True)]
-    columns = (table["from"], table["to"], lags, table["probability"], table["edge"])
-    return {
-        "lagged_edges": [
-            {"from": source, "to": target, "lag": lag, "probability": float(probability), "edge": words}
-            for source, target, lag, probability, words in zip(*columns, strict=True)
-        ]
-    }
+    return {"lagged_edges": table.astype(object).where(table.notna(), None).to_dict("records")}

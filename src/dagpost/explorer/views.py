@@ -19,6 +19,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.setting_text import joined_before
 from dagpost._tools.spelling import in_python
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError, collected_warnings
+from dagpost.explorer.asking import numbers_of
 from dagpost.explorer.drawn import DrawnGraphs, Left
 from dagpost.explorer.session import QUICK_SECONDS, Session
 from dagpost.explorer.state import State
@@ -171,7 +172,7 @@ class _Finding:
         return {
             "given": list(self.state.given),
             "setting": dict(self.state.setting),
-            "chance": None if chance is None else chance_of(chance),
+            "chance": None if chance is None else numbers_of(chance),
             "graphs": None if left is None else left.summary(),
             "edges": edges.tolist(),
             "paths": None if paths is None else paths.tolist(),
@@ -182,17 +183,6 @@ class _Finding:
             "fixed": np.argwhere(known.fixed).tolist(),
             **more,
         }
-
-
-def chance_of(estimate: Estimate) -> dict[str, Any]:
-    """A probability as the page reads it."""
-    return {
-        "value": float(estimate) if math.isfinite(estimate) else None,
-        "lower": estimate.lower,
-        "upper": estimate.upper,
-        "exact": estimate.lower == estimate.upper,
-        "said": str(estimate),
-    }
 
 
 def _is_drawn_anew(fitted: Fitted) -> bool:

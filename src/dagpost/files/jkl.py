@@ -30,6 +30,7 @@ from dagpost._tools.text import shown
 from dagpost._tools.whole_files import read_text, replacing
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, number_of_set, size_offsets, squeeze
+from dagpost.files.delimited import number_in
 from dagpost.scores import LocalScores
 from dagpost.scores.local_scores import MOST_PARENTS
 
@@ -219,10 +220,7 @@ class _Reader:
 
     def _score(self, at: int, word: str) -> float:
         text = self.lines[at][1].split(maxsplit=1)[0]
-        try:
-            score = math.nan if "_" in text else float(text)
-        except ValueError:
-            score = math.nan
+        score = number_in(text)
         if not math.isfinite(score):
             self._fail(
                 at,

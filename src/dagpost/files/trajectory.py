@@ -40,7 +40,7 @@ from dagpost.errors import InputError
 from dagpost.families.masks import UnsignedMasks, mask_type
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import MOST_COLUMNS, words_of
-from dagpost.files.delimited import table_of, text_of
+from dagpost.files.delimited import number_in, table_of, text_of
 from dagpost.posterior.sources import sample_of
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ class _Reader:
 
     def numbers(self, column: str) -> Floats:
         """A column of numbers that never fall."""
-        found = np.array([_number(self.text(row, column)) for row in range(2, self.count)])
+        found = np.array([number_in(self.text(row, column)) for row in range(2, self.count)])
         wrong = ~np.isfinite(found) | (np.diff(found, prepend=found[0]) < 0.0)
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0]) + 2
@@ -310,7 +310,7 @@ class _Reader:
 
     def score(self, row: int) -> float:
         text = self.text(row, "score")
-        score = math.nan if text in ("", "NA") else _number(text)
+        score = math.nan if text in ("", "NA") else number_in(text)
         if math.isnan(score) and text.lower() not in ("", "na", "nan"):
             self.fail(row, f"the score must be a number, or NA where it is not known, not {shown(text)}")
         return score
@@ -319,10 +319,3 @@ class _Reader:
         """Refuse the file; row -1 is the line of the column names."""
         line = self.table.lines[row] if row >= 0 else 1
         raise InputError(f"{str(self.source)!r}, line {line}: {problem}.")
-
-
-def _number(text: str) -> float:
-    try:
-        return math.nan if "_" in text else float(text)
-    except ValueError:
-        return math.nan
