@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 
 from dagpost._tools.setting_text import averaged_words, given_columns, joined_before, readable_setting
@@ -67,13 +66,9 @@ def _provenance_of(origin: DagPosterior | DagSample) -> Mapping[str, Any]:
 
 def edge_list(edges: pd.DataFrame) -> EdgeList:
     """All edges, most probable first."""
-    names = [str(name) for name in edges.columns]
-    matrix = edges.to_numpy()
-    parents, children = np.nonzero(~np.eye(len(names), dtype=bool))
-    probabilities = matrix[parents, children]
-    falling = np.argsort(-probabilities, kind="stable")
-    triples = zip(parents[falling].tolist(), children[falling].tolist(), probabilities[falling].tolist(), strict=True)
-    return [(names[parent], names[child], probability) for parent, child, probability in triples]
+    from dagpost.files.frames import long_table
+
+    return list(long_table(edges).itertuples(index=False, name=None))
 
 
 def print_columns(
@@ -137,8 +132,8 @@ def edges_content(edges: EdgeList, errors: pd.DataFrame | None = None) -> list[d
     """Edges as JSON can hold them; averages over completed tables with their standard errors."""
     if errors is None:
         return [{"parent": a, "child": b, "probability": p} for a, b, p in edges]
-    known = {(a, b): error for a, b, error in edge_list(errors)}
-    return [{"parent": a, "child": b, "probability": p, "error": known[a, b]} for a, b, p in edges]
+    known: Any = errors.to_dict()
+    return [{"parent": a, "child": b, "probability": p, "error": known[b][a]} for a, b, p in edges]
 
 
 def about_sample(sample: DagSample) -> list[str]:
