@@ -18,6 +18,7 @@ from dagpost.features.names import quoted
 from dagpost.features.statements.markov_blanket import InMarkovBlanket
 from dagpost.features.statements.v_structure import VStructure
 from dagpost.posterior.averaged_answers import families_listed
+from dagpost.report.content import Family, weighted_sets
 
 #: How many parent sets are told.
 _PARENT_SETS = 8
@@ -100,18 +101,9 @@ def _families(
     return [(tuple(parents), own, before.get(tuple(parents), 0.0)) for parents, own in found], source
 
 
-def _families_in(graphs: DrawnGraphs, left: Left, node: int) -> list[tuple[tuple[int, ...], float]]:
+def _families_in(graphs: DrawnGraphs, left: Left, node: int) -> list[Family]:
     """The parent sets of a variable in the graphs that are left, with their weights, most probable first."""
-    sets, member = np.unique(graphs.parents[left.rows, node], axis=0, return_inverse=True)
-    weights = np.bincount(member.reshape(-1), weights=left.weights, minlength=len(sets))
-    falling = np.argsort(-weights, kind="stable")
-    return [(_members(sets[place], len(graphs.sample.names)), float(weights[place])) for place in falling]
-
-
-def _members(mask: Any, count: int) -> tuple[int, ...]:
-    """The places in a mask, which may be a row of words."""
-    words = np.atleast_1d(mask).tolist()
-    return tuple(place for place in range(count) if words[place // 64] >> place % 64 & 1)
+    return weighted_sets(graphs.parents[left.rows, node], left.weights)
 
 
 def _blankets(session: Session, state: State, node: int) -> tuple[list[float], list[float]] | None:

@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from rich.cells import cell_len, set_cell_size
+
 from dagpost._tools.text import printable, shown
 from dagpost.errors import InputError
 
@@ -129,19 +131,7 @@ def edge_text(source: object, target: object, relation: str = "->") -> str:
 
 def shortened(text: str, longest: int) -> str:
     """Text of at most this many columns; a Chinese character takes two."""
-    if columns_of(text) <= longest:
-        return text
-    kept = ""
-    for character in text:
-        if columns_of(kept + character) > longest - 1:
-            break
-        kept += character
-    return f"{kept}…"
-
-
-def columns_of(text: str) -> int:
-    """How wide text is, in letters."""
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+    return text if cell_len(text) <= longest else f"{set_cell_size(text, longest - 1).rstrip()}…"
 
 
 def family_for(texts: Sequence[str]) -> list[str] | None:

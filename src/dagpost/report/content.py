@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.spelling import in_python
@@ -349,15 +350,17 @@ def _best(fitted: Fitted) -> TopGraphs | None:
 
 def _families_in(sample: DagSample) -> tuple[tuple[Family, ...], ...]:
     """The parent sets of most weight in a sample."""
-    listed = []
-    for node in range(len(sample.names)):
-        words = sample.parents[:, node].reshape(len(sample), 1, -1)
-        first, member = distinct_rows(words)
-        weights = np.bincount(member, weights=sample.weights)
-        best = np.argsort(-weights, kind="stable")[:FAMILIES]
-        sets = [columns_of(words[first[place], 0]) for place in best]
-        listed.append(tuple(zip(sets, weights[best].tolist(), strict=True)))
-    return tuple(listed)
+    nodes = range(len(sample.names))
+    return tuple(tuple(weighted_sets(sample.parents[:, node], sample.weights)[:FAMILIES]) for node in nodes)
+
+
+def weighted_sets(masks: NDArray[Any], weights: Floats) -> list[Family]:
+    """The distinct sets among those of some graphs, each with the weight of its graphs, heaviest first."""
+    words = masks.reshape(len(masks), 1, -1)
+    first, member = distinct_rows(words)
+    whole = np.bincount(member, weights=weights)
+    falling = np.argsort(-whole, kind="stable")
+    return [(columns_of(words[first[place], 0]), float(whole[place])) for place in falling]
 
 
 def _intervals(sample: DagSample, edges: Floats) -> tuple[dict[tuple[int, int], tuple[float, float]], float]:
