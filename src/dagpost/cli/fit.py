@@ -45,7 +45,7 @@ def fit(
     how: ModelOptions,
     modularity: Annotated[
         Modularity, typer.Option(help="structure: every graph counts once; order: once for every order it fits.")
-    ] = Modularity.STRUCTURE,
+    ] = Modularity.structure,
     method: MethodOption = AUTO,
     samples: Annotated[int, setting("NUMBER", "Graphs drawn when an answer needs a sample.")] = 30_000,
     tiers: Annotated[
@@ -95,13 +95,13 @@ def fit(
     with chosen_engine(where, run.threads, quiet=run.quiet) as engine:
         model = DagPosterior(
             **how.settings(),
-            modularity=modularity.value,
+            modularity=modularity.value,  # type: ignore[arg-type]
             method=parse_method(method),
             samples=samples,
             tiers=tiered,
             exogenous=columns.not_modelled,
             regimes=experiments,
-            missing=None if columns.missing is None else columns.missing.value,
+            missing=None if columns.missing is None else columns.missing.value,  # type: ignore[arg-type]
             engine=engine,
             threads=run.threads,
             seed=seed,

@@ -129,7 +129,7 @@ def score(
     case: Annotated[str, option("NAME", _NAME, autocompletion=complete_case)],
     cyclic: Annotated[
         Cyclic, typer.Option(help="Graphs with a directed cycle: refuse the file, or leave these out.")
-    ] = Cyclic.REFUSE,
+    ] = Cyclic.refuse,
     burn_in: Annotated[float, setting("SHARE", "Of a trajectory: leave out this share at its beginning.")] = 0.0,
     as_json: JsonOption = False,
 ) -> None:
