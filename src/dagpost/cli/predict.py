@@ -75,9 +75,14 @@ def predict(
         _show_rows(fitted.score_samples(new, **how), fitted.fitted_.exogenous, under, run)
     elif _is_number(fitted, target):
         found = fitted.predict_number(new, target=target, confidence=confidence, **how)
-        _show_numbers(target, found, under, run)
+        about = {"target": target, "columns": [*map(str, found.columns)], "predictions": _numbers(found)}
+        _show_table(found, "%.6g", {**about, **under}, run)
     else:
-        _show_levels(target, fitted.predict_proba(new, target=target, **how), under, run)
+        chances = fitted.predict_proba(new, target=target, **how)
+        levels = [str(level) for level in chances.columns]
+        about = {"target": target, "levels": levels, "probabilities": _numbers(chances)}
+        names = [f"P({printable(target)} = {printable(level)})" for level in levels]
+        _show_table(chances.set_axis(names, axis=1), "%.6f", {**about, **under}, run)
 
 
 def _is_number(model: DagPosterior, target: str) -> bool:
@@ -128,18 +133,9 @@ def _numbers(table: Any) -> list[list[float | None]]:
     return [[_number(value) for value in row] for row in table.to_numpy().tolist()]
 
 
-def _show_levels(target: str, chances: Any, under: Under, run: RunOptions) -> None:
-    levels = [str(level) for level in chances.columns]
+def _show_table(table: Any, digits: str, about: dict[str, Any], run: RunOptions) -> None:
+    """Lines for other programs, or what JSON has in their place."""
     if run.as_json:
-        print_json({"target": target, "levels": levels, "probabilities": _numbers(chances), **under})
-        return
-    names = [f"P({printable(target)} = {printable(level)})" for level in levels]
-    typer.echo(chances.set_axis(names, axis=1).to_csv(index=False, float_format="%.6f", na_rep="nan"), nl=False)
-
-
-def _show_numbers(target: str, found: Any, under: Under, run: RunOptions) -> None:
-    columns = [str(name) for name in found.columns]
-    if run.as_json:
-        print_json({"target": target, "columns": columns, "predictions": _numbers(found), **under})
-        return
-    typer.echo(found.to_csv(index=False, float_format="%.6g", na_rep="nan"), nl=False)
+        print_json(about)
+    else:
+        typer.echo(table.to_csv(index=False, float_format=digits, na_rep="nan", lineterminator="\n"), nl=False)
