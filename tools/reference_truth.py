@@ -1,11 +1,11 @@
 """Write the exact posteriors of the reference cases, or check those that stand.
 
-    python tools/reference_truth.py                  # compute all cases anew and write them
-    python tools/reference_truth.py wine coronary    # only these
-    python tools/reference_truth.py --missing        # only those that have none, or one of another table or model
-    python tools/reference_truth.py --check          # compute, write nothing, and say what differs
+    python -m tools.reference_truth                  # compute all cases anew and write them
+    python -m tools.reference_truth wine coronary    # only these
+    python -m tools.reference_truth --missing        # only those that have none, or one of another table or model
+    python -m tools.reference_truth --check          # compute, write nothing, and say what differs
 
-How they are computed is said in src/dagpost/reference/exact_truth.py, in which form they are kept in truth_files.py.
+How they are computed is said in exact_truth.py, in which form they are kept in src/dagpost/reference/truth_files.py.
 A probability may differ from the one that stands by 1e-9, or by what rounding may have done to it where that is more:
 processors add in different orders. A case of 22 columns takes minutes.
 """
@@ -13,18 +13,22 @@ processors add in different orders. A case of 22 columns takes minutes.
 from __future__ import annotations
 
 import argparse
+import gzip
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from tools.exact_truth import exact_truth
 
+from dagpost._tools.whole_files import replacing
 from dagpost.reference.case import Case
 from dagpost.reference.cases import CASES
-from dagpost.reference.exact_truth import exact_truth
 from dagpost.reference.truth import Truth
-from dagpost.reference.truth_files import contents, kept_cases, read_truth, write_truth
+from dagpost.reference.truth_files import ABOUT, csv_bytes, fixed, kept_cases, read_truth
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "dagpost" / "reference" / "truths"
 TOLERANCE = 1e-9
@@ -57,8 +61,69 @@ def _rows_that_differ(
     single = both[(both["_merge"] != "both") & (both["probability_stands"].fillna(both["probability_found"]) > least)]
     said = [f"{what}: {len(single)} are in one of them only"] if len(single) else []
     if (gap > tolerance).any():
-        said.append(f"{what}: up to {float(gap.max()):.2g}, at {both.loc[gap.idxmax(), keys].to_list()}")
+        said.append(f"{what}: up to {float(gap.max()):.2g}, at {both[keys].iloc[int(gap.argmax())].to_list()}")
     return said
+
+
+# Writing
+
+
+def write_truth(case: Case, truth: Truth, folder: Path) -> None:
+    """Write the posterior of a case, and its row in cases.csv; that row comes last, so that it stands for all files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    known = kept_cases(folder)
+    known.pop(case.name, None)
+    _write_cases(known, folder)
+    for file, content in contents(case.name, truth).items():
+        with replacing(folder / file) as out:
+            out.write(content)
+    values = (
+        case.columns,
+        case.rows,
+        case.fingerprint,
+        repr(case.score),
+        case.max_parents,
+        repr(truth.log_evidence),
+        f"{truth.error_bound:.1e}",
+        truth.classes_bound,
+    )
+    known[case.name] = {key: str(value) for key, value in zip(ABOUT, values, strict=True)}
+    _write_cases(known, folder)
+
+
+def contents(name: str, truth: Truth) -> dict[str, bytes]:
+    """The files of one case by their names."""
+    pairs = (
+        (parent, child, fixed(truth.edges.loc[parent, child], 12), fixed(truth.paths.loc[parent, child], 12))
+        for parent in truth.names
+        for child in truth.names
+        if parent != child
+    )
+    families = ((node, parents, fixed(p, 9)) for node, parents, p in truth.families.itertuples(index=False))
+    classes = ((text, graphs, _short(p)) for text, graphs, p in truth.classes.itertuples(index=False))
+    return {
+        f"{name}.csv": csv_bytes(("from", "to", "edge", "path"), pairs),
+        f"{name}.families.csv.gz": _packed(csv_bytes(("node", "parents", "probability"), families)),
+        f"{name}.classes.csv.gz": _packed(csv_bytes(("class", "graphs", "probability"), classes)),
+    }
+
+
+def _write_cases(known: Mapping[str, Mapping[str, str]], folder: Path) -> None:
+    rows = ((name, *(about[key] for key in ABOUT)) for name, about in sorted(known.items()))
+    with replacing(folder / "cases.csv") as out:
+        out.write(csv_bytes(("case", *ABOUT), rows))
+
+
+def _short(value: Any) -> str:
+    """A probability with 12 decimals; what these do not show, with three digits."""
+    return fixed(value, 12) if value >= 1e-9 else f"{value:.3g}"
+
+
+def _packed(content: bytes) -> bytes:
+    return gzip.compress(content, compresslevel=9, mtime=0)
+
+
+# The command
 
 
 def chosen(names: list[str], missing: bool) -> list[Case]:

@@ -11,7 +11,7 @@ bit, whatever the number of threads before and after. Anything is written only b
     for block, result in saved.run(engine, work, blocks):  # the same, several at a time
         ...
 
-`checkpoint.py` decides when to write, `folder.py` knows the files, `part.py` keeps the parts of a run apart,
+`checkpoint.py` decides when to write, `folder.py` knows the files, `kinds.py` keeps the parts of a run apart,
 `tracking.py` joins a stage to its progress bar.
 `NO_CHECKPOINT` is for an ordinary run: no step is finished yet, and nothing is written.
 """
@@ -19,8 +19,7 @@ bit, whatever the number of threads before and after. Anything is written only b
 from __future__ import annotations
 
 from dagpost.checkpoints.checkpoint import Checkpoint, SavedSteps
-from dagpost.checkpoints.no_checkpoint import NO_CHECKPOINT
-from dagpost.checkpoints.part import CheckpointPart
+from dagpost.checkpoints.kinds import NO_CHECKPOINT, CheckpointPart
 from dagpost.checkpoints.tracking import Tracking, tracked
 
 __all__ = ["NO_CHECKPOINT", "Checkpoint", "CheckpointPart", "SavedSteps", "Tracking", "tracked"]

@@ -13,6 +13,7 @@ run that resumes.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import time
@@ -23,14 +24,15 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from numpy.typing import NDArray
 
 from dagpost._tools.checks import callable_with, file_path
+from dagpost._tools.checks import number as checked_number
 from dagpost._tools.memory import readable
 from dagpost._tools.schema import Rule, Sizes
 from dagpost._tools.schema import anything as any_value
 from dagpost._tools.spelling import either
+from dagpost._tools.text import shown
 from dagpost.checkpoints.differences import difference
 from dagpost.checkpoints.folder import DamagedError, Folder, InUseError, Part, digest_of, size_of
 from dagpost.checkpoints.manifest import parts_in
-from dagpost.checkpoints.pace import seconds_between_writes
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 Step = TypeVar("Step")
 Arrays = Sequence[NDArray[Any]]
 
+#: Seconds before the first write and between two writes, unless the environment says otherwise; 0: after every step.
+_SECONDS, _SECONDS_VARIABLE = 10.0, "DAGPOST_CHECKPOINT_SECONDS"
 #: Share of the time that may go into writing.
 _SHARE = 0.03
 #: Bytes written in a second, until that has been measured.
@@ -138,7 +142,7 @@ class Checkpoint:
             callable_with(when_resumed, "when_resumed", "Checkpoint", written="when_resumed()")
         self.when_resumed = when_resumed
         self.resumed = False
-        self.seconds = seconds_between_writes(seconds)
+        self.seconds = _seconds_between_writes(seconds)
         self._files = Folder(self.folder)
         self._content: dict[str, Any] = {"tasks": {}}
         self._task: dict[str, Any] = {}
@@ -362,3 +366,16 @@ class Checkpoint:
 def _reason(error: Exception) -> str:
     """Why a write failed, in the words of the system, without its error number."""
     return f"{error.strerror}." if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def _seconds_between_writes(given: float | None) -> float:
+    """The seconds that were asked for, or those of the environment, or the usual ones."""
+    if given is not None:
+        return checked_number(given, "seconds", "Checkpoint", least=0.0, allowed="a number of at least 0")
+    text = os.environ.get(_SECONDS_VARIABLE, str(_SECONDS))
+    with suppress(ValueError):
+        if 0.0 <= float(text) < math.inf:
+            return float(text)
+    raise InputError(
+        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {shown(text)} instead."
+    )

@@ -16,7 +16,7 @@ from typing import TypedDict
 
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost.checkpoints.checkpoint import Arrays, Checkpoint, SavedSteps, Step, anything, nothing
-from dagpost.checkpoints.no_checkpoint import NO_CHECKPOINT
+from dagpost.checkpoints.kinds import NO_CHECKPOINT
 
 
 class Tracking(TypedDict, total=False):

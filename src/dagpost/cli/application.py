@@ -11,8 +11,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import fields, is_dataclass
 from importlib import import_module
-from typing import Annotated, Any
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -60,38 +62,29 @@ _COMMANDS = {name: home for section in _SECTIONS.values() for name, home in sect
 _READY = ("demo", "data")
 
 
-class _LazyCommands(dict[str, Any]):
-    """The commands by name, each loaded when it is first looked at: `dagpost query` does not load `dagpost fit`."""
-
-    def __missing__(self, name: str) -> Any:
-        module, attribute = _COMMANDS[name]
-        found = getattr(import_module(module), attribute)
-        if isinstance(found, typer.Typer):
-            group = found
-        else:
-            group = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-            add_command(group, found, name=name, no_args_is_help=name not in _READY)
-        command = self[name] = typer.main.get_command(group)
-        command.name = name
-        return command
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in _COMMANDS else default
-
-    def __contains__(self, name: object) -> bool:
-        return name in _COMMANDS
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_COMMANDS)
-
-    def keys(self) -> Any:
-        return _COMMANDS.keys()
+@functools.cache
+def _command(name: str) -> Any:
+    """A command, loaded when it is first looked at: `dagpost query` does not load `dagpost fit`."""
+    module, attribute = _COMMANDS[name]
+    found = getattr(import_module(module), attribute)
+    if isinstance(found, typer.Typer):
+        group = found
+    else:
+        group = new_group()
+        add_command(group, found, name=name, no_args_is_help=name not in _READY)
+    command = typer.main.get_command(group)
+    command.name = name
+    return command
 
 
 class _Commands(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = _LazyCommands()
+        # Their names, for the suggestions where one is misspelled.
+        self.commands = dict.fromkeys(_COMMANDS)  # type: ignore[assignment]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        return _command(cmd_name) if cmd_name in _COMMANDS else None
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(_COMMANDS)
@@ -102,7 +95,7 @@ class _Commands(TyperGroup):
         for heading, names in _SECTIONS.items():
             with formatter.section(heading):
                 room = formatter.width - 6 - width
-                rows = [(f"{name:{width}}", self.commands[name].get_short_help_str(room)) for name in names]
+                rows = [(f"{name:{width}}", _command(name).get_short_help_str(room)) for name in names]
                 formatter.write_dl(rows)
 
 
@@ -116,18 +109,29 @@ app = typer.Typer(
 )
 
 
+def new_group(**settings: Any) -> typer.Typer:
+    """A group of commands, whose help and whose faults are shown as those of all others."""
+    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, **settings)
+
+
 class BrokenOffError(Exception):
     """Ctrl-C, with a sentence on what was kept."""
 
 
 def add_command(group: typer.Typer, function: Callable[..., None], **settings: Any) -> None:
-    """Register a function as a command whose errors become messages and exit statuses."""
+    """Register a function as a command whose errors become messages and exit statuses.
+
+    A parameter that is a dataclass stands for options that several commands share: its fields, one option each.
+    """
+    parameters, groups = _spread(function)
 
     @functools.wraps(function)
-    def guarded(*arguments: Any, **options: Any) -> None:
+    def guarded(**options: Any) -> None:
         with _remarks(quiet=bool(options.get("quiet"))):
             try:
-                function(*arguments, **options)
+                for name, kind in groups.items():
+                    options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
+                function(**options)
                 sys.stdout.flush()
             except (typer.Exit, typer.Abort):
                 raise
@@ -140,7 +144,22 @@ def add_command(group: typer.Typer, function: Callable[..., None], **settings: A
                     say(words)
                 raise typer.Exit(status) from None
 
+    guarded.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    guarded.__annotations__ = {own.name: own.annotation for own in parameters}
     group.command(cls=_Command, **settings)(guarded)
+
+
+def _spread(function: Callable[..., None]) -> tuple[list[Parameter], dict[str, Any]]:
+    """The parameters of a command, with those of its groups of options in their place, and the groups by name."""
+    types, groups = get_type_hints(function, include_extras=True), {}
+    options: list[Parameter] = []
+    for parameter in signature(function).parameters.values():
+        kind, members, hints = types[parameter.name], [parameter], types
+        if isinstance(kind, type) and is_dataclass(kind):
+            groups[parameter.name] = kind
+            members, hints = [*signature(kind).parameters.values()], get_type_hints(kind, include_extras=True)
+        options += [own.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[own.name]) for own in members]
+    return options, groups
 
 
 class _Command(TyperCommand):

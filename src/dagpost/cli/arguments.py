@@ -17,7 +17,6 @@ from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
     from dagpost._tools.registry import Registry
-    from dagpost.data.regimes import Regimes
 
 _ESS = "equivalent_sample_size"
 
@@ -79,7 +78,8 @@ def parse_choice(text: str, registry: Registry[Any], **given: Any) -> Any:
         if key in chosen:
             raise InputError(f"The setting {key!r} of {name} is given twice. Give it once.")
         chosen[key] = _parse_value(f"{name}:{key}", value, str(known[key].type))
-    missing = [key for key, field in known.items() if key not in chosen and not _has_default(field)]
+    usual = {key for key, own in known.items() if not own.default is own.default_factory is MISSING}
+    missing = [key for key in known if key not in chosen and key not in usual]
     if missing:
         raise InputError(f"{name} needs the setting {missing[0]!r}. Write it as {name}:{missing[0]}=value.")
     return kind(**chosen) if chosen else name
@@ -87,10 +87,6 @@ def parse_choice(text: str, registry: Registry[Any], **given: Any) -> Any:
 
 def _settings_of(kind: type) -> dict[str, Field[Any]]:
     return {field.name: field for field in fields(kind) if field.init} if is_dataclass(kind) else {}
-
-
-def _has_default(field: Field[Any]) -> bool:
-    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def _parse_value(setting: str, text: str, annotation: str) -> Any:
@@ -168,23 +164,3 @@ def parse_edges(texts: list[str] | None, option: str) -> list[tuple[str, str]]:
 
 def _unquoted(name: str) -> str:
     return name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'" else name
-
-
-def parse_regimes(
-    column: str | None, reference: str | None, expected_targets: float | None, max_regimes: int | None
-) -> Regimes | None:
-    """The column that names the regimes, with what is believed of them."""
-    from dagpost.data.regimes import Regimes
-
-    settings: dict[str, Any] = {
-        "reference": reference,
-        "expected_targets": expected_targets,
-        "max_regimes": max_regimes,
-    }
-    given = {name: value for name, value in settings.items() if value is not None}
-    if column is not None:
-        return Regimes(column, **given)
-    if given:
-        option = next(iter(given)).replace("_", "-")
-        raise InputError(f"--{option} is about regimes. Name the column that says which each row is of: --regimes.")
-    return None

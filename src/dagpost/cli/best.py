@@ -2,45 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dagpost._tools.setting_text import conditional_on, given_columns, readable_edges
 from dagpost.cli.application import say
-from dagpost.cli.arguments import columns_like, parse_edges, parse_prior, parse_score
+from dagpost.cli.arguments import columns_like
 from dagpost.cli.files import load_model
-from dagpost.cli.named_options import PriorOption, ScoreOption
-from dagpost.cli.options import (
-    BinsOption,
-    ColumnsOption,
-    CountsOption,
-    CutOption,
-    DiscretiseOption,
-    DropOption,
-    EssOption,
-    ExogenousOption,
-    ForbiddenOption,
-    GivenOption,
-    InterventionsOption,
-    JsonOption,
-    KeepOption,
-    MaxParentsOption,
-    MissingOption,
-    OrderOption,
-    QuietOption,
-    RecipeOption,
-    RequiredOption,
-    ThreadsOption,
-    UnorderedOption,
-    argument,
-    refuse_options_of_tables,
-    setting,
-)
+from dagpost.cli.named_options import ModelOptions
+from dagpost.cli.options import GivenOption, RunOptions, argument, refuse_options_of_tables, setting
 from dagpost.cli.output import print_json
-from dagpost.cli.recipe import parse_names, parse_recipe, read_table, show_recipe
+from dagpost.cli.recipe import RecipeOption, TableOptions, read_table, show_recipe
 from dagpost.errors import InputError
-from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +26,7 @@ if TYPE_CHECKING:
 
 
 def best(
+    *,
     ctx: typer.Context,
     source: Annotated[
         str,
@@ -58,28 +34,10 @@ def best(
     ],
     number: Annotated[int, setting("NUMBER", "How many graphs to list.", "-k", "--number")] = 10,
     given: GivenOption = None,
-    score: ScoreOption = AUTO,
-    ess: EssOption = None,
-    prior: PriorOption = AUTO,
-    max_parents: MaxParentsOption = 5,
-    required: RequiredOption = None,
-    forbidden: ForbiddenOption = None,
-    exogenous: ExogenousOption = None,
-    counts: CountsOption = None,
-    interventions: InterventionsOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    keep: KeepOption = None,
-    cut: CutOption = None,
-    order: OrderOption = None,
-    unordered: UnorderedOption = None,
-    missing: MissingOption = None,
+    how: ModelOptions,
+    columns: TableOptions,
     recipe: RecipeOption = None,
-    discretise: DiscretiseOption = None,
-    bins: BinsOption = None,
-    threads: ThreadsOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """List the most probable graphs.
 
@@ -100,10 +58,11 @@ def best(
 
     whole_number(number, "count")
     if source != "-" and is_archive(source):
-        refuse_options_of_tables(ctx, source)
-        fitted = load_model(Path(source), given=given, threads=threads, quiet=quiet)
+        of_tables = (*(field.name for own in (ModelOptions, TableOptions) for field in fields(own)), "recipe")
+        refuse_options_of_tables(ctx, source, of_tables)
+        fitted = load_model(Path(source), given=given, threads=run.threads, quiet=run.quiet)
         found = fitted.best(number)
-        if fitted.target_ != STRUCTURE and not quiet:
+        if fitted.target_ != STRUCTURE and not run.quiet:
             say(
                 f"these are the best of all graphs, each counted once; the model itself speaks of something else "
                 f"({fitted.target_.words})."
@@ -111,29 +70,21 @@ def best(
     else:
         if given:
             raise InputError("--given is for models. Fit the table first, or say which edges are --required.")
-        not_modelled = parse_names("--exogenous", exogenous) or []
         model = DagPosterior(
-            score=parse_score(score, ess),
-            prior=parse_prior(prior),
-            max_parents=max_parents,
+            **how.settings(),
             method=KBest.name,
-            required=parse_edges(required, "required"),
-            forbidden=parse_edges(forbidden, "forbidden"),
-            exogenous=not_modelled,
-            threads=threads,
-            progress=False if quiet else None,
+            exogenous=columns.not_modelled,
+            threads=run.threads,
+            progress=run.progress,
         )
-        options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
-        options |= {"order": order, "unordered": unordered}
-        done = parse_recipe(**options, missing=missing, bins=bins, file=recipe)
-        table = read_table(source, done, model.score, counts, interventions)
-        model.exogenous = columns_like(not_modelled, table.names, "--exogenous")
-        if not quiet:
+        table = read_table(source, columns.recipe(recipe), model.score, columns)
+        model.exogenous = columns_like(columns.not_modelled, table.names, "--exogenous")
+        if not run.quiet:
             show_recipe(source, table)
         _refuse_unknown(resolve_score(model.score), table, model.exogenous)
         # A fit by this method computes scores and nothing else.
         found = model.fit(table).best(number)
-    _show(found, as_json=as_json)
+    _show(found, run)
 
 
 def _refuse_unknown(score: Score, table: Table, exogenous: Sequence[str]) -> None:
@@ -150,7 +101,7 @@ def _refuse_unknown(score: Score, table: Table, exogenous: Sequence[str]) -> Non
         )
 
 
-def _show(found: DagSample, *, as_json: bool) -> None:
+def _show(found: DagSample, run: RunOptions) -> None:
     from dagpost.posterior.condition_words import given_content, given_line, given_words
 
     graphs: list[dict[str, Any]] = [
@@ -158,7 +109,7 @@ def _show(found: DagSample, *, as_json: bool) -> None:
         for log, share, graph in zip(found.log_joint, found.posterior_probabilities(), found, strict=True)
     ]
     covered, tied = found.summary()["covered"], found.provenance["tied"]
-    if as_json:
+    if run.as_json:
         under = given_content(found.provenance)
         print_json({"graphs": graphs, "covered": covered, "tied": tied, "exogenous": list(found.exogenous), **under})
         return

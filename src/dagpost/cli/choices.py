@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 #: What leaves the choice to us.
 AUTO = "auto"
+#: What is counted once.
+Modularity = StrEnum("Modularity", ["structure", "order"])
+#: How columns of numbers are cut.
+Strategy = StrEnum("Strategy", ["quantile", "uniform", "kmeans"])
+#: What to do about missing cells, about levels that were not seen in training, and about graphs with a cycle.
+Missing = StrEnum("Missing", ["augment", "drop", "level", "refuse"])
+Unseen = StrEnum("Unseen", ["error", "prior", "missing"])
+Cyclic = StrEnum("Cyclic", ["refuse", "drop"])
 
 
 def methods() -> dict[str, str]:
@@ -61,45 +69,6 @@ def plots() -> dict[str, str]:
     from dagpost.plots.kinds import KINDS
 
     return {name: kind.words for name, kind in KINDS.items()}
-
-
-class Modularity(StrEnum):
-    """What is counted once."""
-
-    STRUCTURE = "structure"
-    ORDER = "order"
-
-
-class Strategy(StrEnum):
-    """How continuous columns are cut."""
-
-    QUANTILE = "quantile"
-    UNIFORM = "uniform"
-    KMEANS = "kmeans"
-
-
-class Missing(StrEnum):
-    """What to do about missing cells."""
-
-    AUGMENT = "augment"
-    DROP = "drop"
-    LEVEL = "level"
-    REFUSE = "refuse"
-
-
-class Unseen(StrEnum):
-    """What to do about levels that were not seen in training."""
-
-    ERROR = "error"
-    PRIOR = "prior"
-    MISSING = "missing"
-
-
-class Cyclic(StrEnum):
-    """What to do about graphs with a cycle."""
-
-    REFUSE = "refuse"
-    DROP = "drop"
 
 
 def datasets() -> dict[str, str]:

@@ -10,7 +10,7 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.files import load_model, may_create
-from dagpost.cli.options import JsonOption, ModelArgument, QuietOption, ThreadsOption, option, output_option, setting
+from dagpost.cli.options import ModelArgument, RunOptions, option, output_option, setting
 from dagpost.cli.output import print_json
 from dagpost.errors import InputError
 
@@ -21,6 +21,7 @@ _CSV, _PARQUET = (".csv", ".txt"), (".parquet", ".pq")
 
 
 def complete(
+    *,
     model: ModelArgument,
     output: Annotated[
         Path | None, output_option("A new file that ends in .csv or .parquet; CSV on standard output unless given.")
@@ -38,9 +39,7 @@ def complete(
     seed: Annotated[
         int | None, option("NUMBER", "Picks which of the tables that the chains kept; the same ones unless given.")
     ] = None,
-    threads: ThreadsOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """Write completed tables of a model with gaps.
 
@@ -52,14 +51,14 @@ def complete(
     """
     from dagpost.posterior.completed_tables import completions_of, in_long_form
 
-    if as_json and not cells:
+    if run.as_json and not cells:
         raise InputError("--json is for --cells; completed tables are CSV or Parquet files. Leave it out.")
     if output is not None:
         _check_ending(may_create(output))
-    fitted = load_model(model, threads=threads, quiet=quiet)
+    fitted = load_model(model, threads=run.threads, quiet=run.quiet)
     if cells:
         found = fitted.missing_cells()
-        if as_json and output is None:
+        if run.as_json and output is None:
             print_json(_content(found))
             return
         table = _with_texts(found)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dagpost.cli.application import add_command
+from dagpost.cli.application import add_command, new_group
 from dagpost.cli.choices import complete_dataset
 from dagpost.cli.files import may_create, shell_command
 from dagpost.cli.options import JsonOption, QuietOption, argument, option, output_option
@@ -61,12 +61,6 @@ def export(
         typer.echo(f"Next: {shell_command('fit', output, *counts)}", err=True)
 
 
-data = typer.Typer(
-    help="The bundled data sets: list them, or write one to a file.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+data = new_group(help="The bundled data sets: list them, or write one to a file.", no_args_is_help=True)
 add_command(data, list_data, name="list")
 add_command(data, export, no_args_is_help=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dagpost.cli.files import may_write
-from dagpost.cli.options import JsonOption, QuietOption, ThreadsOption, setting
+from dagpost.cli.options import RunOptions, setting
 from dagpost.cli.output import as_content, edge_list, print_json, summary
 from dagpost.errors import InputError
 
@@ -24,13 +24,12 @@ _QUESTIONS = (
 
 
 def demo(
+    *,
     output: Annotated[
         Path,
         setting("FILE", "Where to write the report; the model goes beside it.", "-o", "--output"),
     ] = Path("dagpost-demo.html"),
-    threads: ThreadsOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """Learn the network of a bundled study and write a report.
 
@@ -57,13 +56,13 @@ def demo(
         )
     page = may_write(output, "report")
     may_write(model_file, "model")
-    model = DagPosterior(seed=2, threads=threads, progress=False if quiet else None).fit(datasets.load("coronary"))
+    model = DagPosterior(seed=2, threads=run.threads, progress=run.progress).fit(datasets.load("coronary"))
     found = quick_directions(model.fitted_)
     answers = model.probability([statement for _, statement in _QUESTIONS])
     effect = model.effect("Smoking", "Pressure", draws=_DRAWS)
     model.save(model_file)
     written = model.report(page, title="Heart disease among 1,841 car workers")
-    if as_json:
+    if run.as_json:
         edges = edge_list(model.edge_probabilities_)
         more = {"effect": effect.summary(), "report": str(written)}
         print_json({**as_content(model, edges, model_file), **pairs_content(found), **more})

@@ -9,73 +9,17 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError
-from dagpost.cli.arguments import (
-    columns_like,
-    columns_of_tiers,
-    parse_edges,
-    parse_method,
-    parse_prior,
-    parse_regimes,
-    parse_score,
-    parse_tiers,
-)
+from dagpost.cli.arguments import columns_like, columns_of_tiers, parse_method, parse_tiers
 from dagpost.cli.choices import Modularity
-from dagpost.cli.engine import chosen_engine
+from dagpost.cli.engine import EngineOptions, chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
-from dagpost.cli.named_options import EngineOption, MethodOption, PriorOption, ScoreOption
-from dagpost.cli.options import (
-    BinsOption,
-    ClusterOption,
-    ColumnsOption,
-    CountsOption,
-    CutOption,
-    DiscretiseOption,
-    DropOption,
-    EssOption,
-    ExogenousOption,
-    ExpectedTargetsOption,
-    ForbiddenOption,
-    InterventionsOption,
-    JsonOption,
-    KeepOption,
-    MaxParentsOption,
-    MaxRegimesOption,
-    MissingOption,
-    ModularityOption,
-    OrderOption,
-    QuietOption,
-    RecipeOption,
-    ReferenceOption,
-    RegimesOption,
-    RequiredOption,
-    SeedOption,
-    TableArgument,
-    ThreadsOption,
-    TiersOption,
-    TlsAuthorityOption,
-    TlsCertificateOption,
-    TlsKeyOption,
-    UnorderedOption,
-    output_option,
-    setting,
-)
+from dagpost.cli.named_options import MethodOption, ModelOptions
+from dagpost.cli.options import RunOptions, SeedOption, argument, option, output_option, setting
 from dagpost.cli.output import as_content, assumptions, edge_list, print_json, summary
-from dagpost.cli.recipe import parse_names, parse_recipe, read_table, show_recipe
+from dagpost.cli.recipe import RecipeOption, TableOptions, read_table, show_recipe
+from dagpost.cli.regimes import RegimeOptions
 from dagpost.cli.sensitivity import Tried, print_tried, try_other_choices
-from dagpost.cli.time import (
-    ContemporaneousOption,
-    LagsOption,
-    StaticOption,
-    StepOption,
-    SubjectOption,
-    TimeOption,
-    TimeOptions,
-    WideOption,
-    folded_content,
-    folded_edges,
-    print_folded,
-    show_unrolling,
-)
+from dagpost.cli.time import TimeOptions, folded_content, folded_edges, print_folded, show_unrolling
 from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 from dagpost.errors import InputError
 from dagpost.methods.choice import AUTO
@@ -89,7 +33,8 @@ _SHOWN = 10
 
 
 def fit(
-    table: TableArgument,
+    *,
+    table: Annotated[str, argument("TABLE", "A CSV, Parquet or Excel file; - reads a CSV from standard input.")],
     output: Annotated[
         Path | None,
         output_option(
@@ -97,40 +42,25 @@ def fit(
             "from standard input."
         ),
     ] = None,
-    score: ScoreOption = AUTO,
-    ess: EssOption = None,
-    prior: PriorOption = AUTO,
-    modularity: ModularityOption = Modularity.STRUCTURE,
-    max_parents: MaxParentsOption = 5,
-    method: MethodOption = "auto",
+    how: ModelOptions,
+    modularity: Annotated[
+        Modularity, typer.Option(help="structure: every graph counts once; order: once for every order it fits.")
+    ] = Modularity.structure,
+    method: MethodOption = AUTO,
     samples: Annotated[int, setting("NUMBER", "Graphs drawn when an answer needs a sample.")] = 30_000,
-    required: RequiredOption = None,
-    forbidden: ForbiddenOption = None,
-    tiers: TiersOption = None,
-    exogenous: ExogenousOption = None,
-    counts: CountsOption = None,
-    interventions: InterventionsOption = None,
-    regimes: RegimesOption = None,
-    reference: ReferenceOption = None,
-    expected_targets: ExpectedTargetsOption = None,
-    max_regimes: MaxRegimesOption = None,
-    time: TimeOption = None,
-    subject: SubjectOption = None,
-    lags: LagsOption = None,
-    static: StaticOption = None,
-    step: StepOption = None,
-    wide: WideOption = None,
-    contemporaneous: ContemporaneousOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    keep: KeepOption = None,
-    cut: CutOption = None,
-    order: OrderOption = None,
-    unordered: UnorderedOption = None,
-    missing: MissingOption = None,
+    tiers: Annotated[
+        list[str] | None,
+        option(
+            "NAMES",
+            "Columns of one tier, as A,B or *_30 (names that end in _30); may be repeated, earliest first: no edge "
+            "leads back to an earlier tier.",
+            "--tier",
+        ),
+    ] = None,
+    columns: TableOptions,
     recipe: RecipeOption = None,
-    discretise: DiscretiseOption = None,
-    bins: BinsOption = None,
+    regimes: RegimeOptions,
+    time: TimeOptions,
     sensitivity: Annotated[
         bool | None,
         typer.Option(
@@ -143,14 +73,8 @@ def fit(
         typer.Option("--rows", help="Keep the rows in the model file, for questions about any graph."),
     ] = False,
     seed: SeedOption = None,
-    threads: ThreadsOption = None,
-    engine: EngineOption = "auto",
-    cluster: ClusterOption = None,
-    tls_ca_file: TlsAuthorityOption = None,
-    tls_cert: TlsCertificateOption = None,
-    tls_key: TlsKeyOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    where: EngineOptions,
+    run: RunOptions,
 ) -> None:
     """Compute the posterior: which columns are joined, and which way?
 
@@ -167,51 +91,33 @@ def fit(
     model_file = output or default_model(table)
     if model_file is not None:
         may_write(model_file, "model")
-    done = parse_recipe(
-        columns=columns,
-        drop=drop,
-        keep=keep,
-        cut=cut,
-        order=order,
-        unordered=unordered,
-        missing=missing,
-        discretise=discretise,
-        bins=bins,
-        file=recipe,
-    )
-    experiments = parse_regimes(regimes, reference, expected_targets, max_regimes)
-    tiered, not_modelled = parse_tiers(tiers), parse_names("--exogenous", exogenous) or []
-    moments = TimeOptions(time, subject, lags, static, step, wide, contemporaneous)
-    moments.check()
-    with chosen_engine(engine, cluster, (tls_ca_file, tls_cert, tls_key), threads, quiet=quiet) as where:
+    done, experiments, tiered = columns.recipe(recipe), regimes.parsed(), parse_tiers(tiers)
+    time.check()
+    with chosen_engine(where, run.threads, quiet=run.quiet) as engine:
         model = DagPosterior(
-            score=parse_score(score, ess),
-            prior=parse_prior(prior),
-            modularity=modularity.value,
-            max_parents=max_parents,
+            **how.settings(),
+            modularity=modularity.value,  # type: ignore[arg-type]
             method=parse_method(method),
             samples=samples,
-            required=parse_edges(required, "required"),
-            forbidden=parse_edges(forbidden, "forbidden"),
             tiers=tiered,
-            exogenous=not_modelled,
+            exogenous=columns.not_modelled,
             regimes=experiments,
-            missing=None if missing is None else missing.value,
-            engine=where,
-            threads=threads,
+            missing=None if columns.missing is None else columns.missing.value,  # type: ignore[arg-type]
+            engine=engine,
+            threads=run.threads,
             seed=seed,
-            progress=False if quiet else None,
+            progress=run.progress,
         )
-        data = read_table(table, done, model.score, counts, interventions, time=moments, regimes=experiments)
+        data = read_table(table, done, model.score, columns, time=time, regimes=experiments)
         model.tiers = columns_of_tiers(tiered, data.names)
-        model.exogenous = columns_like(not_modelled, data.names, "--exogenous")
-        if not quiet:
+        model.exogenous = columns_like(columns.not_modelled, data.names, "--exogenous")
+        if not run.quiet:
             show_unrolling([] if data.time is None else data.time.sentences())
             show_recipe(table, data)
-        checkpoint = checkpoint_for(model_file, quiet=quiet)
+        checkpoint = checkpoint_for(model_file, quiet=run.quiet)
         with keeping(checkpoint):
             plan = model.plan(data)
-            if not quiet:
+            if not run.quiet:
                 announce(plan, f"{len(data.names)} variables, {data.observations:,} observations")
             if sensitivity and not plan.exact:
                 raise InputError("--sensitivity needs exact sums, and this fit has none. Leave it out.")
@@ -223,22 +129,20 @@ def fit(
         broken_off = _broken_off(model)
         if checkpoint is not None and not broken_off:
             checkpoint.remove()
-        _show(model, tried, model_file, rows=rows, as_json=as_json, quiet=quiet)
+        _show(model, tried, model_file, run, rows=rows)
         if tried.interrupted:
             raise BrokenOffError(f"The model is complete. {tried.reason}")
         if broken_off:
             raise BrokenOffError(_what_is_kept(model, model_file, checkpoint))
 
 
-def _show(
-    model: DagPosterior, tried: Tried, model_file: Path | None, *, rows: bool, as_json: bool, quiet: bool
-) -> None:
+def _show(model: DagPosterior, tried: Tried, model_file: Path | None, run: RunOptions, *, rows: bool) -> None:
     from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs
     from dagpost.cli.regimes import print_regimes, regimes_content
     from dagpost.posterior.directions import quick_directions
 
     found, folded = quick_directions(model.fitted_), folded_edges(model)
-    if as_json:
+    if run.as_json:
         content = as_content(model, edge_list(model.edge_probabilities_), model_file)
         sensitivity = None if tried.found is None else tried.found.to_json()
         more = {**folded_content(folded), **regimes_content(model.fitted_)}
@@ -256,7 +160,7 @@ def _show(
         typer.echo(printable(line))
     if folded is None:
         print_about_pairs(found, model_file, model.fitted_.data.recipe)
-    print_tried(tried, quiet=quiet)
+    print_tried(tried, quiet=run.quiet)
     typer.echo(assumptions(model))
     if model_file is not None:
         typer.echo(f"Model: {model_file}")
@@ -264,7 +168,7 @@ def _show(
             completed = "it draws their latent numbers" if model.fitted_.unknown.latent else "it completes their gaps"
             why = "you asked for them" if rows else completed
             typer.echo(f"The model file holds the rows of the table: {why}. Share it like the data.")
-    if not quiet:
+    if not run.quiet:
         _hint(_question(model, pairs[0].source, pairs[0].target, folded), model_file)
 
 

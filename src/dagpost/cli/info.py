@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,29 +20,9 @@ from dagpost._tools.setting_text import (
 from dagpost._tools.text import printable, shortened
 from dagpost.cli.files import may_write, shell_command
 from dagpost.cli.info_table import costs_of, look_at
-from dagpost.cli.options import (
-    BinsOption,
-    ColumnsOption,
-    CountsOption,
-    CutOption,
-    DiscretiseOption,
-    DropOption,
-    ExogenousOption,
-    InterventionsOption,
-    JsonOption,
-    KeepOption,
-    MaxParentsOption,
-    MissingOption,
-    OrderOption,
-    QuietOption,
-    ThreadsOption,
-    UnorderedOption,
-    argument,
-    option,
-    refuse_options_of_tables,
-)
+from dagpost.cli.options import MaxParentsOption, RunOptions, argument, option, refuse_options_of_tables
 from dagpost.cli.output import print_columns, print_json
-from dagpost.cli.recipe import parse_recipe
+from dagpost.cli.recipe import TableOptions
 from dagpost.errors import InputError
 from dagpost.mcmc.checks import checked_words
 from dagpost.methods.choice import target_named
@@ -56,30 +37,18 @@ Line = tuple[str, str]
 
 
 def info(
+    *,
     ctx: typer.Context,
     source: Annotated[
         str,
         argument("FILE", "A model, a sample, or a table as for `dagpost fit` (- reads a CSV from standard input)."),
     ],
-    exogenous: ExogenousOption = None,
-    counts: CountsOption = None,
-    interventions: InterventionsOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    keep: KeepOption = None,
-    cut: CutOption = None,
-    order: OrderOption = None,
-    unordered: UnorderedOption = None,
-    missing: MissingOption = None,
+    columns: TableOptions,
     recipe: Annotated[
         Path | None, option("FILE", "Write what is done with each column to this file, for `dagpost fit --recipe`.")
     ] = None,
-    discretise: DiscretiseOption = None,
-    bins: BinsOption = None,
     max_parents: MaxParentsOption = 5,
-    threads: ThreadsOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """Say what is in a model, a sample or a table.
 
@@ -92,30 +61,28 @@ def info(
     from dagpost.files.archive import is_archive, kind_of
 
     if source != "-" and is_archive(source):
-        refuse_options_of_tables(ctx, source)
+        of_tables = (*(field.name for field in fields(TableOptions)), "recipe", "max_parents")
+        refuse_options_of_tables(ctx, source, of_tables)
         file, kind = Path(source), kind_of(source)
         about = _about(file, kind)
-        if as_json:
+        if run.as_json:
             print_json(about)
         else:
             _print(_lines_of_model(about) if kind == "model" else _lines_of_sample(about), about)
         return
-    options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
-    options |= {"exogenous": exogenous, "order": order, "unordered": unordered}
-    done = parse_recipe(**options, missing=missing, bins=bins)
-    about_table = look_at(source, done, counts, interventions, max_parents=max_parents, threads=threads)
+    about_table = look_at(source, columns, max_parents=max_parents, threads=run.threads)
     if recipe is not None:
         may_write(recipe, "recipe")
         about_table.recipe.save(recipe)
     table = None if about_table.problem else about_table.table
-    costs = [] if table is None else costs_of(table, max_parents, threads)
-    if as_json:
+    costs = [] if table is None else costs_of(table, max_parents, run.threads)
+    if run.as_json:
         print_json({**about_table.content(), "costs": costs})
         return
     about_table.show(costs)
     if recipe is not None:
         typer.echo(f"Recipe: {recipe}")
-        if not quiet:
+        if not run.quiet:
             typer.echo(f"Next: edit it, then {shell_command('fit', source, '--recipe', recipe)}", err=True)
 
 
@@ -140,37 +107,37 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
 
     settings, (method, reason) = about["settings"], about["method"]
     target = _target(method, settings["modularity"])
-    given = "".join(f"; {words}" for words in [given_columns(settings.get("exogenous", ()))] if words)
+    counted = "; ".join(filter(None, (target.words, given_columns(settings.get("exogenous", ())))))
     completes = about.get("gaps") or about.get("latent")
     estimated = f"averaged over {class_of(settings['score']).tables}" if completes else "estimated from graphs"
-    how = "exact" if about.get("exact", about["error_bound"] is not None) else estimated
+    how = "exact" if about["exact"] else estimated
     evidence = "" if about["log_evidence"] is None else f"; log evidence {about['log_evidence']:.4f}"
     observations = "unknown" if about["observations"] is None else f"{about['observations']:,}"
+    seed = "no fixed seed" if settings["seed"] is None else f"seed {settings['seed']}"
+    kept = ", ".join(words for key, words in _PARTS.items() if key in about)
     lines = [
         *_given(about.get("given")),
         ("data", f"{len(about['names'])} variables, {observations} observations"),
         ("fingerprint", about["data_fingerprint"]),
         *_drawn(about),
-        *([("interventions", "in some rows variables were set from outside")] if about.get("interventions") else []),
-        *_in_time(about.get("time")),
+        ("interventions", "in some rows variables were set from outside" if about["interventions"] else ""),
+        *_in_time(about["time"]),
         ("score", readable_setting(settings["score"])),
         *_averaged(about.get("mixture")),
         ("prior", readable_setting(settings["prior"])),
-        *([("pairs", joined_before(about["joined_before"]))] if about.get("joined_before") is not None else []),
+        ("pairs", joined_before(about["joined_before"])),
         ("modularity", f"{settings['modularity']} ({target_named(settings['modularity']).words})"),
         ("most parents", str(about["max_parents"])),
         *_constraints(settings),
         ("method", f"{readable_setting(method)}: {reason}"),
-        ("edges", f"{how} ({target.words}{given}){evidence}"),
+        ("edges", f"{how} ({counted}){evidence}"),
         ("computed on", about["engine"]),
-        ("samples", f"{settings['samples']:,} graphs where an answer needs them, {_seed(settings['seed'])}"),
+        ("samples", f"{settings['samples']:,} graphs where an answer needs them, {seed}"),
+        ("verdict", about["verdict"] or ""),
+        ("sensitivity", about.get("sensitivity", {}).get("summary", "")),
+        ("kept along", kept or "nothing"),
     ]
-    if about.get("verdict"):
-        lines.append(("verdict", about["verdict"]))
-    if about.get("sensitivity"):
-        lines.append(("sensitivity", about["sensitivity"]["summary"]))
-    kept = [words for key, words in _PARTS.items() if about.get(key) is not None]
-    return [*lines, ("kept along", ", ".join(kept) or "nothing")]
+    return [(label, words) for label, words in lines if words]
 
 
 def _drawn(about: dict[str, Any]) -> list[Line]:
@@ -212,10 +179,6 @@ def _in_time(described: dict[str, Any] | None) -> list[Line]:
     from dagpost.data.unrolled import Unrolling
 
     return [] if described is None else [("time", line) for line in Unrolling.from_json(described).sentences()]
-
-
-def _seed(seed: int | None) -> str:
-    return "no fixed seed" if seed is None else f"seed {seed}"
 
 
 _PARTS = {
@@ -294,7 +257,7 @@ def _print(lines: list[Line], about: dict[str, Any]) -> None:
     file = f"{about['file']}, {readable(about['bytes'])}"
     head = [
         (f"{about['dagpost']} file", file),
-        ("written", f"{about['created']} by dagpost {about.get('version')} (format {about['format']})"),
+        ("written", f"{about['created']} by dagpost {about['version']} (format {about['format']})"),
     ]
     print_columns([(label, printable(words)) for label, words in [*head, *lines]])
     if steps:
@@ -302,7 +265,7 @@ def _print(lines: list[Line], about: dict[str, Any]) -> None:
         for line in steps:
             typer.echo(f"  {line}")
         return
-    levels = about.get("levels") or [None] * len(about["names"])
+    levels = about.get("levels", [None] * len(about["names"]))
     typer.echo("variables")
     variables = [
         (printable(name), "" if of is None else f"{len(of)} levels: {printable(shortened([str(v) for v in of]))}")

@@ -6,7 +6,7 @@ Any table is described, also one that cannot be fitted as it is; then the reason
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -21,6 +21,7 @@ from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
+    from dagpost.cli.recipe import TableOptions
     from dagpost.data.recipe import Recipe
     from dagpost.data.table import Table
 
@@ -41,7 +42,7 @@ class AboutTable:
             "dropped_rows": self.recipe.dropped_rows_,
             **({} if self.table is None else _facts(self.table)),
             "columns": described["steps"],
-            "score": None if self.table is None else _score(self.table)._asdict(),
+            "score": None if self.table is None else _score(self.table),
             "problem": self.problem or None,
         }
 
@@ -65,40 +66,26 @@ class AboutTable:
         typer.echo(f"What {what}, roughly, and what fit would do:")
         print_columns([_cost_row(cost) for cost in costs], indent="  ")
         if self.table is not None:
-            typer.echo(f"--score auto: {printable_lines(_score(self.table).assumes)}")
+            typer.echo(f"--score auto: {printable_lines(_score(self.table)['assumes'])}")
 
 
-class _Score(NamedTuple):
+def _score(table: Table) -> dict[str, str]:
     """The score that a fit would choose for a table, and what it assumes."""
-
-    name: str
-    assumes: str
-
-
-def _score(table: Table) -> _Score:
     from dagpost.scores.automatic import BEST_SINGLE, notice_of_choice, score_of_columns
 
     score = score_of_columns(table) or BEST_SINGLE
     levels = f"All columns are levels, and their relations may be of any form (score {score.name!r})."
-    return _Score(score.name, in_words(notice_of_choice(score, table) or levels))
+    return {"name": score.name, "assumes": in_words(notice_of_choice(score, table) or levels)}
 
 
-def look_at(
-    source: str,
-    recipe: Recipe,
-    counts: str | None,
-    interventions: str | None,
-    *,
-    max_parents: int = 5,
-    threads: int | None = None,
-) -> AboutTable:
+def look_at(source: str, options: TableOptions, *, max_parents: int, threads: int | None) -> AboutTable:
     """Read a table as `fit` does that chooses the score; where that cannot be done, only look at its columns."""
-    frame = load_frame(source)
-    recipe.exogenous = columns_like(recipe.exogenous, list(frame.columns), "--exogenous")
+    recipe, frame = options.recipe(), load_frame(source)
+    recipe.exogenous = columns_like(options.not_modelled, list(frame.columns), "--exogenous")
     try:
-        table = table_of(frame, source, recipe, AUTO, counts, interventions)
+        table = table_of(frame, source, recipe, AUTO, options)
     except InputError as error:
-        described = recipe.describe(frame, counts=counts, interventions=interventions)
+        described = recipe.describe(frame, counts=options.counts, interventions=options.interventions)
         return AboutTable(None, described, in_words(error.marked))
     assert table.recipe is not None
     return AboutTable(table, table.recipe, _problem(table, max_parents, threads))

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 
 from dagpost._tools.setting_text import averaged_words, given_columns, joined_before, readable_setting
@@ -67,13 +66,9 @@ def _provenance_of(origin: DagPosterior | DagSample) -> Mapping[str, Any]:
 
 def edge_list(edges: pd.DataFrame) -> EdgeList:
     """All edges, most probable first."""
-    names = [str(name) for name in edges.columns]
-    matrix = edges.to_numpy()
-    parents, children = np.nonzero(~np.eye(len(names), dtype=bool))
-    probabilities = matrix[parents, children]
-    falling = np.argsort(-probabilities, kind="stable")
-    triples = zip(parents[falling].tolist(), children[falling].tolist(), probabilities[falling].tolist(), strict=True)
-    return [(names[parent], names[child], probability) for parent, child, probability in triples]
+    from dagpost.files.frames import long_table
+
+    return list(long_table(edges).itertuples(index=False, name=None))
 
 
 def print_columns(
@@ -121,28 +116,24 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
         "joined_before": model.fitted_.joined_before,
         "model": None if model_file is None else str(model_file),
         "mixture": mixture_facts(model.fitted_),
-        **_by_kind(model),
+        # Every pair under each kind of model, where there are several.
+        **({"by_kind": model.joined_by_kind_.to_dict("records")} if hasattr(model, "joined_by_kind_") else {}),
         **({"completed_tables": results.tables} if results.tables else {}),
-        "edges": _edges_content(edges, None if results.edge_errors is None else model.edge_errors_),
+        "edges": edges_content(edges, None if results.edge_errors is None else model.edge_errors_),
     }
-
-
-def _by_kind(model: DagPosterior) -> dict[str, Any]:
-    """Every pair under each kind of model, where there are several."""
-    return {"by_kind": model.joined_by_kind_.to_dict("records")} if hasattr(model, "joined_by_kind_") else {}
 
 
 def sample_content(sample: DagSample, edges: EdgeList) -> dict[str, Any]:
     """The edges of a sample as JSON can hold them, and what it is worth."""
-    return {"names": list(sample.names), "exact": False, **sample.summary(), "edges": _edges_content(edges)}
+    return {"names": list(sample.names), "exact": False, **sample.summary(), "edges": edges_content(edges)}
 
 
-def _edges_content(edges: EdgeList, errors: pd.DataFrame | None = None) -> list[dict[str, Any]]:
+def edges_content(edges: EdgeList, errors: pd.DataFrame | None = None) -> list[dict[str, Any]]:
     """Edges as JSON can hold them; averages over completed tables with their standard errors."""
     if errors is None:
         return [{"parent": a, "child": b, "probability": p} for a, b, p in edges]
-    known = {(a, b): error for a, b, error in edge_list(errors)}
-    return [{"parent": a, "child": b, "probability": p, "error": known[a, b]} for a, b, p in edges]
+    known: Any = errors.to_dict()
+    return [{"parent": a, "child": b, "probability": p, "error": known[b][a]} for a, b, p in edges]
 
 
 def about_sample(sample: DagSample) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,15 +11,7 @@ import typer
 from dagpost._tools.text import printable
 from dagpost.cli import choices
 from dagpost.cli.files import default_name, load_source, may_write
-from dagpost.cli.options import (
-    GivenOption,
-    JsonOption,
-    QuietOption,
-    SourceArgument,
-    ThreadsOption,
-    option,
-    output_option,
-)
+from dagpost.cli.options import GivenOption, RunOptions, SourceArgument, option, output_option
 from dagpost.cli.output import given_content_of, print_given, print_json
 
 #: A title has room for a condition of so many letters.
@@ -33,7 +26,65 @@ PictureTitle = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class PlotOptions:
+    """What some plots ask for, and others do not take."""
+
+    threshold: Annotated[
+        float | None, option("P", "graph, in-time: pairs that are joined less probably are not drawn.")
+    ] = None
+    numbers: Annotated[
+        bool | None,
+        typer.Option(
+            "--numbers/--no-numbers",
+            help="graph, in-time, heat-map: write the numbers out; where there is room unless given.",
+            show_default=False,
+        ),
+    ] = None
+    legend: Annotated[
+        bool | None,
+        typer.Option(
+            "--legend/--no-legend", help="graph, in-time: explain the lines; yes unless given.", show_default=False
+        ),
+    ] = None
+    layout: Annotated[
+        str | None, option("LAYOUT", "graph: layered (parents above children), circle, or graphviz (needs `dot`).")
+    ] = None
+    relation: Annotated[
+        str | None, option("RELATION", 'heat-map, comparison: "->" for edges, "~>" for paths, "--" for either way.')
+    ] = None
+    order: Annotated[
+        str | None, option("ORDER", "heat-map: columns (as in the table), structure (parents first), or names as A,B.")
+    ] = None
+    count: Annotated[int | None, option("NUMBER", "edges, comparison, r-hat: how many lines at most.", min=1)] = None
+    confidence: Annotated[float | None, option("P", "edges: of the intervals, where numbers are estimates.")] = None
+    statement: Annotated[
+        str | None, option("STATEMENT", 'traces: how often this held so far, as "A -> B"; the log score unless given.')
+    ] = None
+    measure: Annotated[
+        str | None, option("MEASURE", "convergence: SAD (summed errors of edges) or Delta (mass of the graphs).")
+    ] = None
+    other: Annotated[
+        Path | None,
+        option(
+            "FILE", "comparison: the second model or sample. convergence: the model with the exact edges.", "--with"
+        ),
+    ] = None
+    cause: Annotated[
+        str | None, option("COLUMN", "effect-density: what is set.", autocompletion=choices.complete_variable)
+    ] = None
+    outcome: Annotated[
+        str | None, option("COLUMN", "effect-density: what it acts on.", autocompletion=choices.complete_variable)
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that were given, by the names that plots have for them."""
+        values = {**asdict(self), "order": _order(self.order)}
+        return {"with" if name == "other" else name: value for name, value in values.items() if value is not None}
+
+
 def plot(
+    *,
     source: SourceArgument,
     output: Annotated[
         Path | None,
@@ -51,58 +102,11 @@ def plot(
         ),
     ] = None,
     given: GivenOption = None,
-    threshold: Annotated[
-        float | None, option("P", "graph, in-time: pairs that are joined less probably are not drawn.")
-    ] = None,
-    numbers: Annotated[
-        bool | None,
-        typer.Option(
-            "--numbers/--no-numbers",
-            help="graph, in-time, heat-map: write the numbers out; where there is room unless given.",
-            show_default=False,
-        ),
-    ] = None,
-    legend: Annotated[
-        bool | None,
-        typer.Option(
-            "--legend/--no-legend", help="graph, in-time: explain the lines; yes unless given.", show_default=False
-        ),
-    ] = None,
-    layout: Annotated[
-        str | None, option("LAYOUT", "graph: layered (parents above children), circle, or graphviz (needs `dot`).")
-    ] = None,
-    relation: Annotated[
-        str | None, option("RELATION", 'heat-map, comparison: "->" for edges, "~>" for paths, "--" for either way.')
-    ] = None,
-    order: Annotated[
-        str | None, option("ORDER", "heat-map: columns (as in the table), structure (parents first), or names as A,B.")
-    ] = None,
-    count: Annotated[int | None, option("NUMBER", "edges, comparison, r-hat: how many lines at most.", min=1)] = None,
-    confidence: Annotated[float | None, option("P", "edges: of the intervals, where numbers are estimates.")] = None,
-    statement: Annotated[
-        str | None, option("STATEMENT", 'traces: how often this held so far, as "A -> B"; the log score unless given.')
-    ] = None,
-    measure: Annotated[
-        str | None, option("MEASURE", "convergence: SAD (summed errors of edges) or Delta (mass of the graphs).")
-    ] = None,
-    other: Annotated[
-        Path | None,
-        option(
-            "FILE", "comparison: the second model or sample. convergence: the model with the exact edges.", "--with"
-        ),
-    ] = None,
-    cause: Annotated[
-        str | None, option("COLUMN", "effect-density: what is set.", autocompletion=choices.complete_variable)
-    ] = None,
-    outcome: Annotated[
-        str | None, option("COLUMN", "effect-density: what it acts on.", autocompletion=choices.complete_variable)
-    ] = None,
+    which: PlotOptions,
     title: PictureTitle = None,
     size: PictureSize = None,
     dpi: PictureDots = None,
-    threads: ThreadsOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """Draw the graph of a model or a sample, or another plot of it.
 
@@ -112,32 +116,18 @@ def plot(
     from dagpost.plots.kinds import KINDS, Asked, check_options, draw, kind_for
     from dagpost.plots.picture_files import format_of
 
-    asked_for: dict[str, Any] = {
-        "threshold": threshold,
-        "numbers": numbers,
-        "legend": legend,
-        "layout": layout,
-        "relation": relation,
-        "order": _order(order),
-        "count": count,
-        "confidence": confidence,
-        "statement": statement,
-        "measure": measure,
-        "with": other,
-        "cause": cause,
-        "outcome": outcome,
-    }
-    options = {name: value for name, value in asked_for.items() if value is not None}
-    origin = load_source(source, given=given, threads=threads, quiet=quiet)
+    options = which.given()
+    origin = load_source(source, given=given, threads=run.threads, quiet=run.quiet)
     chosen = kind_for(kind, origin)
     check_options(chosen, options)
     target = output or Path(f"{default_name(source, given)}-{chosen}.svg")
     place = PicturePlace(target, size, dpi)
-    second = None if other is None else load_source(other, threads=threads, quiet=quiet)
-    asked = Asked(origin, source.stem, second, "" if other is None else other.stem, cause, outcome)
+    second = None if which.other is None else load_source(which.other, threads=run.threads, quiet=run.quiet)
+    other_name = "" if which.other is None else which.other.stem
+    asked = Asked(origin, source.stem, second, other_name, which.cause, which.outcome)
     words = f"{source.stem}: {KINDS[chosen].words}{_under(origin)}" if title is None else title
     place.write(lambda ax: draw(chosen, asked, options, ax), words)
-    if as_json:
+    if run.as_json:
         print_json({"picture": str(target), "kind": chosen, "format": format_of(target), **given_content_of(origin)})
     else:
         print_given(origin)

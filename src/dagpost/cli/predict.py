@@ -13,17 +13,7 @@ from dagpost._tools.text import position_of, printable, shortened
 from dagpost.cli.application import say
 from dagpost.cli.choices import Unseen, complete_variable
 from dagpost.cli.files import load_model, refuse_results
-from dagpost.cli.options import (
-    GivenOption,
-    InterventionsOption,
-    JsonOption,
-    ModelArgument,
-    QuietOption,
-    ThreadsOption,
-    argument,
-    option,
-    setting,
-)
+from dagpost.cli.options import GivenOption, InterventionsOption, ModelArgument, RunOptions, argument, option, setting
 from dagpost.cli.output import given_content_of, print_given, print_json
 
 if TYPE_CHECKING:
@@ -34,6 +24,7 @@ Under = dict[str, Any]
 
 
 def predict(
+    *,
     model: ModelArgument,
     rows: Annotated[
         str,
@@ -58,9 +49,7 @@ def predict(
     ] = None,
     confidence: Annotated[float, setting("P", "Of the interval of a column of numbers.")] = 0.95,
     interventions: InterventionsOption = None,
-    threads: ThreadsOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """Say how probable new rows are, or one column of them.
 
@@ -73,22 +62,27 @@ def predict(
     \b
     Example: dagpost predict coronary.dagpost coronary.csv --target Pressure
     """
-    fitted = load_model(model, given=given, threads=threads, quiet=quiet)
+    fitted = load_model(model, given=given, threads=run.threads, quiet=run.quiet)
     if target is not None:
         position_of(target, fitted.names_)
-    new = _new_rows(fitted, rows, interventions, quiet=quiet)
-    if not as_json and not quiet:
+    new = _new_rows(fitted, rows, interventions, run)
+    if not run.as_json and not run.quiet:
         # The lines on standard output are for other programs.
         print_given(fitted, err=True)
     under = given_content_of(fitted)
     how: dict[str, Any] = {"unseen": None if unseen is None else unseen.value, "interventions": interventions}
     if target is None:
-        _show_rows(fitted.score_samples(new, **how), fitted.fitted_.exogenous, under, as_json=as_json, quiet=quiet)
+        _show_rows(fitted.score_samples(new, **how), fitted.fitted_.exogenous, under, run)
     elif _is_number(fitted, target):
         found = fitted.predict_number(new, target=target, confidence=confidence, **how)
-        _show_numbers(target, found, under, as_json=as_json)
+        about = {"target": target, "columns": [*map(str, found.columns)], "predictions": _numbers(found)}
+        _show_table(found, "%.6g", {**about, **under}, run)
     else:
-        _show_levels(target, fitted.predict_proba(new, target=target, **how), under, as_json=as_json)
+        chances = fitted.predict_proba(new, target=target, **how)
+        levels = [str(level) for level in chances.columns]
+        about = {"target": target, "levels": levels, "probabilities": _numbers(chances)}
+        names = [f"P({printable(target)} = {printable(level)})" for level in levels]
+        _show_table(chances.set_axis(names, axis=1), "%.6f", {**about, **under}, run)
 
 
 def _is_number(model: DagPosterior, target: str) -> bool:
@@ -97,7 +91,7 @@ def _is_number(model: DagPosterior, target: str) -> bool:
     return levels is None or not hasattr(model, "predict_proba")
 
 
-def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, quiet: bool) -> Any:
+def _new_rows(model: DagPosterior, source: str, interventions: str | None, run: RunOptions) -> Any:
     """The rows of a file; a remark names columns that the model does not know."""
     import narwhals
 
@@ -108,24 +102,24 @@ def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, qu
     time = model.fitted_.data.time
     known = {*model.feature_names_in_, interventions, *(() if time is None else (time.time, time.subject))}
     extra = [name for name in narwhals.from_native(frame, eager_only=True).columns if name and name not in known]
-    if extra and not quiet:
+    if extra and not run.quiet:
         names = shortened([repr(name) for name in extra])
         hint = "" if interventions is not None else " (--interventions COLUMN names one that says what was set)"
         say(f"not in the model and left out: {names}{hint}.")
     return frame
 
 
-def _show_rows(logs: Any, exogenous: Sequence[str], under: Under, *, as_json: bool, quiet: bool) -> None:
+def _show_rows(logs: Any, exogenous: Sequence[str], under: Under, run: RunOptions) -> None:
     import numpy as np
 
     there = logs[~np.isnan(logs)]
     mean = float(there.mean()) if len(there) else None
-    if as_json:
+    if run.as_json:
         given = {"exogenous": list(exogenous)} if exogenous else {}
         print_json({"log_probability": [_number(log) for log in logs.tolist()], "mean": mean, **given, **under})
         return
     typer.echo("\n".join(f"{log:.6f}" for log in logs))
-    if not quiet and mean is not None:
+    if not run.quiet and mean is not None:
         words = given_columns(exogenous)
         typer.echo(f"Mean log probability of {len(there):,} rows{words and f', {words}'}: {mean:.4f}", err=True)
 
@@ -135,27 +129,13 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _show_levels(target: str, chances: Any, under: Under, *, as_json: bool) -> None:
-    levels = [str(level) for level in chances.columns]
-    if as_json:
-        rows = [[_number(chance) for chance in row] for row in chances.to_numpy().tolist()]
-        print_json({"target": target, "levels": levels, "probabilities": rows, **under})
-        return
-    names = [f"P({printable(target)} = {printable(level)})" for level in levels]
-    lines = [",".join(f"{chance:.6f}" for chance in row) for row in chances.to_numpy()]
-    typer.echo("\n".join([_csv_line(names), *lines]))
+def _numbers(table: Any) -> list[list[float | None]]:
+    return [[_number(value) for value in row] for row in table.to_numpy().tolist()]
 
 
-def _show_numbers(target: str, found: Any, under: Under, *, as_json: bool) -> None:
-    columns = [str(name) for name in found.columns]
-    if as_json:
-        rows = [[_number(value) for value in row] for row in found.to_numpy().tolist()]
-        print_json({"target": target, "columns": columns, "predictions": rows, **under})
-        return
-    lines = [",".join(f"{value:.6g}" for value in row) for row in found.to_numpy()]
-    typer.echo("\n".join([",".join(columns), *lines]))
-
-
-def _csv_line(cells: list[str]) -> str:
-    """A line of a CSV file; a name may hold the comma."""
-    return ",".join('"' + cell.replace('"', '""') + '"' if "," in cell or '"' in cell else cell for cell in cells)
+def _show_table(table: Any, digits: str, about: dict[str, Any], run: RunOptions) -> None:
+    """Lines for other programs, or what JSON has in their place."""
+    if run.as_json:
+        print_json(about)
+    else:
+        typer.echo(table.to_csv(index=False, float_format=digits, na_rep="nan", lineterminator="\n"), nl=False)

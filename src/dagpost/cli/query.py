@@ -9,16 +9,7 @@ import typer
 from dagpost._tools.text import printable
 from dagpost.cli.choices import complete_given
 from dagpost.cli.files import load_source
-from dagpost.cli.options import (
-    GivenOption,
-    JsonOption,
-    MinimumOption,
-    QuietOption,
-    SourceArgument,
-    ThreadsOption,
-    argument,
-    setting,
-)
+from dagpost.cli.options import GivenOption, RunOptions, SourceArgument, argument, probability, setting
 from dagpost.cli.output import (
     about_sample,
     as_content,
@@ -42,11 +33,13 @@ _LEAST_OF_MANY = 0.1
 
 
 def edges(
+    *,
     source: SourceArgument,
     given: GivenOption = None,
-    minimum: MinimumOption = 0.0,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    minimum: Annotated[
+        float, setting("P", "Leave out pairs that are joined less probably than this.", callback=probability)
+    ] = 0.0,
+    run: RunOptions,
 ) -> None:
     """Show how probably each pair is joined, and which way.
 
@@ -73,7 +66,7 @@ def edges(
     from dagpost.posterior.variations import known_sensitivity
     from dagpost.prediction.gaussian_answers import quick_effects
 
-    origin = load_source(source, given=given, quiet=quiet)
+    origin = load_source(source, given=given, threads=run.threads, quiet=run.quiet)
     folded = folded_edges(origin, minimum)
     if isinstance(origin, DagSample):
         table, found, about = origin.edge_frequencies(), directions_of_sample(origin), about_sample(origin)
@@ -83,7 +76,7 @@ def edges(
         tried, recipe = known_sensitivity(origin.fitted_), origin.fitted_.data.recipe
         effects = quick_effects(origin.fitted_)
         errors = None if origin.fitted_.augmented is None else origin.fitted_.augmented.joined_errors
-    if as_json:
+    if run.as_json:
         likely = [edge for edge in edge_list(table) if edge[2] >= minimum]
         content = (
             sample_content(origin, likely) if isinstance(origin, DagSample) else as_content(origin, likely, source)
@@ -114,6 +107,7 @@ def edges(
 
 
 def query(
+    *,
     source: SourceArgument,
     statements: Annotated[
         list[str],
@@ -125,9 +119,7 @@ def query(
     ],
     given: GivenOption = None,
     confidence: Annotated[float, setting("P", "Of the intervals, where an answer is not exact.")] = 0.95,
-    threads: ThreadsOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """Answer statements about the graph, and about values.
 
@@ -153,8 +145,8 @@ def query(
     \b
     Example: dagpost query coronary.dagpost "Smoking ~> Pressure" 'P(Pressure = ">140" | Smoking = "yes")'
     """
-    origin, answers = _answers(source, statements, given, confidence, threads=threads, quiet=quiet)
-    if as_json:
+    origin, answers = _answers(source, statements, given, confidence, run)
+    if run.as_json:
         # The text as it was asked comes first.
         pairs, under = zip(statements, answers, strict=True), given_content_of(origin)
         print_json([{"statement": text} | answer.as_dict() | {"statement": text} | under for text, answer in pairs])
@@ -166,19 +158,13 @@ def query(
 
 
 def _answers(
-    source: Path,
-    statements: list[str],
-    given: list[str] | None,
-    confidence: float,
-    *,
-    threads: int | None,
-    quiet: bool,
+    source: Path, statements: list[str], given: list[str] | None, confidence: float, run: RunOptions
 ) -> tuple[DagPosterior | DagSample, list[Estimate]]:
     """The model or sample under what is given, and its answers; a whole sample knows their intervals."""
     from dagpost.posterior.conditioned_sample import asked_under, condition_of
     from dagpost.posterior.sample import DagSample
 
-    origin = load_source(source, threads=threads, quiet=quiet)
+    origin = load_source(source, threads=run.threads, quiet=run.quiet)
     if isinstance(origin, DagSample) and given:
         condition = condition_of(given, origin.names, origin.exogenous)
         return origin.given(*given), asked_under(origin, statements, condition, confidence)

@@ -6,14 +6,16 @@ import csv
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dagpost._tools.text import printable, shown
-from dagpost.cli.choices import Missing, Strategy
+from dagpost.cli import choices
 from dagpost.cli.files import refuse_results
+from dagpost.cli.options import InterventionsOption, option
 from dagpost.cli.output import print_columns
 from dagpost.data.files import source_name
 from dagpost.errors import InputError, collected_warnings, warn
@@ -32,46 +34,88 @@ _ORDER_FORM = "--order is written COLUMN=LOWEST<...<HIGHEST, in quotes for the s
 _TOLD = 12
 
 
-def parse_recipe(
-    *,
-    columns: list[str] | None,
-    drop: list[str] | None,
-    keep: list[str] | None,
-    cut: list[str] | None,
-    missing: Missing | None,
-    discretise: Strategy | None,
-    bins: int | None,
-    file: Path | None = None,
-    exogenous: list[str] | None = None,
-    order: list[str] | None = None,
-    unordered: list[str] | None = None,
-) -> Recipe:
-    """The recipe that options describe, or that of a file."""
-    from dagpost.data.recipe import Recipe, resolve_recipe
+RecipeOption = Annotated[
+    Path | None, option("FILE", "Do with each column what this file says, which `dagpost info TABLE --recipe` wrote.")
+]
 
-    how = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise, "bins": bins}
-    how |= {"order": order, "unordered": unordered}
-    given = [f"--{option}" for option, value in how.items() if value is not None]
-    if file is not None and given:
-        raise InputError(
-            f"With --recipe, the file says what is done with each column. Change it in {str(file)!r}, or leave out "
-            f"{' and '.join(given)}."
-        )
-    if file is not None:
-        return resolve_recipe(file, None if missing is None else missing.value)
-    settings: dict[str, Any] = {
-        "columns": parse_names("--columns", columns),
-        "drop": parse_names("--drop", drop),
-        "keep": parse_names("--keep", keep),
-        "cut": parse_cuts(cut),
-        "missing": None if missing is None else missing.value,
-        "strategy": None if discretise is None else discretise.value,
-        "bins": bins,
-        "exogenous": parse_names("--exogenous", exogenous),
-        "order": parse_orders(order),
-        "unordered": parse_names("--unordered", unordered),
-    }
-    return Recipe(**{name: value for name, value in settings.items() if value is not None})
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What the columns of a table are, and what is done with them."""
+
+    exogenous: Annotated[
+        list[str] | None,
+        option("NAMES", "Columns that are not modelled, as age,sex or gene*: they may be parents, and have none."),
+    ] = None
+    counts: Annotated[str | None, option("COLUMN", "Column that says how many times each row was seen.")] = None
+    interventions: InterventionsOption = None
+    columns: Annotated[
+        list[str] | None, option("NAMES", 'Use these columns only, as A,B; a name with a comma in quotes, as A,"B,C".')
+    ] = None
+    drop: Annotated[list[str] | None, option("NAMES", "Leave these columns out, as A,B.")] = None
+    keep: Annotated[
+        list[str] | None, option("NAMES", "Use these columns even if they look like identifiers, dates or constants.")
+    ] = None
+    cut: Annotated[
+        list[str] | None,
+        option(
+            "COLUMN=CUTS",
+            "Cut a column of numbers: at numbers, as systolic=120,140, or into bins by a rule, as age=4:quantile. "
+            "May be repeated.",
+        ),
+    ] = None
+    order: Annotated[
+        list[str] | None,
+        option(
+            "COLUMN=LEVELS",
+            "The levels of a column from the lowest to the highest, in quotes for the shell: 'dose=low<medium<high'; a "
+            "level that holds < in double quotes. Well-known scales and numbers need none. May be repeated.",
+        ),
+    ] = None
+    unordered: Annotated[
+        list[str] | None,
+        option("NAMES", "Levels of these columns are in no order, although they are numbers or look like a scale."),
+    ] = None
+    missing: Annotated[
+        choices.Missing | None,
+        typer.Option(
+            help="Cells without a value: augment completes them in chains, given the cells that are there; drop leaves "
+            "out the rows with such cells; level gives them a level of their own; refuse is an error. Unless given: "
+            "augment.",
+            show_default=False,
+        ),
+    ] = None
+    discretise: Annotated[
+        choices.Strategy | None,
+        typer.Option(help="How numbers are cut into levels where a score needs levels; quantile.", show_default=False),
+    ] = None
+    bins: Annotated[int | None, option("NUMBER", "Into how many levels numbers are cut; 3 unless given.")] = None
+
+    @property
+    def not_modelled(self) -> list[str]:
+        """The exogenous columns, as names and patterns."""
+        return parse_names("--exogenous", self.exogenous) or []
+
+    def recipe(self, file: Path | None = None) -> Recipe:
+        """What is done with each column, or what a file says of that."""
+        from dagpost.data.recipe import Recipe, resolve_recipe
+
+        names = ("columns", "drop", "keep", "cut", "discretise", "bins", "order", "unordered")
+        given = [f"--{name}" for name in names if getattr(self, name) is not None]
+        if file is not None and given:
+            raise InputError(
+                f"With --recipe, the file says what is done with each column. Change it in {str(file)!r}, or leave out "
+                f"{' and '.join(given)}."
+            )
+        missing = None if self.missing is None else self.missing.value
+        if file is not None:
+            return resolve_recipe(file, missing)
+        settings: dict[str, Any] = {
+            name: parse_names(f"--{name}", getattr(self, name)) for name in ("columns", "drop", "keep", "unordered")
+        }
+        settings |= {"cut": parse_cuts(self.cut), "order": parse_orders(self.order), "bins": self.bins}
+        settings |= {"missing": missing, "strategy": None if self.discretise is None else self.discretise.value}
+        return Recipe(**{name: value for name, value in settings.items() if value is not None})
 
 
 def parse_names(option: str, texts: list[str] | None) -> list[str] | None:
@@ -147,8 +191,7 @@ def read_table(
     source: str,
     recipe: Recipe,
     score: str | Score,
-    counts: str | None,
-    interventions: str | None,
+    options: TableOptions,
     time: TimeOptions | None = None,
     regimes: Regimes | None = None,
 ) -> Table:
@@ -157,7 +200,7 @@ def read_table(
     if time is not None and time.given:
         with named_after(source):
             frame = time.unrolled(frame)
-    return table_of(frame, source, recipe, score, counts, interventions, regimes)
+    return table_of(frame, source, recipe, score, options, regimes)
 
 
 @contextmanager
@@ -182,8 +225,7 @@ def table_of(
     source: str,
     recipe: Recipe,
     score: str | Score,
-    counts: str | None,
-    interventions: str | None,
+    options: TableOptions,
     regimes: Regimes | None = None,
 ) -> Table:
     """The table of cells; errors name the file that they came from."""
@@ -192,8 +234,8 @@ def table_of(
     from dagpost.scores import table_for
 
     with named_after(source):
-        done = reading_regimes(recipe, regimes, counts, interventions)
-        read = checked_table(frame, counts, interventions, done)
+        done = reading_regimes(recipe, regimes, options.counts, options.interventions)
+        read = checked_table(frame, options.counts, options.interventions, done)
     if not recipe.fitted:
         warn_of_columns(read)
     read = read if regimes is None else with_indicators(read, regimes)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagpost._tools.text import printable, shown
-from dagpost.cli.application import add_command
+from dagpost.cli.application import add_command, new_group
 from dagpost.cli.choices import Cyclic, complete_case, complete_case_kind
 from dagpost.cli.files import shell_command
 from dagpost.cli.options import JsonOption, QuietOption, argument, option, setting
-from dagpost.cli.output import edge_list, print_columns, print_json
+from dagpost.cli.output import edge_list, edges_content, print_columns, print_json
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,15 +49,9 @@ def list_cases(
     if as_json:
         print_json(about)
         return
+    keys = ("name", "columns", "rows", "kind", "max_parents")
     rows = [
-        (
-            one["name"],
-            str(one["columns"]),
-            f"{one['rows']:,}",
-            one["kind"],
-            str(one["max_parents"]),
-            ", ".join(one["tags"]),
-        )
+        (*(f"{one[key]:,}" if key == "rows" else str(one[key]) for key in keys), ", ".join(one["tags"]))
         for one in about
     ]
     print_columns([_HEADER, *rows], right=(1, 2, 4))
@@ -87,9 +81,10 @@ def show_case(
     case = reference.load(name)
     edges = edge_list(case.truth.edges)
     if as_json:
-        all_edges = [{"parent": a, "child": b, "probability": p} for a, b, p in edges]
         about = {**_about(case, kept_cases()[name]), "names": list(case.names), "log_evidence": case.truth.log_evidence}
-        print_json({**about, "edges": all_edges, "classes": case.truth.classes.head(number).to_dict("records")})
+        print_json(
+            {**about, "edges": edges_content(edges), "classes": case.truth.classes.head(number).to_dict("records")}
+        )
         return
     print_columns(_lines_of(case))
     typer.echo("\nMost probable edges")
@@ -134,7 +129,7 @@ def score(
     case: Annotated[str, option("NAME", _NAME, autocompletion=complete_case)],
     cyclic: Annotated[
         Cyclic, typer.Option(help="Graphs with a directed cycle: refuse the file, or leave these out.")
-    ] = Cyclic.REFUSE,
+    ] = Cyclic.refuse,
     burn_in: Annotated[float, setting("SHARE", "Of a trajectory: leave out this share at its beginning.")] = 0.0,
     as_json: JsonOption = False,
 ) -> None:
@@ -209,12 +204,8 @@ def _print_classes(case: Case, number: int) -> None:
     print_columns(rows, right=(1,), indent="  ")
 
 
-reference = typer.Typer(
-    help="How far off is a sampler? Exact posteriors to check it against.",
-    invoke_without_command=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+reference = new_group(
+    help="How far off is a sampler? Exact posteriors to check it against.", invoke_without_command=True
 )
 
 

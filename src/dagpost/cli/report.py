@@ -8,19 +8,12 @@ from typing import Annotated
 import typer
 
 from dagpost.cli.files import default_name, load_source, may_write
-from dagpost.cli.options import (
-    GivenOption,
-    JsonOption,
-    QuietOption,
-    SourceArgument,
-    ThreadsOption,
-    option,
-    output_option,
-)
+from dagpost.cli.options import GivenOption, RunOptions, SourceArgument, option, output_option
 from dagpost.cli.output import given_content_of, print_given, print_json
 
 
 def report(
+    *,
     source: SourceArgument,
     output: Annotated[
         Path | None,
@@ -28,9 +21,7 @@ def report(
     ] = None,
     given: GivenOption = None,
     title: Annotated[str | None, option("TEXT", "What the page is called.")] = None,
-    threads: ThreadsOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """Write a report: one HTML file for any browser.
 
@@ -39,10 +30,10 @@ def report(
     \b
     Example: dagpost report coronary.dagpost -o coronary.html --title "Heart disease among car workers"
     """
-    origin = load_source(source, given=given, threads=threads, quiet=quiet)
+    origin = load_source(source, given=given, threads=run.threads, quiet=run.quiet)
     target = may_write(output or Path(f"{default_name(source, given)}.html"), "report")
     written = origin.report(target, title=title)
-    if as_json:
+    if run.as_json:
         print_json({"report": str(written), **given_content_of(origin)})
     else:
         print_given(origin)

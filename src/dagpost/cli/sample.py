@@ -11,17 +11,7 @@ import typer
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError
 from dagpost.cli.files import default_name, load_model, may_write, shell_command
-from dagpost.cli.options import (
-    GivenOption,
-    JsonOption,
-    ModelArgument,
-    QuietOption,
-    SeedOption,
-    ThreadsOption,
-    option,
-    output_option,
-    setting,
-)
+from dagpost.cli.options import GivenOption, ModelArgument, RunOptions, SeedOption, option, output_option, setting
 from dagpost.cli.output import print_given, print_json
 from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 
@@ -31,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def sample(
+    *,
     model: ModelArgument,
     output: Annotated[
         Path | None,
@@ -49,9 +40,7 @@ def sample(
         Path | None, option("SAMPLE", "Resume the chains of this sample until there are NUMBER graphs in all.")
     ] = None,
     seed: SeedOption = None,
-    threads: ThreadsOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    run: RunOptions,
 ) -> None:
     """Draw graphs from the posterior of a fitted model and keep them.
 
@@ -71,11 +60,11 @@ def sample(
         whole_number(number, "count")
     target = may_write(output or Path(f"{default_name(model, given)}-graphs.dagpost"), "sample")
     before = None if resume is None else DagSample.load(resume)
-    fitted = load_model(model, given=given, threads=threads, quiet=quiet)
+    fitted = load_model(model, given=given, threads=run.threads, quiet=run.quiet)
     asked = fitted.fitted_.usual_count if number is None else number
-    checkpoint = checkpoint_for(target, quiet=quiet)
+    checkpoint = checkpoint_for(target, quiet=run.quiet)
     with keeping(checkpoint):
-        if not quiet and precision is None:
+        if not run.quiet and precision is None:
             more = asked - (0 if before is None else len(before))
             announce(plan_sample(fitted.fitted_, max(more, 0)), f"{more:,} graphs of {len(fitted.names_)} variables")
         drawn = fitted.sample(
@@ -87,7 +76,7 @@ def sample(
     broken_off = drawn.chains is not None and len(drawn) < asked
     if checkpoint is not None and not broken_off:
         checkpoint.remove()
-    _show(fitted, drawn, target, as_json=as_json, quiet=quiet)
+    _show(fitted, drawn, target, run)
     if broken_off:
         raise BrokenOffError(
             f"{target} holds the {len(drawn):,} of {asked:,} graphs that the chains had by then; "
@@ -95,15 +84,15 @@ def sample(
         )
 
 
-def _show(model: DagPosterior, drawn: DagSample, target: Path, *, as_json: bool, quiet: bool) -> None:
-    if as_json:
+def _show(model: DagPosterior, drawn: DagSample, target: Path, run: RunOptions) -> None:
+    if run.as_json:
         print_json({"sample": str(target), "graphs": len(drawn), "distinct": len(drawn.distinct), **drawn.summary()})
         return
     print_given(model)
     typer.echo(printable(f"{drawn!r}: {len(drawn.distinct):,} distinct. Kept in {target}"))
     if drawn.chains is not None and drawn.diagnostics().trusted:
         typer.echo(printable(drawn.diagnostics().verdict))
-    if not quiet:
+    if not run.quiet:
         from dagpost.features import path
 
         # A model says nothing of how exogenous columns depend on each other.

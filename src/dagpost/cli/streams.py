@@ -21,7 +21,6 @@ from typing import Any
 
 #: How the system says that the reader of a pipe or of a socket has gone.
 _READER_GONE = frozenset((errno.EPIPE, errno.ECONNRESET, errno.ESHUTDOWN))
-_NAMES = ("stdin", "stdout", "stderr")
 
 
 class LostOutputError(OSError):

@@ -20,42 +20,37 @@ if TYPE_CHECKING:
     from dagpost.model import DagPosterior
     from dagpost.posterior.sample import DagSample
 
-TimeOption = Annotated[
-    str | None, option("COLUMN", "Column that says when a row was observed: edges then lead on in time as well.")
-]
-SubjectOption = Annotated[str | None, option("COLUMN", "With time: column that says whose row it is.")]
-LagsOption = Annotated[int | None, option("NUMBER", "With time: how many steps back earlier values reach; 1.")]
-StaticOption = Annotated[
-    list[str] | None,
-    option("NAMES", "With time: columns that do not change, as A,B; unless given, those that never do in a subject."),
-]
-StepOption = Annotated[
-    str | None, option("STEP", 'With time: what one step is, as 7 or "2 weeks"; the most frequent one unless given.')
-]
-WideOption = Annotated[
-    str | None, option("PATTERN", 'One row a subject, and time in the names of columns, as "{series}_w{time}".')
-]
-ContemporaneousOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--contemporaneous/--no-contemporaneous",
-        help="With time: whether edges among values of the same time are considered; they are.",
-        show_default=False,
-    ),
-]
-
 
 @dataclass(frozen=True)
 class TimeOptions:
     """What options say about time."""
 
-    time: str | None
-    subject: str | None
-    lags: int | None
-    static: list[str] | None
-    step: str | None
-    wide: str | None
-    contemporaneous: bool | None
+    time: Annotated[
+        str | None, option("COLUMN", "Column that says when a row was observed: edges then lead on in time as well.")
+    ] = None
+    subject: Annotated[str | None, option("COLUMN", "With time: column that says whose row it is.")] = None
+    lags: Annotated[int | None, option("NUMBER", "With time: how many steps back earlier values reach; 1.")] = None
+    static: Annotated[
+        list[str] | None,
+        option(
+            "NAMES", "With time: columns that do not change, as A,B; unless given, those that never do in a subject."
+        ),
+    ] = None
+    step: Annotated[
+        str | None,
+        option("STEP", 'With time: what one step is, as 7 or "2 weeks"; the most frequent one unless given.'),
+    ] = None
+    wide: Annotated[
+        str | None, option("PATTERN", 'One row a subject, and time in the names of columns, as "{series}_w{time}".')
+    ] = None
+    contemporaneous: Annotated[
+        bool | None,
+        typer.Option(
+            "--contemporaneous/--no-contemporaneous",
+            help="With time: whether edges among values of the same time are considered; they are.",
+            show_default=False,
+        ),
+    ] = None
 
     @property
     def given(self) -> bool:
@@ -133,11 +128,4 @@ def folded_content(table: pd.DataFrame | None) -> dict[str, Any]:
     """The same as JSON can hold it."""
     if table is None:
         return {}
-    lags = [None if missing else int(lag) for lag, missing in zip(table["lag"], table["lag"].isna(), strict=True)]
-    columns = (table["from"], table["to"], lags, table["probability"], table["edge"])
-    return {
-        "lagged_edges": [
-            {"from": source, "to": target, "lag": lag, "probability": float(probability), "edge": words}
-            for source, target, lag, probability, words in zip(*columns, strict=True)
-        ]
-    }
+    return {"lagged_edges": table.astype(object).where(table.notna(), None).to_dict("records")}

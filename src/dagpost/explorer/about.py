@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost.errors import InputError, NoGraphError, collected_warnings
+from dagpost.errors import InputError, collected_warnings
 from dagpost.explorer.drawn import DrawnGraphs, Left
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State, place_in
@@ -18,11 +18,14 @@ from dagpost.features.names import quoted
 from dagpost.features.statements.markov_blanket import InMarkovBlanket
 from dagpost.features.statements.v_structure import VStructure
 from dagpost.posterior.averaged_answers import families_listed
+from dagpost.report.content import Family, weighted_sets
 
 #: How many parent sets are told.
 _PARENT_SETS = 8
 #: What is less probable than this, before and after, is not told of other variables.
 _LEAST = 0.005
+#: What is said of the view that the numbers come from.
+_ABOUT_VIEW = ("source", "final", "few", "notes")
 
 
 def about(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,35 +53,31 @@ def _variable(session: Session, state: State, asked: Mapping[str, Any], node: in
     """Parent sets, Markov blanket, and how probably each other variable is a parent, a child, before or after it."""
     now, before = _views(session, state, asked)
     (families, source), blankets = _families(session, state, node, now), _blankets(session, state, node)
+
+    def into(*matrices: list[list[float]] | None) -> list[list[float]] | None:
+        first, second = ([row[node] for row in own] if own else None for own in matrices)
+        return _told(first, second) if first and second else None
+
+    def out_of(*matrices: list[list[float]] | None) -> list[list[float]] | None:
+        first, second = (own[node] if own else None for own in matrices)
+        return _told(first, second) if first and second else None
+
     return {
         "variable": node,
         "families": None if families is None else [[list(parents), own] for parents, own, _ in families],
         "families_before": None if families is None else [own for _, _, own in families],
         "families_source": source,
         "blanket": None if blankets is None else _told(*blankets),
-        "parents": _told(_column(now["edges"], node), _column(before["edges"], node)),
-        "children": _told(now["edges"][node], before["edges"][node]),
-        "ancestors": _told(_column(now["paths"], node), _column(before["paths"], node)),
-        "descendants": _told(_row(now["paths"], node), _row(before["paths"], node)),
-        "source": now["source"],
-        "final": now["final"],
-        "few": now["few"],
-        "notes": now["notes"],
+        "parents": into(now["edges"], before["edges"]),
+        "children": out_of(now["edges"], before["edges"]),
+        "ancestors": into(now["paths"], before["paths"]),
+        "descendants": out_of(now["paths"], before["paths"]),
+        **{key: now[key] for key in _ABOUT_VIEW},
     }
 
 
-def _column(matrix: Sequence[Sequence[float]] | None, node: int) -> list[float] | None:
-    return None if matrix is None else [row[node] for row in matrix]
-
-
-def _row(matrix: Sequence[Sequence[float]] | None, node: int) -> Sequence[float] | None:
-    return None if matrix is None else matrix[node]
-
-
-def _told(now: Sequence[float] | None, before: Sequence[float] | None) -> list[list[float]] | None:
+def _told(now: Sequence[float], before: Sequence[float]) -> list[list[float]]:
     """Other variables with a probability and the one without assumptions, most probable first."""
-    if now is None or before is None:
-        return None
     found = [[place, *both] for place, both in enumerate(zip(now, before, strict=True)) if max(both) >= _LEAST]
     return sorted(found, key=lambda told: (-told[1], -told[2], told[0]))
 
@@ -90,7 +89,7 @@ def _families(
     name, base = session.fitted.names[node], session.fitted
     found = None if now["source"] == "draws" else families_listed(session.under(state), name, _PARENT_SETS)
     source = now["source"]
-    left = _left(session, state) if found is None else None
+    left = session.left(state) if found is None else None
     if found is None and left is not None and session.graphs is not None:
         found, source = _families_in(session.graphs, left, node)[:_PARENT_SETS], "draws"
     if found is None:
@@ -102,30 +101,14 @@ def _families(
     return [(tuple(parents), own, before.get(tuple(parents), 0.0)) for parents, own in found], source
 
 
-def _left(session: Session, state: State) -> Left | None:
-    try:
-        return None if session.graphs is None else session.graphs.left(session.feature(state), state.setting)
-    except NoGraphError:
-        return None
-
-
-def _families_in(graphs: DrawnGraphs, left: Left, node: int) -> list[tuple[tuple[int, ...], float]]:
+def _families_in(graphs: DrawnGraphs, left: Left, node: int) -> list[Family]:
     """The parent sets of a variable in the graphs that are left, with their weights, most probable first."""
-    sets, member = np.unique(graphs.parents[left.rows, node], axis=0, return_inverse=True)
-    weights = np.bincount(member.reshape(-1), weights=left.weights, minlength=len(sets))
-    falling = np.argsort(-weights, kind="stable")
-    return [(_members(sets[place], len(graphs.sample.names)), float(weights[place])) for place in falling]
-
-
-def _members(mask: Any, count: int) -> tuple[int, ...]:
-    """The places in a mask, which may be a row of words."""
-    words = np.atleast_1d(mask).tolist()
-    return tuple(place for place in range(count) if words[place // 64] >> place % 64 & 1)
+    return weighted_sets(graphs.parents[left.rows, node], left.weights)
 
 
 def _blankets(session: Session, state: State, node: int) -> tuple[list[float], list[float]] | None:
     """How often each other variable is in the Markov blanket, among the drawn graphs that are left and among all."""
-    graphs, left = session.graphs, _left(session, state)
+    graphs, left = session.graphs, session.left(state)
     if graphs is None or left is None:
         return None
     names = session.fitted.names
@@ -155,10 +138,7 @@ def _pair(session: Session, state: State, asked: Mapping[str, Any], first: int, 
         "pair": [first, second],
         "statements": [*told, *_v_structures(session, state, first, second)],
         "compelled": [_parts(now, before, *ends) for ends in ((first, second), (second, first))],
-        "source": now["source"],
-        "final": now["final"],
-        "few": now["few"],
-        "notes": now["notes"],
+        **{key: now[key] for key in _ABOUT_VIEW},
     }
 
 
@@ -178,7 +158,7 @@ def _parts(now: Mapping[str, Any], before: Mapping[str, Any], start: int, end: i
 
 def _v_structures(session: Session, state: State, first: int, second: int) -> list[dict[str, Any]]:
     """The v-structures in which both meet in a third variable, by the drawn graphs, most probable first."""
-    graphs, left, names = session.graphs, _left(session, state), session.fitted.names
+    graphs, left, names = session.graphs, session.left(state), session.fitted.names
     if graphs is None or left is None or graphs.parents.ndim > 2:
         return []
     if {names[first], names[second]} <= set(session.fitted.exogenous):

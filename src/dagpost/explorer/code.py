@@ -5,16 +5,12 @@ from __future__ import annotations
 import datetime
 import shlex
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State
 from dagpost.posterior.condition_words import GIVEN_SETTING, GIVEN_STATEMENTS, assumption_words
 from dagpost.posterior.directions import not_computed
-
-if TYPE_CHECKING:
-    from dagpost.posterior.fitted import Fitted
-    from dagpost.report.content import Content
 
 _LONGEST_TITLE = 200
 
@@ -30,38 +26,15 @@ def _model(session: Session) -> list[str]:
     """The lines that make the model: read from its file, or else fitted as it was."""
     if session.path is not None:
         return ["from dagpost import DagPosterior", "", f"model = DagPosterior.load({str(session.path)!r})"]
+    from dagpost.report.content import content_of_fit
     from dagpost.report.reproduction import python_code
 
-    found = python_code(_settings(session.fitted))
+    fitted = session.fitted
+    found = python_code(content_of_fit(fitted, not_computed(fitted.names, fitted.results.edges)))
     if found is None:
         return ["# model: the DagPosterior that is explored"]
     # The last line writes a report of the whole model.
     return [line for line in found.split("\n") if not line.startswith("model.report(")]
-
-
-def _settings(fitted: Fitted) -> Content:
-    """What a report says of how a model was fitted, without all the numbers that take long."""
-    from dagpost.report.content import Content
-
-    data, edges = fitted.data, fitted.results.edges
-    return Content(
-        names=fitted.names,
-        target=fitted.target,
-        method=fitted.method.name,
-        reason=fitted.reason,
-        edges=edges,
-        exact=fitted.results.exact,
-        directions=not_computed(fitted.names, edges),
-        columns=(),
-        observations=data.observations,
-        rows="",
-        settings=fitted.settings,
-        fingerprint=data.fingerprint,
-        log_evidence=fitted.results.log_evidence,
-        recipe=data.recipe,
-        unrolling=data.time,
-        asked=fitted.settings,
-    )
 
 
 def _under(state: State) -> list[str]:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from dagpost._tools.text import printable
 from dagpost._version import __version__
 from dagpost.explorer.session import Session
-from dagpost.plots.svg import STYLE
 from dagpost.posterior.lists import mixture_facts
 from dagpost.report import tables, words
 from dagpost.report.content import Content, content_of_graph
@@ -50,8 +49,9 @@ def assets_of(session: Session) -> dict[str, Asset]:
         **{name: _template("dagpost.report", name) for name in SCRIPTS},
         **{name: _template("dagpost.explorer", name) for name in _OWN},
     }
-    shared = [_template("dagpost.report", name) for name in STYLES]
-    style = "".join([STYLE, *shared, _template("dagpost.explorer", "explorer.css")])
+    style = "".join(_template("dagpost.report", name) for name in STYLES) + _template(
+        "dagpost.explorer", "explorer.css"
+    )
     return {
         "": _asset(page(session, content, tuple(scripts)), "text/html"),
         "style.css": _asset(style, "text/css"),

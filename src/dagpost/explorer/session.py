@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dagpost._tools.mixture import Grid
-from dagpost.errors import InputError, ResourceError, collected_warnings
-from dagpost.explorer.drawn import DrawnGraphs
+from dagpost.errors import InputError, NoGraphError, ResourceError, collected_warnings
+from dagpost.explorer.drawn import DrawnGraphs, Left
 from dagpost.explorer.state import State, setting_of
 from dagpost.features import Feature, projected_ways
 from dagpost.posterior.answers import exact_sums
@@ -113,6 +113,13 @@ class Session:
             self.settings.chosen(dict(state.setting))
         features = [assumed_feature(self.fitted, text) for text in dict.fromkeys(state.given)]
         return all_of(features) if features else None
+
+    def left(self, state: State) -> Left | None:
+        """The drawn graphs that are left under a state; None where there are none."""
+        try:
+            return None if self.graphs is None else self.graphs.left(self.feature(state), state.setting)
+        except NoGraphError:
+            return None
 
     def seconds(self, state: State) -> float:
         """Roughly how long the exact answer under a state takes; infinite where only draws can tell."""

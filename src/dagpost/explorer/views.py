@@ -19,6 +19,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.setting_text import joined_before
 from dagpost._tools.spelling import in_python
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError, collected_warnings
+from dagpost.explorer.asking import numbers_of
 from dagpost.explorer.drawn import DrawnGraphs, Left
 from dagpost.explorer.session import QUICK_SECONDS, Session
 from dagpost.explorer.state import State
@@ -81,7 +82,7 @@ class _Finding:
         """From a model that knows its edges."""
         session, state = self.session, self.state
         edges = np.clip(fitted.results.edges, 0.0, 1.0)
-        left = _left_or_none(session, state, graphs)
+        left = session.left(state)
         paths, complete = self._paths(fitted, graphs, left)
         known, final = session.knowledge(state), complete or self.patient
         shown, source = (left, graphs)
@@ -97,7 +98,8 @@ class _Finding:
         named = "exact" if fitted.results.exact else "averaged" if fitted.results.tables else "draws"
         chance = None if condition is None else condition.probability
         few = named == "draws" and left is not None and left.few
-        return self._view(named, edges, paths, split, known, left, chance, final, seconds, few, _notes(fitted, known))
+        about = {"source": named, "final": final, "seconds": seconds, "few": few, "notes": _notes(fitted, known)}
+        return self._view(edges, paths, split, known, left, chance, **about)
 
     def _by_draws(self, graphs: DrawnGraphs, left: Left, fitted: Fitted | None = None) -> dict[str, Any]:
         """From the drawn graphs that are left."""
@@ -113,7 +115,8 @@ class _Finding:
                 f"Only {len(left.rows):,} of the {left.of:,} distinct graphs that were drawn "
                 f"{'meets' if len(left.rows) == 1 else 'meet'} the conditions: the numbers are rough."
             )
-        return self._view("draws", edges, paths, split, known, left, chance, final, seconds, left.few, notes)
+        about = {"source": "draws", "final": final, "seconds": seconds, "few": left.few, "notes": notes}
+        return self._view(edges, paths, split, known, left, chance, **about)
 
     def _seconds(self) -> float:
         """Roughly how long the answer to a patient request takes."""
@@ -156,28 +159,21 @@ class _Finding:
 
     def _view(
         self,
-        source: str,
         edges: Floats,
         paths: Floats | None,
         split: tuple[Floats, Floats, Floats] | None,
         known: Knowledge,
         left: Left | None,
         chance: Estimate | None,
-        final: bool,
-        seconds: float | None,
-        few: bool,
-        notes: list[str],
+        **more: Any,
     ) -> dict[str, Any]:
+        """All of it as the page reads it; `more` stands there as it is."""
         by_data, by_rules, by_model = (None, None, None) if split is None else (own.tolist() for own in split)
         return {
             "given": list(self.state.given),
             "setting": dict(self.state.setting),
-            "chance": None if chance is None else chance_of(chance),
-            "source": source,
-            "final": final,
-            "seconds": seconds,
+            "chance": None if chance is None else numbers_of(chance),
             "graphs": None if left is None else left.summary(),
-            "few": few,
             "edges": edges.tolist(),
             "paths": None if paths is None else paths.tolist(),
             "by_data": by_data,
@@ -185,26 +181,8 @@ class _Finding:
             "by_model": by_model,
             "settled": np.argwhere(known.settled).tolist(),
             "fixed": np.argwhere(known.fixed).tolist(),
-            "notes": notes,
+            **more,
         }
-
-
-def chance_of(estimate: Estimate) -> dict[str, Any]:
-    """A probability as the page reads it."""
-    return {
-        "value": float(estimate) if math.isfinite(estimate) else None,
-        "lower": estimate.lower,
-        "upper": estimate.upper,
-        "exact": estimate.lower == estimate.upper,
-        "said": str(estimate),
-    }
-
-
-def _left_or_none(session: Session, state: State, graphs: DrawnGraphs | None) -> Left | None:
-    try:
-        return None if graphs is None else graphs.left(session.feature(state), state.setting)
-    except NoGraphError:
-        return None
 
 
 def _is_drawn_anew(fitted: Fitted) -> bool:

@@ -7,7 +7,6 @@ the data.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,13 +23,11 @@ from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.records import ChainRecord
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method, Study
-from dagpost.posterior.augmented import Augmented
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.augmenting import augmented
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.modelled import modelled
 from dagpost.posterior.regime_rules import with_regimes
-from dagpost.posterior.results import Results
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.weighing import families_of
 from dagpost.posterior.workspace import Workspace
@@ -110,14 +107,6 @@ def _without_prior(workspace: AugmentedWorkspace, prior: str) -> AugmentedWorksp
 
     study, modularity = workspace.study, workspace.modularity
     return AugmentedWorkspace(study, modularity, refuse, workspace.engine, workspace.reporter)
-
-
-def with_averages(results: Results, found: Augmented | None, arrays: Arrays) -> Results:
-    """The results of a file with what is known of averages over completed tables, where they are such averages."""
-    if found is None:
-        return results
-    errors = arrays["edge_errors"].astype(np.float64) if "edge_errors" in arrays else None
-    return replace(results, shares=found.shares, tables=found.tables, edge_errors=errors)
 
 
 def check_completions(workspace: AugmentedWorkspace, method: Method, sample: DagSample | None) -> None:

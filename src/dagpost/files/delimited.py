@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,6 +89,14 @@ def table_of(text: str, source: Path) -> CellTable:
     except csv.Error as error:
         raise InputError(f"{source}, line {reader.line_num}: is not readable as CSV ({error}).") from error
     return CellTable(source, header, rows[1:], lines[1:])
+
+
+def number_in(text: str) -> float:
+    """The number that a text is; nan where it is none, as with underscores among the digits."""
+    try:
+        return math.nan if "_" in text else float(text)
+    except ValueError:
+        return math.nan
 
 
 def _first_line(text: str) -> str:

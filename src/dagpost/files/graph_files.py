@@ -21,6 +21,7 @@ from dagpost._tools.text import printable
 from dagpost._tools.whole_files import replacing, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
+from dagpost.files.archive import check_format
 from dagpost.files.frames import matrix_of_triples
 from dagpost.posterior.directions import FOUND, Directions, directions_of, directions_of_sample
 from dagpost.posterior.sample import DagSample
@@ -192,11 +193,7 @@ def read_json(path: str | os.PathLike[str]) -> pd.DataFrame:
         raise InputError(f"{str(source)!r} is not a JSON file, or it was cut short or damaged ({error}).") from error
     if not isinstance(content, dict) or content.get("dagpost") != "edges":
         raise InputError(f"{str(source)!r} does not hold edges written by dagpost. Give a file that write_json wrote.")
-    if content.get("format") != FORMAT_VERSION:
-        raise InputError(
-            f"{str(source)!r} has format {content.get('format')!r}, written by dagpost {content.get('version')!r}; "
-            f"this is dagpost {__version__}, which reads format {FORMAT_VERSION}."
-        )
+    check_format(source, content, FORMAT_VERSION)
     try:
         return _frame_of(content)
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:

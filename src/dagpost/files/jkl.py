@@ -30,6 +30,7 @@ from dagpost._tools.text import shown
 from dagpost._tools.whole_files import read_text, replacing
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, number_of_set, size_offsets, squeeze
+from dagpost.files.delimited import number_in
 from dagpost.scores import LocalScores
 from dagpost.scores.local_scores import MOST_PARENTS
 
@@ -174,7 +175,9 @@ class _Reader:
                 self._fail(-1, f"the file ends after {len(blocks)} of {nodes} variables")
             words = self.lines[at][1].split()
             if len(words) != 2:
-                self._fail(at, f"this line should be a variable and its number of parent sets, not {self._shown(at)}")
+                self._fail(
+                    at, f"this line should be a variable and its number of parent sets, not {shown(self.lines[at][1])}"
+                )
             if words[0] in (block.word for block in blocks):
                 self._fail(at, f"the variable {shown(words[0])} comes a second time")
             count = self._whole_number(at, words[1], f"the number of parent sets of {shown(words[0])}", 1)
@@ -186,7 +189,9 @@ class _Reader:
                 )
             at = stop
         if at < len(self.lines):
-            self._fail(at, f"nothing should follow after the {nodes} variables, but there is {self._shown(at)}")
+            self._fail(
+                at, f"nothing should follow after the {nodes} variables, but there is {shown(self.lines[at][1])}"
+            )
         return blocks
 
     def families(self, node: int, blocks: list[_Block]) -> tuple[Masks, Floats]:
@@ -215,10 +220,7 @@ class _Reader:
 
     def _score(self, at: int, word: str) -> float:
         text = self.lines[at][1].split(maxsplit=1)[0]
-        try:
-            score = math.nan if "_" in text else float(text)
-        except ValueError:
-            score = math.nan
+        score = number_in(text)
         if not math.isfinite(score):
             self._fail(
                 at,
@@ -251,14 +253,8 @@ class _Reader:
             self._fail(at, f"{what} must be a whole number of at least {least}, not {shown(text)}")
         return int(text)
 
-    def _shown(self, at: int) -> str:
-        return shown(self.lines[at][1])
-
-    def _where(self, at: int) -> str:
-        return f"{str(self.source)!r}, line {self.lines[at][0]}"
-
     def _fail(self, at: int, problem: str) -> NoReturn:
-        raise InputError(f"{self._where(at)}: {problem}.")
+        raise InputError(f"{str(self.source)!r}, line {self.lines[at][0]}: {problem}.")
 
 
 @kernel

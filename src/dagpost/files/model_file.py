@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,7 +85,6 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
     elif isinstance(workspace, AugmentedWorkspace):
         # Every completed table has weights of its own.
         rows = True
-        arrays |= {} if results.edge_errors is None else {"edge_errors": results.edge_errors}
     elif isinstance(workspace, WideWorkspace):
         sets, own = kept_sets.parts_of(workspace.considered)
         arrays |= own
@@ -189,25 +188,27 @@ def load_model(
             chosen["exogenous"] = [name for name in settings["exogenous"] if name not in indicators]
         if settings.get("recipe") is not None:
             chosen["recipe"] = Recipe.from_json(settings["recipe"])
-        reporter = reporter_for(progress)
+        kept = _Kept(about, arrays, names, engine, reporter_for(progress))
         workspace: Workspace
         if table is not None and augmented_model.are_in(about):
-            workspace = augmented_model.workspace_of(
-                settings, chosen, method, table, about.get("latent", 0), engine, reporter
-            )
+            latent = about.get("latent", 0)
+            workspace = augmented_model.workspace_of(settings, chosen, method, table, latent, engine, kept.reporter)
         else:
-            workspace = _workspace(about, arrays, names, method, engine, reporter, chosen)
+            workspace = kept.workspace(method, chosen)
         fitted = Fitted(data, settings, chosen["score"], method, str(about["method"][1]), workspace, table)
         fitted.remember("prior", chosen["prior"])
         fitted.remember(JOINED_BEFORE, about["joined_before"])
         if parts[_SAMPLE] is not None:
-            fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
+            sample = sample_of(*parts[_SAMPLE])
+            if sample.names != names:
+                raise ValueError("its sample is of other variables")
+            fitted.remember("sample", sample)
         if isinstance(workspace, AugmentedWorkspace):
             augmented_model.check_completions(workspace, method, fitted.drawn)
             fitted.remember(ROW_LABELS, parts[_ROWS][0].get("labels"))
         if not fitted.completes:
             # With gaps they are averages over what the chains have kept, which is in the file.
-            fitted.remember("results", _results(fitted, about, arrays))
+            fitted.remember("results", _results(fitted, kept))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", _statistics(statistics_from(*parts[_STATISTICS]), data))
         if parts[_REGRESSIONS] is not None:
@@ -277,35 +278,26 @@ def _part(prefix: str, about: dict[str, Any], arrays: Arrays) -> Any:
     return None if details is None else (details, beginning_with(prefix, arrays))
 
 
-def _sample(sample: DagSample, names: tuple[str, ...]) -> DagSample:
-    if sample.names != names:
-        raise ValueError("its sample is of other variables")
-    return sample
-
-
-def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
+def _results(fitted: Fitted, kept: _Kept) -> Results:
+    about, arrays = kept.about, kept.arrays
     # Where kinds of models have fixed weights, all graphs have those of probabilities.
     unknown = math.nan if class_of(fitted.score).has_evidence else 0.0
     evidence = unknown if about["log_evidence"] is None else float(about["log_evidence"])
     sums, shares = None, _shares(fitted.workspace, about)
     if "families" in arrays:
-        families: Families = _floats("families", arrays)
+        families: Families = kept.floats("families")
         if allowed_families.are_in(arrays):
             lists = allowed_families.lists_in(arrays, int(about["max_parents"]))
             families = allowed_families.by_node("families", arrays, lists)
-        paths = _floats("paths", arrays) if "paths" in arrays else None
+        paths = kept.floats("paths") if "paths" in arrays else None
         sums = ExactResults(fitted.modularity, evidence, families, paths, float(about["error_bound"]), shares)
         if isinstance(fitted.workspace, MixedWorkspace):
             # Draws then come from the same parts, to the last bit.
             fitted.workspace.negligible = frozenset(range(len(shares))) - frozenset(weightiest(np.array(shares)))
         if fitted.modularity == "structure":
             fitted.workspace.structure_log_evidence = evidence
-    results = Results(
-        evidence, _floats("edges", arrays), about["exact"], sums, about["engine"], about["verdict"], shares
-    )
-    if "edges_by_kind" in arrays:
-        results = replace(results, edges_by_kind=_floats("edges_by_kind", arrays))
-    return augmented_model.with_averages(results, fitted.augmented, arrays)
+    results = Results(evidence, kept.floats("edges"), about["exact"], sums, about["engine"], about["verdict"], shares)
+    return replace(results, edges_by_kind=kept.floats("edges_by_kind")) if "edges_by_kind" in arrays else results
 
 
 def _shares(workspace: Workspace, about: dict[str, Any]) -> tuple[float, ...]:
@@ -331,77 +323,67 @@ def _method(path: str | os.PathLike[str], described: Any) -> Method:
     return method
 
 
-def _workspace(
-    about: dict[str, Any],
-    arrays: Arrays,
-    names: tuple[str, ...],
-    method: Method,
-    engine: Engine,
-    reporter: Reporter,
-    chosen: Mapping[str, Any],
-) -> Workspace:
-    max_parents = int(about["max_parents"])
-    workspace: Workspace
-    if about.get("mixture") is not None:
-        workspace = _mixed_workspace(about, arrays, names, engine, reporter, chosen)
-    elif kept_sets.are_in(arrays):
-        workspace = WideWorkspace(kept_sets.considered_in(about, arrays), max_parents, engine, reporter)
-    elif about["small_size"] is None:
-        workspace = _summing_workspace("log_weights", arrays, max_parents, names, engine, reporter)
-    else:
-        candidates, inner, small = arrays["candidates"].astype(np.int64), _floats("inner", arrays), arrays["small"]
-        missed = arrays["missed"].astype(np.float64) if "missed" in arrays else None
-        weights = FamilyWeights(max_parents, about["small_size"], candidates, inner, small.astype(np.float64), missed)
-        workspace = Workspace(weights, engine, reporter)
-    if method.kept_arrays.keys() & arrays.keys():
-        check_arrays(method.kept_arrays, arrays, Sizes(nodes=len(names)))
-        workspace.kept.update({name: arrays[name] for name in method.kept_arrays})
-    check_fields(method.kept_facts, about, Sizes(), may_lack=tuple(method.kept_facts))
-    workspace.facts.update({name: about.get(name) for name in method.kept_facts})
-    return workspace
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """What a file holds, and where the model that is made of it works."""
 
+    about: dict[str, Any]
+    arrays: Arrays
+    names: tuple[str, ...]
+    engine: Engine
+    reporter: Reporter
 
-def _summing_workspace(
-    name: str, arrays: Arrays, max_parents: int, names: tuple[str, ...], engine: Engine, reporter: Reporter
-) -> SummingWorkspace:
-    if allowed_families.are_in(arrays):
-        lists = allowed_families.lists_in(arrays, max_parents)
-        return ComponentWorkspace(lists, allowed_families.by_node(name, arrays, lists), engine, reporter)
-    log_weights = arrays[name]
-    check_weights(log_weights, max_parents, names)
-    return ExactWorkspace(log_weights.astype(np.float64), max_parents, engine, reporter)
+    def floats(self, name: str) -> NDArray[np.float64]:
+        """One of the arrays."""
+        return self.arrays[name].astype(np.float64)
 
+    def workspace(self, method: Method, chosen: Mapping[str, Any]) -> Workspace:
+        """The weights, and what the method keeps beside them."""
+        about, arrays, engine, reporter = self.about, self.arrays, self.engine, self.reporter
+        max_parents = int(about["max_parents"])
+        workspace: Workspace
+        if about.get("mixture") is not None:
+            workspace = self._mixed(chosen)
+        elif kept_sets.are_in(arrays):
+            workspace = WideWorkspace(kept_sets.considered_in(about, arrays), max_parents, engine, reporter)
+        elif about["small_size"] is None:
+            workspace = self._summing("log_weights")
+        else:
+            candidates, inner, small = arrays["candidates"].astype(np.int64), self.floats("inner"), self.floats("small")
+            missed = self.floats("missed") if "missed" in arrays else None
+            weights = FamilyWeights(max_parents, about["small_size"], candidates, inner, small, missed)
+            workspace = Workspace(weights, engine, reporter)
+        if method.kept_arrays.keys() & arrays.keys():
+            check_arrays(method.kept_arrays, arrays, Sizes(nodes=len(self.names)))
+            workspace.kept.update({name: arrays[name] for name in method.kept_arrays})
+        check_fields(method.kept_facts, about, Sizes(), may_lack=tuple(method.kept_facts))
+        workspace.facts.update({name: about.get(name) for name in method.kept_facts})
+        return workspace
 
-def _mixed_workspace(
-    about: dict[str, Any],
-    arrays: Arrays,
-    names: tuple[str, ...],
-    engine: Engine,
-    reporter: Reporter,
-    chosen: Mapping[str, Any],
-) -> MixedWorkspace:
-    kept, ordinary = about["mixture"], int(about["mixture"]["ordinary"])
-    # Code of the user's is kept as words, which average over nothing.
-    sizes = chosen["score"].mixture() if isinstance(chosen["score"], Score) else None
-    densities = chosen["prior"].mixture(ordinary) if isinstance(chosen["prior"], StructurePrior) else None
-    axes = [axis for axis in (sizes, densities) if axis is not None]
-    pairs = zip(axes, kept["settings"], strict=False)
-    if not axes or len(axes) != len(kept["settings"]) or not all(axis.is_as_kept(own) for axis, own in pairs):
-        raise ValueError("the values that it averages over")
-    grid = Grid(tuple(axes), tuple(map(float, kept["log_priors"])))
-    max_parents, scored = int(about["max_parents"]), 1 if sizes is None else len(sizes.values)
-    parts = [
-        _summing_workspace(f"part{place}_log_weights", arrays, max_parents, names, engine, reporter)
-        for place in range(scored)
-    ]
-    if densities is None:
-        workspace = MixedWorkspace(grid, parts, engine, reporter, ordinary=ordinary)
-    else:
-        workspace = tilted_over(grid, parts, engine, reporter, ordinary=ordinary)
-    for part, evidence in zip(workspace.parts, kept["structure_log_evidences"], strict=True):
-        part.structure_log_evidence = None if evidence is None else float(evidence)
-    return workspace
+    def _summing(self, name: str) -> SummingWorkspace:
+        max_parents = int(self.about["max_parents"])
+        if allowed_families.are_in(self.arrays):
+            lists = allowed_families.lists_in(self.arrays, max_parents)
+            return ComponentWorkspace(
+                lists, allowed_families.by_node(name, self.arrays, lists), self.engine, self.reporter
+            )
+        check_weights(self.arrays[name], max_parents, self.names)
+        return ExactWorkspace(self.floats(name), max_parents, self.engine, self.reporter)
 
-
-def _floats(name: str, arrays: Arrays) -> NDArray[np.float64]:
-    return arrays[name].astype(np.float64)
+    def _mixed(self, chosen: Mapping[str, Any]) -> MixedWorkspace:
+        kept, ordinary = self.about["mixture"], int(self.about["mixture"]["ordinary"])
+        # Code of the user's is kept as words, which average over nothing.
+        sizes = chosen["score"].mixture() if isinstance(chosen["score"], Score) else None
+        densities = chosen["prior"].mixture(ordinary) if isinstance(chosen["prior"], StructurePrior) else None
+        axes = [axis for axis in (sizes, densities) if axis is not None]
+        pairs = zip(axes, kept["settings"], strict=False)
+        if not axes or len(axes) != len(kept["settings"]) or not all(axis.is_as_kept(own) for axis, own in pairs):
+            raise ValueError("the values that it averages over")
+        grid = Grid(tuple(axes), tuple(map(float, kept["log_priors"])))
+        scored = 1 if sizes is None else len(sizes.values)
+        parts = [self._summing(f"part{place}_log_weights") for place in range(scored)]
+        make = MixedWorkspace if densities is None else tilted_over
+        workspace = make(grid, parts, self.engine, self.reporter, ordinary=ordinary)
+        for part, evidence in zip(workspace.parts, kept["structure_log_evidences"], strict=True):
+            part.structure_log_evidence = None if evidence is None else float(evidence)
+        return workspace

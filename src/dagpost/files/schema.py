@@ -86,6 +86,23 @@ _TARGETS = list_of(list_of(text, distinct=True))
 #: By what share of it rounding may change a log evidence; the log of a weight whose square is neither 0 nor infinite.
 _ROUNDED, _HEAVIEST = 1e-6, 300.0
 
+#: What a model and the provenance of a sample say of a fit.
+_FIT: Mapping[str, Rule] = {
+    "score": choice,
+    "prior": choice,
+    "max_parents": whole(most=MOST_PARENTS),
+    "method": choice,
+    "required": edges,
+    "forbidden": edges,
+    "tiers": tiers,
+    "exogenous": list_of(text, distinct=True),
+    "apart": list_of(text, distinct=True),
+    "sinks": list_of(text, distinct=True),
+    "regimes": regimes,
+    "seed": _SEED,
+    "beside": mapping({}, more=text),
+}
+
 # Models
 
 MODEL_FIELDS: Mapping[str, Rule] = {
@@ -99,23 +116,11 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     "time": optional(RULE),
     "settings": mapping(
         {
-            "score": choice,
-            "prior": choice,
+            **_FIT,
             "modularity": one_of(*MODULARITIES),
-            "max_parents": whole(most=MOST_PARENTS),
-            "method": choice,
             "samples": whole(1),
-            "required": edges,
-            "forbidden": edges,
-            "tiers": tiers,
-            "exogenous": list_of(text, distinct=True),
-            "apart": list_of(text, distinct=True),
-            "sinks": list_of(text, distinct=True),
-            "regimes": regimes,
-            "seed": _SEED,
             "recipe": optional(mapping({}, more=anything)),
             "missing": optional(text),
-            "beside": mapping({}, more=text),
         },
         more=anything,
         may_lack=("recipe", "missing", "exogenous", "apart", "sinks", "regimes", "beside"),
@@ -163,44 +168,21 @@ _CANDIDATE_WEIGHTS: Mapping[str, ArrayRule] = {
 
 # Samples
 
-_PROVENANCE = mapping(
-    {
-        "data_fingerprint": text,
-        "observations": optional(whole()),
-        "score": choice,
-        "prior": choice,
-        "max_parents": whole(most=MOST_PARENTS),
-        "required": edges,
-        "forbidden": edges,
-        "tiers": tiers,
-        "exogenous": list_of(text, distinct=True),
-        "apart": list_of(text, distinct=True),
-        "sinks": list_of(text, distinct=True),
-        "regimes": regimes,
-        "interventions": truth,
-        "targets": _TARGETS,
-        "time": RULE,
-        "method": choice,
-        "seed": _SEED,
-        "seeds": list_of(_SEED),
-        "engine": text,
-        "tied": truth,
-        "beside": mapping({}, more=text),
-        "given": STATEMENTS,
-        "given_setting": SETTING,
-        "given_probability": PROBABILITY,
-        "given_from": list_of(whole(), 2),
-    },
-    # A sample that a user makes says what the user likes.
-    more=anything,
-    may_lack=(
-        *("data_fingerprint", "observations", "score", "prior", "max_parents", "required", "forbidden", "tiers"),
-        *("exogenous", "apart", "sinks", "regimes", "interventions", "targets", "time"),
-        *("method", "seed", "seeds", "engine"),
-        *("tied", "beside", "given", "given_setting"),
-        *("given_probability", "given_from"),
-    ),
-)
+_SAID: Mapping[str, Rule] = {
+    **_FIT,
+    "data_fingerprint": text,
+    "observations": optional(whole()),
+    "interventions": truth,
+    "targets": _TARGETS,
+    "time": RULE,
+    "seeds": list_of(_SEED),
+    "engine": text,
+    "tied": truth,
+    "given": STATEMENTS,
+    "given_setting": SETTING,
+    "given_probability": PROBABILITY,
+    "given_from": list_of(whole(), 2),
+}
 SAMPLE_FIELDS: Mapping[str, Rule] = {
     "names": NAMES,
     "modularity": text,
@@ -209,7 +191,8 @@ SAMPLE_FIELDS: Mapping[str, Rule] = {
     "estimator": one_of(*ESTIMATORS, GIVEN),
     "log_evidence": optional(number(-NATS, NATS)),
     "guarantee": optional(list_of(number(0.0, 1.0), 2)),
-    "provenance": _PROVENANCE,
+    # A sample that a user makes says what the user likes.
+    "provenance": mapping(_SAID, more=anything, may_lack=tuple(_SAID)),
     "chains": optional(
         mapping(
             {
@@ -254,7 +237,7 @@ def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
     weights = [f"part{part}_log_weights" for part in range(_scored(about))] if mixed else ["log_weights"]
     if augmented_model.are_in(about):
         augmented_model.check_gaps(about, arrays)
-        check_arrays({**_EDGES, "edge_errors": numbers("nodes", "nodes", least=0.0, optional=True)}, arrays, sizes)
+        check_arrays(_EDGES, arrays, sizes)
         require("families" not in arrays and "paths" not in arrays, "sums over all graphs")
     elif allowed_families.are_in(arrays):
         require(about["settings"]["modularity"] == "structure", "sums by components where orders count")

@@ -20,7 +20,7 @@ from dagpost._tools.checks import different_texts, kind
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.files.frames import matrix_of_triples
-from dagpost.posterior.summaries.edges import check_probabilities
+from dagpost.posterior.summaries.edges import adjacency_table, check_probabilities, orientation_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,17 +51,15 @@ def strength_table(source: EdgeSource) -> pd.DataFrame:
     """
     import pandas as pd
 
-    names, matrix = check_probabilities(source)
+    names, _ = check_probabilities(source)
     rows, columns = np.nonzero(~np.eye(len(names), dtype=bool))
-    forward, backward = matrix[rows, columns], matrix[columns, rows]
-    joined = forward + backward
-    direction = np.divide(forward, joined, out=np.zeros_like(forward), where=joined > 0.0)
+    strength, direction = adjacency_table(source), orientation_table(source).fillna(0.0)
     return pd.DataFrame(
         {
             "from": [names[row] for row in rows],
             "to": [names[column] for column in columns],
-            "strength": np.minimum(joined, 1.0),
-            "direction": direction,
+            "strength": strength.to_numpy()[rows, columns],
+            "direction": direction.to_numpy()[rows, columns],
         }
     )
 

@@ -38,7 +38,7 @@ def rows_of(table: Table, labels: Sequence[Any] | None = None) -> tuple[dict[str
 
 
 def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
-    """The table that `rows_of` took apart; what does not fit together is a `ValueError`.
+    """The table that `rows_of` took apart, once `data_schema.check_rows` has seen its parts.
 
     >>> from dagpost.data import datasets
     >>> table = datasets.load("iris")
@@ -48,18 +48,10 @@ def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
     names = tuple(map(str, about["names"]))
     levels = tuple(None if levels is None else tuple(levels) for levels in about["levels"])
     columns = tuple(arrays[f"column{place}"] for place in range(len(names)))
-    rows = len(columns[0])
-    for name, column, own in zip(names, columns, levels, strict=True):
-        kind = "f" if own is None else "u"
-        if column.shape != (rows,) or column.dtype.kind != kind or (own is not None and column.max() >= len(own)):
-            raise ValueError(f"the column {name!r} does not fit the others or its levels")
     counts, interventions = arrays.get("counts"), arrays.get("interventions")
     numbers = tuple(arrays.get(f"numbers{place}") for place in range(len(names)))
-    for extra in (counts, interventions, *numbers):
-        if extra is not None and extra.shape != (rows,):
-            raise ValueError("counts, interventions or numbers do not fit the rows")
     bounds = tuple(_bounds_in(arrays, place) for place in range(len(names)))
-    gaps = np.unpackbits(arrays["gaps"], axis=1, count=rows).astype(bool) if "gaps" in arrays else None
+    gaps = np.unpackbits(arrays["gaps"], axis=1, count=len(columns[0])).astype(bool) if "gaps" in arrays else None
     return Table(
         names,
         columns,

@@ -40,7 +40,7 @@ from dagpost.errors import InputError
 from dagpost.families.masks import UnsignedMasks, mask_type
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import MOST_COLUMNS, words_of
-from dagpost.files.delimited import text_of
+from dagpost.files.delimited import number_in, table_of, text_of
 from dagpost.posterior.sources import sample_of
 
 if TYPE_CHECKING:
@@ -165,50 +165,40 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
     A graph weighs as many steps of `index` as it stays, or of `time` if there is such a column. The last one weighs one
     step, or nothing if its row changes nothing and only says where the trajectory ends.
     """
-    source = file_path(path)
-    reader = _Reader(source, _lines(source))
+    reader = _Reader(file_path(path))
     names = reader.names()
     parents, last_changes = reader.graphs(names)
     count = len(parents)
-    index, time = reader.indices(), reader.numbers("time") if "time" in reader.places else None
+    index, time = reader.indices(), reader.numbers("time") if "time" in reader.columns else None
     scores = np.array([reader.score(row) for row in range(2, count + 2)])
     steps = np.diff(index.astype(np.float64) if time is None else time)
     ends = count > 1 and not last_changes
     kept = count - 1 if ends else count
     weights = steps if ends else np.append(steps, 1.0 if time is None or not len(steps) else steps.mean())
     if weights.sum() <= 0.0:
-        reader.fail(len(reader.rows) - 1, "no graph has any weight: 'index', or 'time', never goes on")
+        reader.fail(reader.count - 1, "no graph has any weight: 'index', or 'time', never goes on")
     nodes = len(names)
     masks = parents[:kept, :, 0].astype(mask_type(nodes)) if nodes <= MAX_NODES else parents[:kept]
     return Trajectory(names, masks, index[:kept], scores[:kept], weights / weights.sum())
 
 
-def _lines(source: Path) -> list[str]:
-    if source.is_file():
-        size = source.stat().st_size
-        memory.require(_BYTES_A_BYTE * size, f"Reading {str(source)!r}", "Use a file with fewer rows.")
-    return text_of(source).rstrip("\n").split("\n")
-
-
 class _Reader:
     """A file that is being read: every error names its line."""
 
-    def __init__(self, source: Path, lines: list[str]) -> None:
-        self.source = source
-        header = _fields(lines[0])
-        self.places = {name: place for place, name in enumerate(header)}
-        missing = [name for name in _COLUMNS if name not in self.places]
+    def __init__(self, source: Path) -> None:
+        if source.is_file():
+            size = source.stat().st_size
+            memory.require(_BYTES_A_BYTE * size, f"Reading {str(source)!r}", "Use a file with fewer rows.")
+        self.source, self.table = source, table_of(text_of(source), source)
+        missing = [name for name in _COLUMNS if name not in self.table.header]
         if missing:
             self.fail(-1, f"the first line must name the columns {', '.join(_COLUMNS)}, and {missing[0]!r} is missing")
-        self.rows = [_fields(line) for line in lines[1:]]
-        for row, fields in enumerate(self.rows):
-            if len(fields) != len(header):
-                self.fail(row, f"there should be {len(header)} values between commas, and there are {len(fields)}")
-        if len(self.rows) < 3:
-            self.fail(len(self.rows) - 1, "the file ends before index 0, so it holds no graph")
+        self.columns, self.count = self.table.columns(), len(self.table.rows)
+        if self.count < 3:
+            self.fail(self.count - 1, "the file ends before index 0, so it holds no graph")
 
     def text(self, row: int, column: str) -> str:
-        return self.rows[row][self.places[column]]
+        return self.columns[column][row]
 
     def names(self) -> tuple[str, ...]:
         """The columns, which the first two rows join to the first of them."""
@@ -245,7 +235,7 @@ class _Reader:
 
     def graphs(self, names: tuple[str, ...]) -> tuple[Masks, bool]:
         """The graphs (rows, columns, words) from index 0 on, and whether the last row changes anything."""
-        count, nodes = len(self.rows) - 2, len(names)
+        count, nodes = self.count - 2, len(names)
         memory.require(
             5 * 8 * count * nodes * words_of(nodes), f"{count:,} graphs of {nodes:,} columns", "Use fewer rows."
         )
@@ -265,7 +255,7 @@ class _Reader:
         known = {name: place for place, name in enumerate(names)}
         places: dict[str, int] = {}
         nodes, rows, codes = len(names), [], []
-        for row in range(2, len(self.rows)):
+        for row in range(2, self.count):
             for edge in self.edges(row, column):
                 if edge not in places:
                     places[edge] = self._place(row, column, edge, known)
@@ -274,7 +264,7 @@ class _Reader:
         graph, edges = np.array(rows, dtype=np.int64), np.array(codes, dtype=np.int64)
         order = np.lexsort((edges, graph))
         child, parent = np.divmod(edges[order], nodes)
-        return words_of_edges(graph[order], child, parent, len(self.rows) - 2, nodes)
+        return words_of_edges(graph[order], child, parent, self.count - 2, nodes)
 
     def _place(self, row: int, column: str, edge: str, known: dict[str, int]) -> int:
         """The number of an edge: child by child."""
@@ -295,8 +285,8 @@ class _Reader:
 
     def indices(self) -> Integers:
         """The index of every graph, from 0 on; one that is replaced at once weighs nothing."""
-        found = np.empty(len(self.rows) - 2, dtype=np.int64)
-        for row in range(2, len(self.rows)):
+        found = np.empty(self.count - 2, dtype=np.int64)
+        for row in range(2, self.count):
             text = self.text(row, "index")
             if not re.fullmatch("[0-9]{1,18}", text):
                 self.fail(row, f"the index must be a whole number of at least 0, not {shown(text)}")
@@ -311,7 +301,7 @@ class _Reader:
 
     def numbers(self, column: str) -> Floats:
         """A column of numbers that never fall."""
-        found = np.array([_number(self.text(row, column)) for row in range(2, len(self.rows))])
+        found = np.array([number_in(self.text(row, column)) for row in range(2, self.count)])
         wrong = ~np.isfinite(found) | (np.diff(found, prepend=found[0]) < 0.0)
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0]) + 2
@@ -320,23 +310,12 @@ class _Reader:
 
     def score(self, row: int) -> float:
         text = self.text(row, "score")
-        score = math.nan if text in ("", "NA") else _number(text)
+        score = math.nan if text in ("", "NA") else number_in(text)
         if math.isnan(score) and text.lower() not in ("", "na", "nan"):
             self.fail(row, f"the score must be a number, or NA where it is not known, not {shown(text)}")
         return score
 
     def fail(self, row: int, problem: str) -> NoReturn:
         """Refuse the file; row -1 is the line of the column names."""
-        raise InputError(f"{str(self.source)!r}, line {row + 2}: {problem}.")
-
-
-def _fields(line: str) -> list[str]:
-    """The values of a line. R puts text between quotes unless it is told not to."""
-    return [field.strip().strip('"') for field in line.split(",")]
-
-
-def _number(text: str) -> float:
-    try:
-        return math.nan if "_" in text else float(text)
-    except ValueError:
-        return math.nan
+        line = self.table.lines[row] if row >= 0 else 1
+        raise InputError(f"{str(self.source)!r}, line {line}: {problem}.")

@@ -29,6 +29,7 @@ from dagpost._tools.whole_files import read_text, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.families.masks import graph_of_masks
+from dagpost.files.archive import check_format
 from dagpost.files.delimited import table_of, text_of
 from dagpost.files.graph_rows import (
     ARROW,
@@ -210,11 +211,7 @@ def _from_json_lines(source: Path) -> tuple[list[_Read], tuple[str, ...], bool]:
     named = isinstance(names, list) and all(isinstance(name, str) for name in names) and len({*names}) == len(names)
     if about.get("dagpost") != "graphs" or not named:
         raise InputError(f"{str(source)!r} does not hold graphs written by dagpost. Give a file of write_graphs.")
-    if about.get("format") != FORMAT_VERSION:
-        raise InputError(
-            f"{str(source)!r} has format {about.get('format')!r}, written by dagpost {about.get('version')!r}; this is "
-            f"dagpost {__version__}, which reads format {FORMAT_VERSION}."
-        )
+    check_format(source, about, FORMAT_VERSION)
     graphs = [_from_object(source, number, content) for number, content in contents[1:]]
     if not graphs:
         raise InputError(f"{str(source)!r} holds no graph, or it was cut short.")

@@ -15,11 +15,10 @@ from dagpost._tools.arrays import Floats
 from dagpost.plots.letters import LINE, broken, text_width
 from dagpost.plots.marks import LOOKS, head_size
 from dagpost.plots.routing import room_needed
-from dagpost.plots.rows import Room, in_rows
+from dagpost.plots.rows import Room, in_rows, most_before
 from dagpost.posterior.pair_direction import PairDirection
 
 Shape = Literal["wide", "narrow"]
-Edge = tuple[int, int]
 
 #: Lines that are not shown and less probable than this do not move boxes.
 _MOVES_BOXES = 0.05
@@ -107,7 +106,10 @@ def middles_of(
         shown = sum(pair.joined >= threshold for pair in lines)
         headed = [LOOKS[pair.word].head is not None for pair in lines]
         edges = [(local[pair.source], local[pair.target]) for pair in lines]
-        room = _room(own, shown, _longest_way(len(own), edges, headed), shape, size)
+        ways = np.array([edge for edge, head in zip(edges, headed, strict=True) if head], dtype=np.int64).reshape(-1, 2)
+        # How many boxes follow on each other along heads.
+        depth = min(int(most_before(len(own), ways).max()) + 1, len(own))
+        room = _room(own, shown, depth, shape, size)
         found = in_rows(own, edges, weights, headed, room)
         halves = np.array(own) / 2.0
         bottom = float((found[:, 1] + halves[:, 1]).max())
@@ -138,19 +140,6 @@ def _room(sides: Sequence[tuple[float, float]], lines: int, depth: int, shape: S
     # Lines with heads lead downwards where there is room for as many rows as follow on each other.
     rows = max(rows, min(depth, int(_HIGHEST / pitch)))
     return Room(width, rows, pitch, gap)
-
-
-def _longest_way(count: int, edges: Sequence[Edge], headed: Sequence[bool]) -> int:
-    """How many boxes follow on each other along lines with heads, at most; cycles are not gone round."""
-    rank = [1] * count
-    ways = [edge for edge, own in zip(edges, headed, strict=True) if own]
-    for _ in range(count):
-        raised = [(rank[source] + 1, target) for source, target in ways if rank[target] <= rank[source] < count]
-        if not raised:
-            break
-        for new, target in raised:
-            rank[target] = max(rank[target], new)
-    return min(max(rank, default=1), count)
 
 
 def _block_width(alone: Sequence[int], sides: Sequence[tuple[float, float]], shape: Shape) -> float:

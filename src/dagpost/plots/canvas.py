@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: How large a point of the scene is in a figure of our own.
 _SCALE = 0.82
-_INKS = {"title": "ink", "legend": "ink", "caption": "quiet"}
+_INKS = {"legend": "ink", "caption": "quiet"}
 
 
 class SceneText(Text):
@@ -81,10 +81,9 @@ def draw_sheet(sheet: Sheet, ax: Axes, *, own: bool) -> None:
         figure: Any = ax.figure
         figure.set_size_inches(_SCALE * sheet.width / 72.0, _SCALE * sheet.height / 72.0)
         figure.get_layout_engine().set(w_pad=0.0, h_pad=0.0)
-    left, top = sheet.step
-    # The scene keeps its coordinates; what is above it has negative ones.
-    ax.set_xlim(-left, sheet.width - left)
-    ax.set_ylim(sheet.height - top, -top)
+    # The scene keeps its coordinates; what is to the left of it has negative ones.
+    ax.set_xlim(-sheet.step, sheet.width - sheet.step)
+    ax.set_ylim(sheet.height, 0.0)
     ax.set_aspect("equal", adjustable="box")
     scene = sheet.scene
     family = family_for([box.name for box in scene.boxes])
@@ -99,7 +98,7 @@ def draw_sheet(sheet: Sheet, ax: Axes, *, own: bool) -> None:
     for sample in sheet.samples:
         _draw_sample(ax, sample, sheet)
     for words in sheet.words:
-        _draw_words(ax, words, (left, top))
+        _draw_words(ax, words, sheet.step)
 
 
 def _write(ax: Axes, text: str, place: Point, size: float, **look: Any) -> None:
@@ -107,14 +106,13 @@ def _write(ax: Axes, text: str, place: Point, size: float, **look: Any) -> None:
     ax.add_artist(SceneText(place[0], place[1] + 0.36 * size, escaped(text), size, va="baseline", **look))
 
 
-def _draw_words(ax: Axes, words: Words, step: Point) -> None:
+def _draw_words(ax: Axes, words: Words, step: float) -> None:
     _write(
         ax,
         words.text,
-        (words.place[0] - step[0], words.place[1] - step[1]),
+        (words.place[0] - step, words.place[1]),
         words.size,
         color=COLOURS[_INKS[words.kind]],
-        weight="bold" if words.kind == "title" else "normal",
         family=family_for([words.text]),
         gid=words.kind,
     )
@@ -194,7 +192,7 @@ def _draw_head(
 
 
 def _draw_sample(ax: Axes, sample: Sample, sheet: Sheet) -> None:
-    x, y = sample.place[0] - sheet.step[0], sample.place[1] - sheet.step[1]
+    x, y = sample.place[0] - sheet.step, sample.place[1]
     if sample.word == "exogenous":
         look: dict[str, Any] = {"facecolor": COLOURS["exogenous"], "edgecolor": COLOURS["border"], "linewidth": 0.8}
         ax.add_patch(Rectangle((x + 4.0, y - 5.0), 26.0, 10.0, **look))

@@ -145,11 +145,9 @@ def r_hat(source: GraphSource, *, count: int = 15, ax: Axes | None = None) -> Ax
 
 def _moving_mean(line: Floats, window: int) -> Floats:
     """The mean of as many draws around each; of fewer near the ends."""
-    sums = np.concatenate([[0.0], np.cumsum(line)])
-    middle = np.arange(len(line))
-    start, end = np.maximum(middle - window // 2, 0), np.minimum(middle + window // 2 + 1, len(line))
-    mean: Floats = (sums[end] - sums[start]) / (end - start)
-    return mean
+    import pandas as pd
+
+    return pd.Series(line).rolling(2 * (window // 2) + 1, center=True, min_periods=1).mean().to_numpy()
 
 
 def _chains_of(source: GraphSource) -> DagSample:

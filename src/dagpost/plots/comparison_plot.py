@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.cells import cell_len
 
 from dagpost._tools.checks import one_of, texts, whole_number
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
-from dagpost.plots.figures import COLOURS, SHAPES, axes_for, columns_of, edge_text, one_a_row, plain, say
+from dagpost.plots.figures import COLOURS, SHAPES, axes_for, edge_text, one_a_row, plain, say
 from dagpost.plots.sources import probabilities_of
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def comparison(
     texts = [text for text, _ in rows]
     values = np.array([numbers for _, numbers in rows]).reshape(len(rows), len(shown))
     across = min(len(shown), 4)
-    if sum(columns_of(plain(label)) + _MARK for label in sorted(shown, key=len)[-across:]) > _ACROSS:
+    if sum(cell_len(plain(label)) + _MARK for label in sorted(shown, key=len)[-across:]) > _ACROSS:
         across = 1
     more = _ROW * (-(-len(shown) // across) - 1)
     ax = axes_for(ax, 7.0, 1.6 + 0.32 * len(rows) + more / 72.0)

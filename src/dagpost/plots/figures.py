@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from rich.cells import cell_len, set_cell_size
+
 from dagpost._tools.text import printable, shown
 from dagpost.errors import InputError
 
@@ -27,7 +29,6 @@ LONGEST_LABEL = 40
 _LONGEST_NAME = 24
 #: Size of letters that explain.
 SMALL = 8.0
-_BREAKS = " _-./:,;"
 #: A caption is wrapped again until it fits, at most this often.
 _TRIES = 4
 #: Fonts with Chinese, Japanese and Korean characters, where installed: the usual one has none.
@@ -130,40 +131,7 @@ def edge_text(source: object, target: object, relation: str = "->") -> str:
 
 def shortened(text: str, longest: int) -> str:
     """Text of at most this many columns; a Chinese character takes two."""
-    if columns_of(text) <= longest:
-        return text
-    kept = ""
-    for character in text:
-        if columns_of(kept + character) > longest - 1:
-            break
-        kept += character
-    return f"{kept}…"
-
-
-def columns_of(text: str) -> int:
-    """How wide text is, in letters."""
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
-
-
-def wrapped(name: object, width: int = 14, lines: int = 2) -> tuple[str, bool]:
-    r"""A name over a few short lines, and whether something of it had to be left out.
-
-    >>> wrapped("diastolic_blood_pressure")
-    ('diastolic_\nblood_pressure', False)
-    >>> wrapped("Pressure")
-    ('Pressure', False)
-    """
-    found: list[str] = []
-    rest = printable(name)
-    while columns_of(rest) > width and len(found) < lines - 1:
-        head = shortened(rest, width + 1)[:-1]
-        # Rather after a mark in the second half of the line than in the middle of a word.
-        place = max((head.rfind(mark) + 1 for mark in _BREAKS), default=0)
-        cut = place if place >= len(head) // 2 else len(head)
-        found.append(head[:cut].rstrip())
-        rest = rest[cut:].lstrip()
-    last = shortened(rest, width)
-    return escaped("\n".join([*found, last])), last != rest
+    return text if cell_len(text) <= longest else f"{set_cell_size(text, longest - 1).rstrip()}…"
 
 
 def family_for(texts: Sequence[str]) -> list[str] | None:

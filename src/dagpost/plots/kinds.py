@@ -33,43 +33,40 @@ class Asked(NamedTuple):
     outcome: str | None = None
 
 
-class Drawn(NamedTuple):
-    """The arguments of the function of a plot."""
-
-    positional: tuple[Any, ...]
-    named: Mapping[str, Any] = {}
+#: The arguments of the function of a plot, by position and by name.
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-def _one(asked: Asked) -> Drawn:
-    return Drawn((asked.source,))
+def _one(asked: Asked) -> Arguments:
+    return (asked.source,), {}
 
 
-def _two(asked: Asked) -> Drawn:
+def _two(asked: Asked) -> Arguments:
     if asked.other is None:
         raise InputError(f"A comparison needs a second model or sample. Name it: {bare('with')} FILE.")
     names = asked.name, asked.other_name
-    return Drawn((asked.source, asked.other), {"labels": names if names[0] != names[1] else ("first", "second")})
+    return (asked.source, asked.other), {"labels": names if names[0] != names[1] else ("first", "second")}
 
 
-def _sample_and_truth(asked: Asked) -> Drawn:
+def _sample_and_truth(asked: Asked) -> Arguments:
     truth = asked.source if asked.other is None and is_model(asked.source) else asked.other
-    return Drawn((sample_of(asked.source), truth))
+    return (sample_of(asked.source), truth), {}
 
 
-def _effect(asked: Asked) -> Drawn:
+def _effect(asked: Asked) -> Arguments:
     for given, name in ((asked.cause, "cause"), (asked.outcome, "outcome")):
         if given is None:
             raise InputError(f"A picture of an effect needs two columns. Name one with {bare(name)}, too.")
     if not is_model(asked.source):
         raise InputError("Effects come from a model, and this is a sample of graphs. Give the model that drew it.")
-    return Drawn((asked.source.effect(asked.cause, asked.outcome),))
+    return (asked.source.effect(asked.cause, asked.outcome),), {}
 
 
 class Kind(NamedTuple):
     """What a plot shows, in a few words for its title; how its arguments are found; what it asks for beside options."""
 
     words: str
-    arguments: Callable[[Asked], Drawn] = _one
+    arguments: Callable[[Asked], Arguments] = _one
     also: tuple[str, ...] = ()
 
 
@@ -126,9 +123,9 @@ def check_options(kind: str, given: Mapping[str, Any]) -> None:
 
 def draw(kind: str, asked: Asked, options: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     """Draw a plot into `ax` or into a figure of fitting size."""
-    found = KINDS[kind].arguments(asked)
-    own = {name: value for name, value in options.items() if name not in KINDS[kind].also}
-    axes: Axes = _function(kind)(*found.positional, **found.named, **own, ax=ax)
+    positional, named = KINDS[kind].arguments(asked)
+    named |= {name: value for name, value in options.items() if name not in KINDS[kind].also}
+    axes: Axes = _function(kind)(*positional, **named, ax=ax)
     return axes
 
 

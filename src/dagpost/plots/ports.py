@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 Point = tuple[float, float]
 
 
@@ -96,6 +98,8 @@ def spread(wanted: Sequence[float], room: Sequence[float], length: float) -> lis
     >>> spread([99.0, 1.0], [3.0, 3.0], 100.0)
     [97.0, 3.0]
     """
+    from scipy.optimize import isotonic_regression
+
     count = len(wanted)
     if count < 2:
         return list(wanted)
@@ -115,8 +119,8 @@ def spread(wanted: Sequence[float], room: Sequence[float], length: float) -> lis
     for place, number in enumerate(order):
         total += scale * (room[order[place - 1]] + room[number]) if place else 0.0
         offsets.append(total)
-    level = _rising([goal - offset for goal, offset in zip(goals, offsets, strict=True)])
-    found = [own + offset for own, offset in zip(level, offsets, strict=True)]
+    level = isotonic_regression(np.subtract(goals, offsets)).x
+    found = (level + offsets).tolist()
     # The first and the last one are neighbours too.
     most = length - scale * (room[order[0]] + room[order[-1]])
     if found[-1] - found[0] > most:
@@ -127,17 +131,6 @@ def spread(wanted: Sequence[float], room: Sequence[float], length: float) -> lis
     for number, own in zip(order, found, strict=True):
         placed[number] = (begin + own) % length
     return placed
-
-
-def _rising(values: Sequence[float]) -> list[float]:
-    """The nearest sequence that does not fall."""
-    pools: list[tuple[float, int]] = []
-    for value in values:
-        pools.append((value, 1))
-        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            (one, few), (two, more) = pools[-2:]
-            pools[-2:] = [((one * few + two * more) / (few + more), few + more)]
-    return [value for value, number in pools for _ in range(number)]
 
 
 def limited(port: Port, towards: Point, steepest: float) -> Point:

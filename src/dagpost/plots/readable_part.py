@@ -20,7 +20,7 @@ MANY = 64
 
 
 class Part(NamedTuple):
-    """The columns and the pairs to draw, and what to say of the others; `whole`: nothing is left out.
+    """The columns and the pairs to draw, and what to say of the others.
 
     `missing` says of each column how many of its pairs reach the threshold and are not drawn.
     """
@@ -28,7 +28,6 @@ class Part(NamedTuple):
     nodes: list[int]
     pairs: list[Edge]
     remarks: list[str]
-    whole: bool
     missing: Mapping[int, int]
 
     def suffix(self, node: int) -> str:
@@ -50,7 +49,7 @@ def readable_part(
     """
     count = len(joined)
     if count <= many:
-        return Part(list(range(count)), list(pairs), [], True, {})
+        return Part(list(range(count)), list(pairs), [], {})
     falling = sorted(pairs, key=lambda pair: (-joined[pair], pair))
     drawn: list[Edge] = []
     ends: set[int] = set()
@@ -71,4 +70,4 @@ def readable_part(
             remarks.append("A number such as (+2) counts the lines of a column that lead to these.")
     elif left:
         remarks.append(f"{left:,} of {count:,} columns have no edge of at least {threshold:g} and are not drawn.")
-    return Part(sorted(ends), drawn, remarks, False, missing)
+    return Part(sorted(ends), drawn, remarks, missing)

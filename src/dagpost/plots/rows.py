@@ -112,6 +112,17 @@ def _first_places(points: Floats, down: Floats, halves: Floats, room: Room, star
     return np.clip(x, halves[:, 0], np.maximum(room.width - halves[:, 0], halves[:, 0])), row
 
 
+def most_before(count: int, ways: Any) -> Floats:
+    """How many nodes stand before each one along lines with heads, at most; cycles are not gone round."""
+    before = np.zeros(count)
+    for _ in range(count):
+        old = before.sum()
+        np.maximum.at(before, ways[:, 1], np.minimum(before[ways[:, 0]] + 1.0, count))
+        if before.sum() == old:
+            break
+    return before
+
+
 def _heights(points: Floats, ends: Any, head: Any) -> Floats:
     """How far down each node stands at first, from 0 to 1: between the nodes before and after it along heads."""
     count = len(points)
@@ -119,13 +130,7 @@ def _heights(points: Floats, ends: Any, head: Any) -> Floats:
     ways = ends[head > 0]
     if not len(ways):
         return order
-    before, after = np.zeros(count), np.zeros(count)
-    for _ in range(count):
-        old = before.sum() + after.sum()
-        np.maximum.at(before, ways[:, 1], np.minimum(before[ways[:, 0]] + 1.0, count))
-        np.maximum.at(after, ways[:, 0], np.minimum(after[ways[:, 1]] + 1.0, count))
-        if before.sum() + after.sum() == old:
-            break
+    before, after = most_before(count, ways), most_before(count, ways[:, ::-1])
     whole = before + after
     found: Floats = np.where(whole > 0.0, (before + 0.5) / (whole + 1.0), order)
     return found

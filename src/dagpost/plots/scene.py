@@ -97,7 +97,6 @@ class Scene:
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...]
     measure: str = "probability"
-    title: str = ""
     remarks: tuple[str, ...] = ()
     #: Other words than usual for some words of the legend.
     labels: Mapping[Word, str] | None = None
@@ -132,7 +131,6 @@ def scene_of(
     signs: Sequence[str] | None = None,
     least: Sequence[Edge] = (),
     measure: str = "probability",
-    title: str = "",
     remarks: Sequence[str] = (),
 ) -> Scene:
     """The picture of what is known of the directions of all pairs.
@@ -171,7 +169,7 @@ def scene_of(
     kept = set(part.pairs)
     falling = sorted(range(len(given)), key=lambda place: (-given[place].joined, place))
     reached = sum(given[place].joined >= threshold and ends[place] in kept for place in falling)
-    most = min(max(reached, _lines_for(len(part.nodes))), _MOST_LINES)
+    most = min(max(reached, 3 * len(part.nodes) + 30), _MOST_LINES)
     drawn = sorted([place for place in falling if ends[place] in kept][:most])
     too_many = [f"Drawn: the {most:,} most probable of {reached:,} pairs."] if reached > most else []
     local = {node: number for number, node in enumerate(part.nodes)}
@@ -194,8 +192,9 @@ def scene_of(
     may_stretch = layout == "layered" and len(boxes) <= _STRETCHED and numbers is None
     stretches = _STRETCHES[shape] if may_stretch else (1.0,)
     for stretch in stretches:
-        # Boxes move apart until every number finds a place.
-        boxes = [_moved_apart(box, stretch, shape) for box in boxes]
+        # Boxes move apart until every number finds a place; a phone is not wider.
+        across = stretch if shape == "wide" else 1.0
+        boxes = [replace(box, x=box.x * across, y=box.y * stretch) for box in boxes]
         lines = lines_between(
             boxes, inside, threshold, size, told=told,
             signs=[signs[place] if signs is not None else "" for place in drawn],
@@ -210,7 +209,7 @@ def scene_of(
     key = [f"{' '.join(labels[at])}: {printable(name)}" for at, name in enumerate(shown) if cut[at]]
     words = " ".join(filter(None, [*remarks, *part.remarks, *too_many]))
     told_below = tuple(filter(None, [words, *key]))
-    found = Scene(shape, 0.0, 0.0, size, tuple(boxes), tuple(numbered), measure, title, told_below)
+    found = Scene(shape, 0.0, 0.0, size, tuple(boxes), tuple(numbered), measure, told_below)
     return framed(replace(found, labels={"rules": UNDER_ASSUMPTION}) if directions.assumed else found)
 
 
@@ -319,16 +318,6 @@ def framed(scene: Scene) -> Scene:
         lines=tuple(lines),
         heads=tuple((text, moved(place)) for text, place in scene.heads),
     )
-
-
-def _moved_apart(box: Box, stretch: float, shape: Shape) -> Box:
-    """A box farther from the others; a phone is not wider."""
-    return replace(box, x=box.x * (stretch if shape == "wide" else 1.0), y=box.y * stretch)
-
-
-def _lines_for(count: int) -> int:
-    """How many lines a picture of so many boxes has, if no more reach the threshold."""
-    return 3 * count + 30
 
 
 def _told(directions: Directions, pair: PairDirection, said: str) -> str:

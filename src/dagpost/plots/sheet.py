@@ -1,4 +1,4 @@
-"""What stands around a scene in a picture of its own: its title above; below it the legend and what has to be said.
+"""What stands around a scene in a picture of its own: below it the legend and what has to be said.
 
 Places are in points, counted to the right and downwards, as in the scene. `svg` and `canvas` draw the same sheet.
 """
@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dagpost._tools.text import printable
 from dagpost.plots.letters import text_width, wrapped_text
 from dagpost.plots.marks import EXOGENOUS, LEGEND
 from dagpost.plots.ports import Point
@@ -20,15 +19,15 @@ from dagpost.posterior.pair_direction import Word
 MARK, SHORT_MARK = 34.0, 24.0
 #: Probabilities of which the legend shows how wide and strong a line is.
 CHANCES = (0.25, 0.5, 1.0)
-#: Sizes of a title and of the words below a picture, and from line to line there.
-_TITLE, _SMALL, _STEP = 15.0, 10.5, 15.5
+#: Size of the words below a picture, and from line to line there.
+_SMALL, _STEP = 10.5, 15.5
 _LEFT, _BESIDE = 10.0, 8.0
 #: Narrower than this, the words below a picture would be a column.
 _NARROWEST = 330.0
 #: What compelled directions rest on.
 _ASSUMED = "Directions that the data compel assume that there are no hidden common causes."
 
-Kind = Literal["title", "legend", "caption"]
+Kind = Literal["legend", "caption"]
 
 
 @dataclass(frozen=True)
@@ -52,12 +51,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A scene with its words: the sides of the whole, and how far the scene is moved."""
+    """A scene with its words: the sides of the whole, and how far the scene is moved to the right."""
 
     scene: Scene
     width: float
     height: float
-    step: Point
+    step: float
     words: tuple[Words, ...]
     samples: tuple[Sample, ...]
 
@@ -67,25 +66,19 @@ class Sheet:
         return self.scene.words[0] if self.scene.words else "open"
 
 
-def sheet_of(scene: Scene, *, title: str = "", legend: bool = True) -> Sheet:
+def sheet_of(scene: Scene, *, legend: bool = True) -> Sheet:
     """The sheet of a scene; without a legend it has no remarks either.
 
     >>> import numpy as np
     >>> from dagpost.plots.scene import scene_of
     >>> from dagpost.posterior.directions import not_computed
-    >>> found = sheet_of(scene_of(not_computed(("a", "b"), np.array([[0.0, 0.8], [0.1, 0.0]]))), title="Two")
+    >>> found = sheet_of(scene_of(not_computed(("a", "b"), np.array([[0.0, 0.8], [0.1, 0.0]]))))
     >>> [words.text for words in found.words]
-    ['Two', 'direction not computed', 'probability of an edge:', '0.25', '0.5', '1']
+    ['direction not computed', 'probability of an edge:', '0.25', '0.5', '1']
     """
-    width = max(scene.width, _NARROWEST) if title or legend else scene.width
+    width = max(scene.width, _NARROWEST) if legend else scene.width
     words: list[Words] = []
-    y = 0.0
-    for line in wrapped_text(printable(title), width - 2.0 * _LEFT, _TITLE):
-        words.append(Words("title", line, (_LEFT, y + 0.95 * _TITLE), _TITLE))
-        y += 1.3 * _TITLE
-    y += 6.0 if words else 0.0
-    step = ((width - scene.width) / 2.0, y)
-    y += scene.height
+    y = scene.height
     samples: list[Sample] = []
     if legend:
         y = _add_legend(scene, width, y + 12.0, words, samples)
@@ -93,7 +86,7 @@ def sheet_of(scene: Scene, *, title: str = "", legend: bool = True) -> Sheet:
         # What the numbers are comes first, names that are written out last.
         first = " ".join(filter(None, [*scene.remarks[:1], assumed]))
         y = _add_remarks([first, *scene.remarks[1:]], width, y, words) + 4.0
-    return Sheet(scene, width, y, step, tuple(words), tuple(samples))
+    return Sheet(scene, width, y, (width - scene.width) / 2.0, tuple(words), tuple(samples))
 
 
 def _add_legend(scene: Scene, width: float, y: float, words: list[Words], samples: list[Sample]) -> float:
@@ -111,8 +104,9 @@ def _add_legend(scene: Scene, width: float, y: float, words: list[Words], sample
             y += _STEP
     if scene.words:
         x = _LEFT
+        measured = "share with an edge" if "share" in scene.measure else "probability of an edge"
         for text, chance in zip(("", *(f"{chance:g}" for chance in CHANCES)), (None, *CHANCES), strict=True):
-            shown = f"{_measured(scene.measure)}:" if chance is None else text
+            shown = f"{measured}:" if chance is None else text
             if chance is not None:
                 samples.append(Sample(None, chance, (x, y)))
                 x += SHORT_MARK + 4.0
@@ -120,11 +114,6 @@ def _add_legend(scene: Scene, width: float, y: float, words: list[Words], sample
             x += text_width(shown, _SMALL) + 11.0
         y += _STEP
     return y
-
-
-def _measured(measure: str) -> str:
-    """What the width of a line says."""
-    return "share with an edge" if "share" in measure else "probability of an edge"
 
 
 def _add_remarks(remarks: Sequence[str], width: float, y: float, words: list[Words]) -> float:

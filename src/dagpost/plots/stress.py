@@ -45,14 +45,14 @@ def stress_layout(count: int, edges: Sequence[Edge], weights: Sequence[float], h
 
 
 def _distances(count: int, edges: Sequence[Edge], weights: Sequence[float]) -> Floats:
+    from scipy.sparse.csgraph import shortest_path
+
     found = np.full((count, count), np.inf)
-    np.fill_diagonal(found, 0.0)
     for (one, two), weight in zip(edges, weights, strict=True):
         # A line that is hardly there does not pull its ends together.
         length = min(1.0 / max(weight, 0.2), found[one, two])
         found[one, two] = found[two, one] = length
-    for middle in range(count):
-        found = np.minimum(found, found[:, middle : middle + 1] + found[middle : middle + 1, :])
+    found = shortest_path(found, directed=False)
     known = np.isfinite(found)
     return np.where(known, found, found[known].max() + _APART)
 

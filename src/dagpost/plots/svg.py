@@ -1,8 +1,8 @@
 """A scene as SVG: for the page of a report, which has the colours, or as a picture of its own, which carries them.
 
 In a page every element has a class and says which pair or column it is (`data-pair`, `data-node`), so that scripts can
-show, hide and point at it; colours are those of the page, by `STYLE`. A picture of its own has its colours written out,
-its title above, and below it the legend and what has to be said. Names from the data are escaped.
+show, hide and point at it; colours are those of the page (report/templates/graph.css). A picture of its own has its
+colours written out, and below it the legend and what has to be said. Names from the data are escaped.
 """
 
 from __future__ import annotations
@@ -18,30 +18,11 @@ from dagpost.plots.ports import Point
 from dagpost.plots.scene import Box, Line, Scene
 from dagpost.plots.sheet import MARK, SHORT_MARK, Sample, Sheet, sheet_of
 
-#: The colours of a scene in a page, whose variables name them.
-STYLE = """
-.graph { font-family: inherit; }
-.graph .line, .graph .angle { fill: none; }
-.graph .target { fill: none; stroke: transparent; stroke-width: 12; pointer-events: stroke; }
-.graph .pair .line, .graph .pair .head { stroke: var(--line); }
-.graph .pair .filled { fill: var(--line); }
-.graph .pair .hollow { fill: var(--paper); }
-.graph .pair .angle { fill: none; }
-.graph .pair.open .line, .graph .pair.unknown .line { stroke: var(--open); }
-.graph .pair.rules .line, .graph .pair.rules .head, .graph .pair.model .line, .graph .pair.model .head
-  { stroke: var(--given); }
-.graph .behind { fill: var(--paper); }
-.graph .number, .graph .node text, .graph .said { fill: var(--ink); }
-.graph .node rect { fill: var(--paper); stroke: var(--quiet); }
-.graph .node.exogenous rect { fill: var(--exogenous); }
-.graph .hidden { display: none; }
-"""
-
 _FONT = 'font-family="DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"'
 
 
-def svg_of(scene: Scene, *, standalone: bool = False, title: str | None = None, legend: bool = True) -> str:
-    """SVG of a scene; `standalone`: with its colours, and around it a title, the legend and the remarks.
+def svg_of(scene: Scene, *, standalone: bool = False) -> str:
+    """SVG of a scene; `standalone`: with its colours, and below it the legend and the remarks.
 
     >>> import numpy as np
     >>> from dagpost.plots.scene import scene_of
@@ -58,8 +39,7 @@ def svg_of(scene: Scene, *, standalone: bool = False, title: str | None = None, 
     boxes = [_box(box, scene, inks) for box in scene.boxes]
     words = [_text(text, place, scene.size, "middle", inks("fill", "quiet")) for text, place in scene.heads]
     inside = "".join([*drawn, *words, *boxes])
-    name = scene.title if title is None else title
-    described = name or f"graph of {len(scene.boxes)} variables, lines by their {scene.measure}"
+    described = f"graph of {len(scene.boxes)} variables, lines by their {scene.measure}"
     told = f"<title>{html.escape(printable(described))}</title>"
     if not standalone:
         view = (
@@ -71,7 +51,7 @@ def svg_of(scene: Scene, *, standalone: bool = False, title: str | None = None, 
             f'data-width-scale="{_width_scale(scene):g}" data-head-scale="{head_scale(scene.size):g}">'
             f"{told}{inside}</svg>"
         )
-    return _of_its_own(sheet_of(scene, title=name, legend=legend), inside, told)
+    return _of_its_own(sheet_of(scene), inside, told)
 
 
 class _Inks:
@@ -191,17 +171,16 @@ def _at(point: Point) -> str:
 
 
 def _of_its_own(sheet: Sheet, inside: str, told: str) -> str:
-    """The scene between its title and its legend, on paper."""
+    """The scene and its legend, on paper."""
     inks = _Inks(standalone=True)
-    looks = {"title": ' font-weight="bold"' + inks("fill", "ink"), "legend": inks("fill", "ink")}
     words = [
-        _text(part.text, part.place, part.size, "start", looks.get(part.kind, inks("fill", "quiet")))
+        _text(part.text, part.place, part.size, "start", inks("fill", "ink" if part.kind == "legend" else "quiet"))
         for part in sheet.words
     ]
     marks = [_sample(sample, sheet, inks) for sample in sheet.samples]
     width, height = f"{sheet.width:.0f}", f"{sheet.height:.0f}"
     paper = f'<rect width="{width}" height="{height}"{inks("fill", "paper")}/>'
-    moved = f'<g transform="translate({sheet.step[0]:.1f} {sheet.step[1]:.1f})">{inside}</g>'
+    moved = f'<g transform="translate({sheet.step:.1f} 0.0)">{inside}</g>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="graph {sheet.scene.shape}" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" style="max-width:100%;height:auto" role="img" {_FONT} '

@@ -6,7 +6,7 @@ that do not fit, numbers that are not probabilities and graphs with cycles are r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,9 +14,11 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import one_of
+from dagpost._tools.schema import is_acyclic
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
+from dagpost.families.masks import UnsignedMasks
 from dagpost.features import weighted_matrix
 from dagpost.files.graph_rows import check_columns, weights_in
 from dagpost.posterior.all_graphs import all_graphs
@@ -32,14 +34,7 @@ from dagpost.reference.edge_forms import (
     numbers,
     row_number,
 )
-from dagpost.reference.graph_forms import (
-    EdgeTexts,
-    UnsignedMasks,
-    acyclic,
-    cycle_in,
-    masks_of_graphs,
-    reordered,
-)
+from dagpost.reference.graph_forms import EdgeTexts, cycle_in, masks_of_graphs, reordered
 
 #: What becomes of graphs with directed cycles.
 REFUSE, DROP = "refuse", "drop"
@@ -77,7 +72,7 @@ def answer_of(given: Any, names: Sequence[str], *, seconds: Any = None, cyclic: 
         check_names(given.names, names)
         if given.names != names:
             raise InputError("This answer was read for a case with another order of columns. Read it again for this.")
-        return given if seconds is None else replace(given, seconds=_seconds(seconds, given))
+        return _with_times(given, seconds)
     if isinstance(given, DagSample | TopGraphs):
         check_names(given.names, names)
         return answer_of_masks(reordered(given.parents, given.names, names), given.weights, names, seconds, cyclic)
@@ -89,12 +84,12 @@ def answer_of(given: Any, names: Sequence[str], *, seconds: Any = None, cyclic: 
         if "edges" in given.columns:
             table = {str(name): list(given[name]) for name in given.columns}
             return answer_of_texts(table, names, row_number, seconds=seconds, cyclic=cyclic)
-        return _of_edges(edges_of_frame(given, names), names, seconds)
+        return _with_times(Answer(names, edges_of_frame(given, names)), seconds)
     if isinstance(given, tuple) and len(given) == 2 and not isinstance(given[0], str):
         masks = masks_of_graphs(given[0], names)
         return answer_of_masks(masks, given[1], names, seconds, cyclic)
     if hasattr(given, "__array__") and getattr(given, "ndim", 0) == 2:
-        return _of_edges(edges_of_array(np.asarray(given), names), names, seconds)
+        return _with_times(Answer(names, edges_of_array(np.asarray(given), names)), seconds)
     if isinstance(given, list) or getattr(given, "ndim", 0) == 3:
         return answer_of_masks(masks_of_graphs(given, names), None, names, seconds, cyclic)
     raise InputError(
@@ -119,7 +114,7 @@ def answer_of_masks(
         raise InputError("There is no graph. Give at least one.")
     shares = _weights(np.ones(count) if weights is None else weights, count, place)
     times = None if seconds is None else _checked_seconds(seconds, count, place)
-    fine = acyclic(parents)
+    fine = is_acyclic(parents)
     dropped, dropped_weight = 0, 0.0
     if not fine.all():
         dropped, dropped_weight = int((~fine).sum()), float(shares[~fine].sum())
@@ -152,7 +147,9 @@ def answer_of_texts(
 ) -> Answer:
     """A table of graphs: `edges` ("A->B;C->D"), and perhaps `weight` (or `probability`) and `seconds`."""
     check_columns(table)
-    texts = [text if isinstance(text, str) else "" if _is_missing(text) else text for text in table["edges"]]
+    import pandas as pd
+
+    texts = ["" if not isinstance(text, Collection) and pd.isna(text) else text for text in table["edges"]]
     wrong = next((at for at, text in enumerate(texts) if not isinstance(text, str)), None)
     if wrong is not None:
         raise InputError(f"{place(wrong)}: edges are text such as 'A->B;C->D'. Got {shown(texts[wrong])} instead.")
@@ -176,22 +173,17 @@ def _answer_of_model(model: Any, names: tuple[str, ...], seconds: Any) -> Answer
     return replace(found, edges=in_order[0], paths=in_order[1])
 
 
-def _of_edges(edges: Floats, names: tuple[str, ...], seconds: Any) -> Answer:
-    if seconds is not None:
-        raise InputError(
-            "Times are those at which graphs were found, and an edge matrix has no graphs. Leave them out."
-        )
-    return Answer(names, edges)
-
-
-def _seconds(seconds: Any, answer: Answer) -> Floats:
+def _with_times(answer: Answer, seconds: Any) -> Answer:
+    """The answer, with the times at which its graphs were found where they are given."""
+    if seconds is None:
+        return answer
     if answer.parents is None:
         raise InputError(
             "Times are those at which graphs were found, and an edge matrix has no graphs. Leave them out."
         )
     if answer.dropped:
         raise InputError("Graphs with cycles were left out of this answer. Give the times where it is made.")
-    return _checked_seconds(seconds, len(answer.parents))
+    return replace(answer, seconds=_checked_seconds(seconds, len(answer.parents)))
 
 
 def _weights(weights: Any, count: int, place: Place) -> Floats:
@@ -229,9 +221,3 @@ def _one_a_graph(values: Any, count: int, what: str) -> Floats:
             f"There are {count:,} graphs, and {what} of shape {found.shape}. Give one number a graph, in their order."
         )
     return found
-
-
-def _is_missing(value: Any) -> bool:
-    import pandas as pd
-
-    return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.reference.drawing import DECIMALS
-from dagpost.reference.sources import Source
+from dagpost.reference.sources import Bundled, Drawn
 from dagpost.reference.truth_files import csv_bytes, read_truth
 from dagpost.scores import LocalScores, Score
 
@@ -53,7 +53,7 @@ class Case:
     score: Score
     max_parents: int
     tags: tuple[str, ...] = ()
-    source: Source = field(repr=False, kw_only=True)
+    source: Bundled | Drawn = field(repr=False, kw_only=True)
 
     @cached_property
     def table(self) -> Table:

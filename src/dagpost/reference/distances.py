@@ -167,26 +167,21 @@ class Distances:
 
     def _row(self) -> dict[str, Any]:
         row: dict[str, Any] = {"case": self.case, "columns": self.columns, "graphs": self.graphs}
-        for name, found in (("edges", self.edges), ("paths", self.paths)):
-            row[f"{name}_sad"] = None if found is None else found.sad
-            row[f"{name}_mean"] = None if found is None else found.mean
-            row[f"{name}_maximum"] = None if found is None else found.maximum
-            row[f"{name}_where"] = None if found is None else "->".join(found.where)
-        families, classes, timed = self.families, self.classes, self.time_to_accuracy
-        row["families_mean"] = None if families is None else families.mean
-        row["families_maximum"] = None if families is None else families.maximum
-        row["families_where"] = None if families is None else families.where
-        row["families_left_out"] = None if families is None else families.left_out
-        row["classes"] = None if classes is None else classes.total_variation
-        row["classes_exact"] = None if classes is None else classes.exact
-        row["classes_left_out"] = None if classes is None else classes.left_out
+        for name, parts in (
+            ("edges", ("sad", "mean", "maximum", "where")),
+            ("paths", ("sad", "mean", "maximum", "where")),
+            ("families", ("mean", "maximum", "where", "left_out")),
+        ):
+            row |= {f"{name}_{part}": _plain(getattr(getattr(self, name), part, None)) for part in parts}
+        row["classes"] = getattr(self.classes, "total_variation", None)
+        row |= {f"classes_{part}": getattr(self.classes, part, None) for part in ("exact", "left_out")}
         row["calibration_error"] = self.calibration.error
         row["divergence"] = self.divergence.nats
-        row["divergence_where"] = None if self.divergence.where is None else "->".join(self.divergence.where)
+        row["divergence_where"] = _plain(self.divergence.where)
         row["worth"] = self.worth
         row["dropped"], row["dropped_weight"] = self.dropped, self.dropped_weight
-        for name in ("maximum", "sad") if timed is not None else ():
-            for threshold, seconds in getattr(timed, name).items():
+        for name in ("maximum", "sad"):
+            for threshold, seconds in getattr(self.time_to_accuracy, name, {}).items():
                 row[f"seconds_to_{name}_{threshold:g}"] = seconds
         return row
 
@@ -246,6 +241,11 @@ def _dropped_text(dropped: int, weight: float) -> str:
 def _figure(value: float) -> str:
     """Three digits; what rounding leaves is 0."""
     return "0" if abs(value) < _NOTHING else f"{value:.3g}"
+
+
+def _plain(value: Any) -> Any:
+    """A figure, or a pair of columns as text."""
+    return "->".join(value) if isinstance(value, tuple) else value
 
 
 def _json(value: Any) -> Any:

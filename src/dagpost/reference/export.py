@@ -17,6 +17,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,8 +31,7 @@ from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.files.jkl import write_jkl
 from dagpost.reference.case import Case
-from dagpost.reference.cases import CASES
-from dagpost.reference.lookup import load
+from dagpost.reference.cases import CASES, load
 from dagpost.reference.truth_files import csv_bytes, fixed
 
 if TYPE_CHECKING:
@@ -42,24 +42,8 @@ FORMAT = "dagpost reference case 1"
 _INDEX = "cases.csv"
 _PART = ".part"
 
-#: What README.txt says of each file; data.csv and those whose content differs from case to case come beside.
-_EXPLAINED = {
-    "scores.jkl": "The log marginal likelihood (natural log) of every family, in the format that GOBNILP and other "
-    "learners read. The first line is the number of columns; then, for each column, its name and how many parent sets "
-    "it has, and a line for each of them: score, number of parents, parents. Parent sets that are not listed are not "
-    "allowed. A space in a name is written as %20. The posterior probability of a graph is proportional to the "
-    "exponential of the sum of the scores of its families.",
-    "edges.csv": "The exact posterior probability of every edge, from the row to the column.",
-    "paths.csv": "The same of every directed path, of one edge or more.",
-    "families.csv": 'node, parents (names joined by ";", empty for none), probability; of a node, the most probable '
-    "first.",
-    "classes.csv": 'class, graphs, probability. A class is written as its essential graph: "A->B" where all graphs of '
-    'the class have that edge, "A--B" where they differ in its direction, whether the score allows them or not; edges '
-    'stand in the order of their text. "graphs" counts the graphs of the class that have any probability.',
-    "case.json": "All that the numbers depend on; the log evidence, which is the natural log of the sum over all "
-    "graphs of the probability of the table, every graph with weight 1; and the SHA-256 of data.csv.",
-}
-_WIDTH = 110
+#: Lines of README.txt: how long, and where what is said of a file begins.
+_WIDTH, _BESIDE = 110, 15
 
 
 def export(folder: str | os.PathLike[str], cases: str | Iterable[str] | None = None) -> Path:
@@ -200,43 +184,29 @@ def _about(case: Case) -> dict[str, Any]:
 
 
 def _readme(case: Case) -> str:
-    truth = case.truth
-    parquet = find_spec("pyarrow") is not None
-    levels = "Levels are words." if case.table.discrete else "Levels are words, numbers have four decimals."
-    bound, listed = truth.classes_bound, truth.classes_listed
-    paragraphs = {
-        "data.csv": f"The table, with a header; each row is one observation. {levels}",
-        "data.parquet": "The same table." if parquet else "Not here: pyarrow was not installed.",
-        **_EXPLAINED,
-    }
-    paragraphs["families.csv"] += f" What is left out of a node has a probability of at most {_left_out(case):.2g}."
-    paragraphs["classes.csv"] += (
-        f" All classes of a probability of at least {bound:.2g} are listed; together they have {listed:.4g}."
-        if bound
-        else " All classes are listed."
+    """What each file holds, as exported.txt has it, in lines that can be read."""
+    truth, bound = case.truth, case.truth.classes_bound
+    listed = f"All classes of a probability of at least {bound:.2g} are listed; together they have "
+    words = (
+        (files("dagpost.reference") / "exported.txt")
+        .read_text(encoding="utf-8")
+        .format(
+            case=case,
+            truth=truth,
+            version=__version__,
+            levels="Levels are words." if case.table.discrete else "Levels are words, numbers have four decimals.",
+            parquet="The same table." if find_spec("pyarrow") is not None else "Not here: pyarrow was not installed.",
+            left_out=float(truth.families_left_out.max()),
+            classes=f"{listed}{truth.classes_listed:.4g}." if bound else "All classes are listed.",
+        )
     )
-    text = [
-        f'Reference case "{case.name}" of dagpost {__version__}',
-        _wrapped(case.description),
-        _wrapped(case.origin),
-        _wrapped(case.settings),
-        _wrapped(
-            "All files but data.parquet are text in UTF-8. Rows and columns of all matrices stand in the order of the "
-            f"columns of data.csv. No probability is further from the exact one than {truth.error_bound:.1e}, by "
-            "rounding."
-        ),
-        "\n".join(_wrapped(f"{name:15}{words}", 15) for name, words in paragraphs.items()),
-        f"How far is an answer from this one? dagpost reference score FILE --case {case.name}",
-    ]
-    return "\n\n".join(text) + "\n"
+    return "".join(f"{_wrapped(line)}\n" for line in words.splitlines())
 
 
-def _wrapped(text: str, indent: int = 0) -> str:
-    return textwrap.fill(text, _WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
-
-
-def _left_out(case: Case) -> float:
-    return float(case.truth.families_left_out.max())
+def _wrapped(line: str) -> str:
+    """A line that is no longer than a page; what explains a file stays beside its name."""
+    beside = " " * _BESIDE if "  " in line[:_BESIDE] else ""
+    return textwrap.fill(line, _WIDTH, subsequent_indent=beside, break_on_hyphens=False)
 
 
 def _write_index(folder: Path) -> None:

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Flags
 from dagpost._tools.text import nearest, printable, shown
 from dagpost.errors import InputError
-from dagpost.families.masks import graph_of_masks, mask_type, matrices_of_masks
+from dagpost.families.masks import UnsignedMasks, graph_of_masks, mask_type, matrices_of_masks
 from dagpost.files.graph_rows import edges_in, ends_of
 from dagpost.reference.edge_forms import Place, graph_number, labels_of, put_in_order
 
 if TYPE_CHECKING:
     import pandas as pd
 
-UnsignedMasks = NDArray[np.unsignedinteger[Any]]
 
 #: So many graphs are read together.
 _AT_A_TIME = 1 << 14
@@ -165,26 +163,6 @@ def _pairs(graph: Any, at: int, names: frozenset[str]) -> list[Any]:
     if isinstance(graph, str | Mapping) or not isinstance(graph, Iterable):
         raise InputError(f"{_FORMS} Got {shown(graph)} as graph {at}.")
     return graph if isinstance(graph, list) else list(graph)
-
-
-def acyclic(parents: UnsignedMasks) -> Flags:
-    """Which of the graphs have no directed cycle: those from which all columns can be taken, parents first.
-
-    >>> acyclic(np.array([[0, 1], [2, 1]], dtype=np.uint8))
-    array([ True, False])
-    """
-    nodes = parents.shape[1]
-    everything = (1 << nodes) - 1
-    left = np.full(len(parents), everything, dtype=parents.dtype)
-    for _ in range(nodes):
-        before = left.copy()
-        for node in range(nodes):
-            free = (parents[:, node] & left) == 0
-            left[free] &= parents.dtype.type(everything ^ 1 << node)
-        if (left == before).all():
-            break
-    flags: Flags = left == 0
-    return flags
 
 
 def cycle_in(row: UnsignedMasks, names: Sequence[str]) -> str:

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
-from dagpost.families.masks import matrices_of_masks
+from dagpost.families.masks import UnsignedMasks, matrices_of_masks
 from dagpost.reference.distances import TimeToAccuracy
-from dagpost.reference.graph_forms import UnsignedMasks
 
 #: Errors below which people want to be: of the worst edge, and summed over all.
 MAXIMA, SUMS = (0.1, 0.05, 0.02, 0.01), (2.0, 1.0, 0.5, 0.2)

@@ -20,8 +20,8 @@ from dagpost.features import weighted_matrix
 from dagpost.posterior.distinct import distinct_graphs_in
 from dagpost.reference.answer import REFUSE, Answer, answer_of
 from dagpost.reference.case import Case
+from dagpost.reference.cases import load
 from dagpost.reference.distances import Distances
-from dagpost.reference.lookup import load
 from dagpost.reference.pair_distances import calibration, divergence, draws_worth, pair_distance
 from dagpost.reference.running import time_to_accuracy
 from dagpost.reference.truth import Truth

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
 from dagpost.data import datasets
 from dagpost.data.table import Table
 from dagpost.reference.drawing import Network, draw
-
-
-class Source(Protocol):
-    """What makes a table, and says how."""
-
-    def table(self) -> Table:
-        """The table."""
-
-    def in_words(self) -> str:
-        """How anyone gets the same table."""
 
 
 @dataclass(frozen=True)

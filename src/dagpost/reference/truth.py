@@ -1,6 +1,6 @@
 """The exact posterior of a reference case, as it is kept with the package.
 
-It was computed by sums over all graphs (exact_truth.py) and written by `tools/reference_truth.py`; truth_files.py says
+It was computed by sums over all graphs and written by `tools/reference_truth.py`; truth_files.py says
 in which form. Reading a case takes some hundredths of a second.
 """
 

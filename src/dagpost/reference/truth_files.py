@@ -16,11 +16,9 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.text import shortened, shown
-from dagpost._tools.whole_files import replacing
 from dagpost.errors import InputError
 from dagpost.reference.truth import Truth
 
@@ -101,63 +99,9 @@ def _square(pairs: pd.DataFrame, what: str, names: Sequence[str]) -> pd.DataFram
     return square.reindex(index=list(names), columns=list(names)).fillna(0.0)
 
 
-# Writing
-
-
-def write_truth(case: Case, truth: Truth, folder: Path) -> None:
-    """Write the posterior of a case, and its row in cases.csv; that row comes last, so that it stands for all files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    known = kept_cases(folder)
-    known.pop(case.name, None)
-    _write_cases(known, folder)
-    for file, content in contents(case.name, truth).items():
-        with replacing(folder / file) as out:
-            out.write(content)
-    values = (
-        case.columns,
-        case.rows,
-        case.fingerprint,
-        repr(case.score),
-        case.max_parents,
-        repr(truth.log_evidence),
-        f"{truth.error_bound:.1e}",
-        truth.classes_bound,
-    )
-    known[case.name] = {key: str(value) for key, value in zip(ABOUT, values, strict=True)}
-    _write_cases(known, folder)
-
-
-def contents(name: str, truth: Truth) -> dict[str, bytes]:
-    """The files of one case by their names."""
-    pairs = (
-        (parent, child, fixed(truth.edges.loc[parent, child], 12), fixed(truth.paths.loc[parent, child], 12))
-        for parent in truth.names
-        for child in truth.names
-        if parent != child
-    )
-    families = ((node, parents, fixed(p, 9)) for node, parents, p in truth.families.itertuples(index=False))
-    classes = ((text, graphs, _short(p)) for text, graphs, p in truth.classes.itertuples(index=False))
-    return {
-        f"{name}.csv": csv_bytes(("from", "to", "edge", "path"), pairs),
-        f"{name}.families.csv.gz": _packed(csv_bytes(("node", "parents", "probability"), families)),
-        f"{name}.classes.csv.gz": _packed(csv_bytes(("class", "graphs", "probability"), classes)),
-    }
-
-
-def _write_cases(known: Mapping[str, Mapping[str, str]], folder: Path) -> None:
-    rows = ((name, *(about[key] for key in ABOUT)) for name, about in sorted(known.items()))
-    with replacing(folder / "cases.csv") as out:
-        out.write(csv_bytes(("case", *ABOUT), rows))
-
-
 def fixed(value: Any, decimals: int) -> str:
     """A number with so many decimals, as short as it can be written."""
     return f"{round(float(value), decimals):.{decimals}g}"
-
-
-def _short(value: Any) -> str:
-    """A probability with 12 decimals; what these do not show, with three digits."""
-    return fixed(value, 12) if value >= 1e-9 else f"{value:.3g}"
 
 
 def csv_bytes(header: Iterable[object], rows: Iterable[Iterable[object]]) -> bytes:
@@ -167,7 +111,3 @@ def csv_bytes(header: Iterable[object], rows: Iterable[Iterable[object]]) -> byt
     writer.writerow(header)
     writer.writerows(rows)
     return text.getvalue().encode("utf-8")
-
-
-def _packed(content: bytes) -> bytes:
-    return gzip.compress(content, compresslevel=9, mtime=0)

@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.families.essential import essential_graphs
-from dagpost.families.masks import distinct_rows, mask_type
+from dagpost.families.masks import UnsignedMasks, distinct_rows, mask_type
 from dagpost.reference.distances import ClassDistance, FamilyDistance
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from dagpost.reference.graph_forms import UnsignedMasks
-
 #: Mass that rounding may leave of a list that is complete.
 _ROUNDING = 1e-9
 
@@ -70,15 +67,10 @@ def total_variation(exact: Floats, stated: Floats) -> tuple[float, float]:
 
 def _weight_of_sets(listed: UnsignedMasks, sets: UnsignedMasks, weights: Floats) -> Floats:
     """The weight that each listed set has among some sets."""
-    if not len(listed):
-        return np.zeros(0)
-    order = np.argsort(listed)
-    ranked = listed[order]
-    place = np.minimum(np.searchsorted(ranked, sets.astype(listed.dtype)), len(ranked) - 1)
-    held = np.where(ranked[place] == sets, weights, 0.0)
-    stated = np.empty(len(listed))
-    stated[order] = np.bincount(place, weights=held, minlength=len(ranked))
-    return stated
+    import pandas as pd
+
+    held = pd.Series(weights).groupby(sets).sum()
+    return np.asarray(held.reindex(listed, fill_value=0.0), dtype=np.float64)
 
 
 def _weight_of_rows(listed: NDArray[Any], rows: NDArray[Any], weights: Floats) -> Floats:

@@ -28,11 +28,7 @@ def in_heading(content: Content) -> str:
 def sentence(content: Content) -> str:
     """What all numbers of the report hold under, and how probable that is; nothing where nothing is assumed."""
     said = assumption_words(content.given)
-    if not said:
-        return ""
-    chance = chance_words(content.given)
-    has = f", which has {_chance_name(content)} {_in_brackets(chance)}" if chance else ""
-    return f"Given that {said}{has}."
+    return f"Given that {said}{_chance(content)}." if said else ""
 
 
 def banner(content: Content) -> str:
@@ -59,11 +55,8 @@ def how_to_read(content: Content) -> str:
 def for_paper(content: Content) -> list[str]:
     """The sentence of a methods paragraph."""
     said = assumption_words(content.given)
-    if not said:
-        return []
-    chance = chance_words(content.given)
-    has = f", which has {_chance_name(content, 'posterior ')} {_in_brackets(chance)}" if chance else ""
-    return [f"All results are conditional on the assumption that {said}{has}."]
+    which = _chance(content, "posterior ")
+    return [f"All results are conditional on the assumption that {said}{which}."] if said else []
 
 
 def rule(content: Content) -> list[str]:
@@ -75,9 +68,13 @@ def rule(content: Content) -> list[str]:
     return [f"Assumed, not found: {said}{f' ({chance_name(content.given)} {chance})' if chance else ''}."]
 
 
-def _chance_name(content: Content, posterior: str = "") -> str:
-    name = chance_name(content.given)
-    return f"{posterior}{name}" if name == "probability" else f"the {name}"
+def _chance(content: Content, posterior: str = "") -> str:
+    """How probable the assumption is, with how that is known in brackets: ", which has probability 0.7731 (exact)"."""
+    chance, name = chance_words(content.given), chance_name(content.given)
+    if not chance:
+        return ""
+    known = f"{chance.removesuffix(', exact')} (exact)" if chance.endswith(", exact") else chance
+    return f", which has {f'{posterior}{name}' if name == 'probability' else f'the {name}'} {known}"
 
 
 def changes(content: Content) -> str:
@@ -98,11 +95,6 @@ def changes(content: Content) -> str:
     caption = f"Edges whose {content.target.measure} the assumption changed most{more}"
     listed = table(caption, ["Edge", "Without the assumption", "Given it"], rows, "changed")
     return folded(f"What the assumption changed: {len(ways)} edge{'' if len(ways) == 1 else 's'}", listed)
-
-
-def _in_brackets(chance: str) -> str:
-    """How probable, with what that is in brackets: "0.7731 (exact)"."""
-    return f"{chance.removesuffix(', exact')} (exact)" if chance.endswith(", exact") else chance
 
 
 def _percent(share: float) -> str:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.spelling import in_python
@@ -163,7 +164,7 @@ def gather(source: Fitted | DagSample) -> Content:
 
 
 def _of_model(fitted: Fitted) -> Content:
-    results, data, sample = fitted.results, fitted.data, fitted.quick_sample()
+    results, sample = fitted.results, fitted.quick_sample()
     edges, directions = np.clip(results.edges, 0.0, 1.0), quick_directions(fitted)
     known = {"families": _families(fitted), "paths": _known_paths(fitted), "graphs": _best(fitted)}
     parts = _parts(sample, known)
@@ -175,25 +176,16 @@ def _of_model(fitted: Fitted) -> Content:
     omitted = {part: _no_sample(fitted) for part, found in parts.items() if found is None}
     omitted |= {} if directions.computed else {"directions": _no_sample(fitted)}
     omitted |= {} if sensitivity else {"sensitivity": in_python(why_not)}
-    return Content(
-        names=fitted.names,
-        target=fitted.target,
-        method=fitted.method.name,
-        reason=fitted.reason,
-        edges=edges,
-        exact=results.exact,
-        directions=directions,
+    return replace(
+        content_of_fit(fitted, directions),
         columns=_columns(fitted),
-        observations=data.observations,
         rows="" if fitted.table is None else fitted.table.summary(),
         settings={**fitted.settings, "max_parents": fitted.workspace.max_parents, "engine": results.engine},
-        fingerprint=data.fingerprint,
-        log_evidence=results.log_evidence,
         mixture=mixture_facts(fitted),
         error_bound=math.nan if results.sums is None else results.sums.error_bound,
         joined_before=fitted.joined_before,
         relative_error=results.sums is not None and results.sums.modularity == "order",
-        interventions=data.interventions,
+        interventions=fitted.data.interventions,
         families_exact=known["families"] is not None and not results.tables,
         paths_exact=known["paths"] is not None and not results.tables,
         gaps=gap_facts(fitted),
@@ -201,10 +193,6 @@ def _of_model(fitted: Fitted) -> Content:
         sizes=sizes_of(fitted, directions, parts["paths"]),
         graphs_are_best=known["graphs"] is not None or (sample is not None and sample.listed),
         sensitivity=sensitivity,
-        recipe=data.recipe,
-        time=() if data.time is None else tuple(data.time.sentences()),
-        unrolling=data.time,
-        asked=fitted.settings,
         given=given_provenance(fitted.condition),
         without=None if fitted.condition is None else np.clip(fitted.condition.base.results.edges, 0.0, 1.0),
         regimes=regime_effects_of(fitted) if has_regimes(fitted) else None,
@@ -214,30 +202,39 @@ def _of_model(fitted: Fitted) -> Content:
     )
 
 
-def content_of_graph(fitted: Fitted) -> Content:
-    """Of the same numbers those that the picture of the graph and the words around it need; all others are left out."""
-    results, data, sample = fitted.results, fitted.data, fitted.quick_sample()
-    diagnosed = sample.diagnostics() if sample is not None and sample.from_chains else None
-    known = _known_paths(fitted)
+def content_of_fit(fitted: Fitted, directions: Directions) -> Content:
+    """How a model was fitted, with the edges that it found: of all numbers those that are at hand."""
+    data = fitted.data
     return Content(
         names=fitted.names,
         target=fitted.target,
         method=fitted.method.name,
         reason=fitted.reason,
-        edges=np.clip(results.edges, 0.0, 1.0),
-        exact=results.exact,
-        directions=quick_directions(fitted),
+        edges=np.clip(fitted.results.edges, 0.0, 1.0),
+        exact=fitted.results.exact,
+        directions=directions,
         columns=(),
         observations=data.observations,
         rows="",
         settings=fitted.settings,
         fingerprint=data.fingerprint,
-        log_evidence=results.log_evidence,
-        trusted=None if diagnosed is None else diagnosed.trusted,
+        log_evidence=fitted.results.log_evidence,
+        recipe=data.recipe,
+        time=() if data.time is None else tuple(data.time.sentences()),
+        unrolling=data.time,
+        asked=fitted.settings,
+    )
+
+
+def content_of_graph(fitted: Fitted) -> Content:
+    """Of the same numbers those that the picture of the graph and the words around it need; all others are left out."""
+    sample, known = fitted.quick_sample(), _known_paths(fitted)
+    return replace(
+        content_of_fit(fitted, quick_directions(fitted)),
+        trusted=sample.diagnostics().trusted if sample is not None and sample.from_chains else None,
         sample=sample,
         paths=sample.probability_matrix("~>").to_numpy() if known is None and sample is not None else known,
-        paths_exact=known is not None and not results.tables,
-        time=() if data.time is None else tuple(data.time.sentences()),
+        paths_exact=known is not None and not fitted.results.tables,
         gaps=gap_facts(fitted),
     )
 
@@ -353,15 +350,17 @@ def _best(fitted: Fitted) -> TopGraphs | None:
 
 def _families_in(sample: DagSample) -> tuple[tuple[Family, ...], ...]:
     """The parent sets of most weight in a sample."""
-    listed = []
-    for node in range(len(sample.names)):
-        words = sample.parents[:, node].reshape(len(sample), 1, -1)
-        first, member = distinct_rows(words)
-        weights = np.bincount(member, weights=sample.weights)
-        best = np.argsort(-weights, kind="stable")[:FAMILIES]
-        sets = [columns_of(words[first[place], 0]) for place in best]
-        listed.append(tuple(zip(sets, weights[best].tolist(), strict=True)))
-    return tuple(listed)
+    nodes = range(len(sample.names))
+    return tuple(tuple(weighted_sets(sample.parents[:, node], sample.weights)[:FAMILIES]) for node in nodes)
+
+
+def weighted_sets(masks: NDArray[Any], weights: Floats) -> list[Family]:
+    """The distinct sets among those of some graphs, each with the weight of its graphs, heaviest first."""
+    words = masks.reshape(len(masks), 1, -1)
+    first, member = distinct_rows(words)
+    whole = np.bincount(member, weights=weights)
+    falling = np.argsort(-whole, kind="stable")
+    return [(columns_of(words[first[place], 0]), float(whole[place])) for place in falling]
 
 
 def _intervals(sample: DagSample, edges: Floats) -> tuple[dict[tuple[int, int], tuple[float, float]], float]:

@@ -41,9 +41,9 @@ def about_columns(content: Content) -> list[str]:
         if gaps and not recipe.dropped_rows_ and recipe.missing == "level":
             said.append(f"Missing values ({gaps:,} cells) were a level of their own.")
     if content.exogenous and not content.time:
+        given = shortened([printable(name) for name in content.exogenous])
         said.append(
-            f"Taken as given and not modelled: {_some(content.exogenous)}; they may have effects, and have no causes "
-            "among the variables."
+            f"Taken as given and not modelled: {given}; they may have effects, and have no causes among the variables."
         )
     return said
 
@@ -87,7 +87,3 @@ def _cut(steps: Sequence[Step]) -> list[str]:
     ]
     listed = "; ".join(named[:_NAMED]) + (f"; and {len(cut) - _NAMED} more" if len(cut) > _NAMED else "")
     return [f"Numbers were cut into levels: {listed}."]
-
-
-def _some(names: Sequence[str]) -> str:
-    return shortened([printable(name) for name in names])

@@ -9,8 +9,8 @@ import numpy as np
 from dagpost._tools.arrays import Flags
 from dagpost.data.table import Table
 from dagpost.posterior.fitted import Fitted
-from dagpost.report.latent_facts import known_of_latents
 from dagpost.scores import Score, class_of
+from dagpost.scores.latent_columns import ranks_of
 
 MISSING_AT_RANDOM = (
     "Values are taken to be missing at random (Rubin 1976): whether a cell is empty may depend on the values that are "
@@ -20,6 +20,8 @@ OTHERWISE = (
     "Otherwise, as where the worst cases are not measured, give gaps a level of their own "
     '(missing="level" in Python, --missing level in a terminal)'
 )
+#: From how many levels on only some are listed.
+_LEVELS = 12
 #: A level for gaps has no place among levels in an order.
 _WITH_ANOTHER_SCORE = ', with a score that needs no order ("conditional-gaussian", or one for levels)'
 
@@ -74,9 +76,26 @@ def gap_facts(fitted: Fitted) -> GapFacts | None:
         float(found.edge_errors.max()),
         None if found.path_errors is None else float(found.path_errors.max()),
         found.exact_given_table,
-        known_of_latents(fitted) if fitted.unknown.latent else None,
+        _known_of_latents(fitted) if fitted.unknown.latent else None,
         class_of(fitted.score).tables,
     )
+
+
+def _known_of_latents(fitted: Fitted) -> tuple[tuple[str, str], ...]:
+    """The columns with latent numbers that are not known, and what is known of them, in a few words."""
+    table, ranked = fitted.table, fitted.unknown.ranked
+    assert table is not None
+    found = []
+    for place, (name, levels) in enumerate(zip(table.names, table.levels, strict=True)):
+        bounds = table.bounds[place] if table.bounds else None
+        if name in ranked and levels is not None:
+            rising = [str(levels[code]) for code in np.argsort(ranks_of(levels))]
+            listed = rising if len(rising) <= _LEVELS else [*rising[:3], "...", *rising[-3:]]
+            found.append((name, f"the order of its levels, {' < '.join(listed)}"))
+        elif bounds is not None:
+            counts = table.weights[np.isfinite(bounds).any(axis=1)].sum()
+            found.append((name, f"limits, of {counts:,} censored cell{'' if counts == 1 else 's'}"))
+    return tuple(found)
 
 
 def missing_in(table: Table) -> Flags:

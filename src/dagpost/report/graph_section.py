@@ -104,26 +104,22 @@ def _more_legend(scene: Scene, labels: Mapping[Word, str]) -> str:
 def _change(kind: str) -> str:
     """The mark of what has changed."""
     words = {"grew": "▲.20", "shrank": "▼.20"}.get(kind, "")
-    return (
-        '<svg class="mark number sample" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">'
-        f'<g class="{kind}"><path class="halo" d="M6,7H54"/>'
-        f'<text x="30" y="11.5" text-anchor="middle" font-size="12" class="change">{words}</text></g></svg>'
-    )
+    changed = f'<text x="30" y="11.5" text-anchor="middle" font-size="12" class="change">{words}</text>'
+    return _sample("number sample", f'<g class="{kind}"><path class="halo" d="M6,7H54"/>{changed}</g>')
 
 
 def _assumption(kind: str) -> str:
     """The mark of what is assumed, or assumed away."""
     drawn = f'<path class="lock" d="{LOCK}"/>' if kind == "required" else f'<path class="cross" d="{CROSS}"/>'
-    return (
-        '<svg class="mark sample" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">'
-        f'<path d="M4,7H22M38,7H56" fill="none" stroke="currentColor" stroke-width="1.2"/>'
-        f'<g transform="translate(30 6)">{drawn}</g></svg>'
-    )
+    line = '<path d="M4,7H22M38,7H56" fill="none" stroke="currentColor" stroke-width="1.2"/>'
+    return _sample("sample", f'{line}<g transform="translate(30 6)">{drawn}</g>')
 
 
 def _number(words: str) -> str:
     """The mark of the numbers on lines."""
-    return (
-        '<svg class="mark number" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">'
-        f'<text x="30" y="11.5" text-anchor="middle" font-size="14">{words}</text></svg>'
-    )
+    return _sample("number", f'<text x="30" y="11.5" text-anchor="middle" font-size="14">{words}</text>')
+
+
+def _sample(kind: str, inside: str) -> str:
+    """A mark of the legend."""
+    return f'<svg class="mark {kind}" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">{inside}</svg>'

@@ -24,7 +24,7 @@ from dagpost.report import assumption, citations
 from dagpost.report.content import Content
 from dagpost.report.data_sentences import about_columns, about_gaps, about_table
 from dagpost.report.tables import folded, paragraph
-from dagpost.report.words import counted, prior_in_words
+from dagpost.report.words import counted, edges_listed, prior_in_words
 from dagpost.scores import scores_filled
 from dagpost.scores.registry import SCORES
 
@@ -133,8 +133,7 @@ def _rules(content: Content) -> list[str]:
     settings, said = content.settings, []
     for key in ("required", "forbidden"):
         if settings.get(key):
-            edges = [f"{printable(parent)} → {printable(child)}" for parent, child in settings[key]]
-            said.append(f"{key} edges ({shortened(edges)})")
+            said.append(f"{key} edges ({shortened(edges_listed(settings[key]))})")
     if settings.get("tiers"):
         tiers = [", ".join(map(printable, tier)) for tier in settings["tiers"]]
         said.append(f"an order of groups, with no edge from a later to an earlier one ({' < '.join(tiers)})")

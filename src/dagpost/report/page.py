@@ -25,7 +25,6 @@ from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.features.names import quoted
 from dagpost.plots.marks import head_of, looks_as_data
-from dagpost.plots.svg import STYLE
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import assumption, direction_words, tables, words
 from dagpost.report.about import about
@@ -36,7 +35,6 @@ from dagpost.report.graph_section import graph_section
 from dagpost.report.many_columns import BLANKET, first_threshold, is_many, pairs_for_file, pairs_shown
 from dagpost.report.methods_paragraph import cited, methods_section
 from dagpost.report.pair_table import decided_by, effect_of, pair_table, sign_of, within_of
-from dagpost.report.recipe_table import data_folds
 from dagpost.report.regime_section import regime_section
 from dagpost.report.reproduction import reproduction_section
 from dagpost.report.rules_section import rules_section
@@ -51,7 +49,7 @@ SCRIPTS = (
     *("assumptions.js", "assumption_words.js", "assumption_menu.js", "assumption_list.js", "page.js"),
 )
 #: What is assumed stands before the rest: rules for paper and narrow screens are at the end, and win.
-STYLES = ("assumptions.css", "report.css")
+STYLES = ("graph.css", "assumptions.css", "report.css")
 #: Sections in the order of the page, and what leads to each; those that a report does not have are left out.
 _SECTIONS = {
     "graph-section": "Graph",
@@ -103,7 +101,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
     parts = {
         "policy": _policy(scripts),
         "title": tables.text(headline),
-        "style": STYLE + "".join(map(_template, STYLES)),
+        "style": "".join(map(_template, STYLES)),
         "summary": tables.text(words.summary(content)),
         "given": assumption.banner(content),
         "found": tables.text(direction_words.found(content)),
@@ -130,8 +128,8 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "best": words.best(content),
         "graphs": tables.graph_table(content),
         "classes": tables.class_table(content),
-        "rows": tables.text(_rows_text(content)),
-        "columns": data_folds(content),
+        "rows": tables.text(" ".join([_rows(content), *about_columns(content)])),
+        "columns": tables.data_folds(content),
         "settings": tables.settings_table(content, versions) + tables.mixture_table(content),
         "citation": "".join(map(tables.paragraph, works.splitlines())),
         "version": tables.text(__version__),
@@ -263,10 +261,6 @@ def _first_threshold(content: Content, pairs: list[dict[str, Any]]) -> float:
     return first_threshold(joined, usual) if is_many(content) else usual
 
 
-def _rows_text(content: Content) -> str:
-    return " ".join([_rows(content), *about_columns(content)])
-
-
 def _rows(content: Content) -> str:
     if content.rows:
         return content.rows + "."
@@ -295,15 +289,12 @@ def filled(template: str, parts: dict[str, str]) -> str:
 
 
 def _policy(scripts: list[str]) -> str:
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    digests = (base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii") for script in scripts)
+    hashes = " ".join(f"'sha256-{digest}'" for digest in digests)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
 def _template(name: str) -> str:

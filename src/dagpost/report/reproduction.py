@@ -30,6 +30,8 @@ _USUAL = {"modularity": "structure", "max_parents": 5, "samples": 30_000, "seed"
 _OF_RECIPE = (
     *("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen", "exogenous", "order", "unordered"),
 )
+#: Settings of a recipe that an option takes as they are.
+_PLAIN = {"bins": "--bins", "missing": "--missing", "strategy": "--discretise"}
 
 
 class Asked(NamedTuple):
@@ -122,7 +124,7 @@ def python_code(content: Content) -> str | None:
     imports, arguments = {"DagPosterior"}, []
     for key in _REGISTRIES:
         if key in asked.by_hand:
-            if not _from_scores(content, key):
+            if key != "score" or content.observations is not None:
                 arguments.append(f"{key}=...,  # {asked.by_hand[key]}: no file keeps it, put it in its place")
             continue
         described = asked.choices.get(key)
@@ -130,7 +132,9 @@ def python_code(content: Content) -> str | None:
             arguments.append(f"{key}={_made(described, _REGISTRIES[key], imports)},")
         elif described not in (None, "auto"):
             arguments.append(f"{key}={described!r},")
-    arguments += [f"{key}={value!r}," for key, value in (*asked.plain.items(), *_as_python(asked.rules).items())]
+    edges = {key: [tuple(edge) for edge in asked.rules[key]] for key in ("required", "forbidden") if key in asked.rules}
+    rules = {**asked.rules, **edges}
+    arguments += [f"{key}={value!r}," for key, value in (*asked.plain.items(), *rules.items())]
     if asked.regimes is not None:
         imports.add("Regimes")
         usual = vars(Regimes("column"))
@@ -163,10 +167,6 @@ def _made(described: Any, registry: Registry[Any], imports: set[str]) -> str:
     kind, given = _settings_changed(described, registry)
     imports.add(kind)
     return f"{kind}({', '.join(f'{key}={_made(value, registry, imports)}' for key, value in given.items())})"
-
-
-def _from_scores(content: Content, key: str) -> bool:
-    return key == "score" and content.observations is None
 
 
 def _uncounted(content: Content, asked: Asked) -> str:
@@ -213,14 +213,6 @@ def _settings_changed(described: Mapping[str, Any], registry: Registry[Any]) -> 
 
 def _named(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={value!r}" for key, value in settings.items())
-
-
-def _as_python(rules: Mapping[str, Any]) -> dict[str, Any]:
-    """Edges as pairs."""
-    return {
-        key: [tuple(edge) for edge in value] if key in ("required", "forbidden") else value
-        for key, value in rules.items()
-    }
 
 
 # In a terminal
@@ -324,11 +316,10 @@ def _written_recipe(asked: Asked) -> list[str] | None:
                 words += ["--cut", f"{name}={f'{points[0]}:{points[1]}' if rule else ','.join(map(str, points))}"]
         elif key == "order":
             for name, levels in value.items():
-                words += ["--order", f"{_in_quotes(name)}={'<'.join(map(_in_quotes_too, map(str, levels)))}"]
-        elif key in ("bins", "missing"):
-            words += [f"--{key}", str(value)]
-        elif key == "strategy":
-            words += ["--discretise", str(value)]
+                rising = "<".join(f'"{level}"' if "<" in str(level) else str(level) for level in levels)
+                words += ["--order", f"{_in_quotes(name)}={rising}"]
+        elif key in _PLAIN:
+            words += [_PLAIN[key], str(value)]
         elif key != "exogenous":
             return None
     return words
@@ -351,10 +342,6 @@ def _in_quotes(name: str) -> str:
     return name if name.replace("_", "").replace(" ", "").isalnum() else f'"{name}"'
 
 
-def _in_quotes_too(level: str) -> str:
-    return f'"{level}"' if "<" in level else level
-
-
 # On the page
 
 
@@ -375,9 +362,6 @@ def reproduction_section(content: Content) -> str:
 
 
 def _block(caption: str, code: str) -> str:
-    return f'<p>{text(caption)}</p>\n<pre class="code paste">{_kept(code)}</pre>\n'
-
-
-def _kept(code: str) -> str:
     """Code as HTML, line by line: control characters of names are shown, ends of lines are not."""
-    return "\n".join(map(text, code.split("\n")))
+    lines = "\n".join(map(text, code.split("\n")))
+    return f'<p>{text(caption)}</p>\n<pre class="code paste">{lines}</pre>\n'

@@ -15,7 +15,7 @@ from dagpost.priors.registry import PRIORS
 from dagpost.report import assumption
 from dagpost.report.content import Content
 from dagpost.report.tables import bar, folded, name, table, text
-from dagpost.report.words import counted
+from dagpost.report.words import counted, edges_listed
 
 #: Rows of a table, and names in a list.
 _MOST_ROWS, _MOST_NAMES = 40, 24
@@ -43,8 +43,7 @@ def _rules(content: Content) -> list[str]:
     settings, said = content.settings, assumption.rule(content)
     for key, words in (("required", "Every graph has"), ("forbidden", "No graph has")):
         if settings.get(key):
-            edges = [f"{printable(parent)} → {printable(child)}" for parent, child in settings[key]]
-            said.append(f"{words} {shortened(edges, _MOST_NAMES)}.")
+            said.append(f"{words} {shortened(edges_listed(settings[key]), _MOST_NAMES)}.")
     if settings.get("tiers"):
         tiers = [shortened(list(map(printable, tier)), _MOST_NAMES) for tier in settings["tiers"]]
         said.append(f"No edge leads back in this order: {' | '.join(tiers)}.")

@@ -14,6 +14,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.mixture import value_text
 from dagpost._tools.text import printable
+from dagpost.data.recipe_words import cells
 from dagpost.families.masks import matrix_of_masks
 from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import percent
@@ -289,7 +290,7 @@ def _joint(pair: tuple[int, int], sign: str, names: Sequence[str]) -> str:
 # Data and settings
 
 
-def column_table(content: Content) -> str:
+def _column_table(content: Content) -> str:
     """The variables, as far as they are known."""
     known = any(column.kind for column in content.columns)
     heads = ["Variable", "Kind", "Values"] if known else ["Variable"]
@@ -300,6 +301,29 @@ def column_table(content: Content) -> str:
         for column in content.columns
     )
     return table(f"{len(content.columns)} variables", heads, rows, "columns")
+
+
+def _recipe_table(content: Content) -> str:
+    """One row a column: its name, what it is, what was done with it, and the levels that came of it."""
+    recipe = content.recipe
+    if recipe is None or not (recipe.dropped_rows_ or any(step.use != "levels" or step.gaps for step in recipe.steps_)):
+        return ""
+    rows = []
+    for step in recipe.steps_:
+        _, what, done, levels = cells(step, recipe.exogenous)
+        rows.append(
+            f"<tr><td>{name(step.name, whole=True)}</td><td>{text(what)}</td><td>{text(done)}</td>"
+            f"<td><bdi>{text(levels)}</bdi></td></tr>"
+        )
+    heads = ["Column", "What it is", "What was done", "Levels"]
+    return table(f"{recipe.summary()}.", heads, rows, "recipe")
+
+
+def data_folds(content: Content) -> str:
+    """Both tables, folded."""
+    done = _recipe_table(content)
+    variables = folded("The variables, one by one", _column_table(content))
+    return variables + (folded("What was done with each column", done) if done else "")
 
 
 def settings_table(content: Content, more: Sequence[tuple[str, str]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dagpost.data.time_columns import time_columns
-from dagpost.plots.time_pairs import times_of
+from dagpost.plots.time_scene import times_of
 from dagpost.posterior.time_edges import TimeEdge, time_edges
 from dagpost.report.content import Content
 from dagpost.report.tables import folded, name, number, table, text

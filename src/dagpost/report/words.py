@@ -6,7 +6,7 @@ Written for someone who knows the data and not the method, a physician say. Noth
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
@@ -287,6 +287,11 @@ def _beside_regimes(content: Content) -> str:
     return "" if content.regimes is None else " beside the regimes"
 
 
+def edges_listed(edges: Iterable[Sequence[str]]) -> list[str]:
+    """Edges that were fixed beforehand, with arrows."""
+    return [f"{printable(parent)} → {printable(child)}" for parent, child in edges]
+
+
 def _rules(settings: Mapping[str, Any]) -> list[str]:
     rules = [f"{key} edges" for key in ("required", "forbidden") if settings.get(key)]
     return [*rules, "tiers"] if settings.get("tiers") else rules
@@ -347,10 +352,11 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
     ]
     if given := assumption_words(content.given):
         rows.append(("Given", f"{given} ({chance_name(content.given)} {chance_words(content.given) or 'not known'})"))
-    for key in ("required", "forbidden"):
-        if settings.get(key):
-            edges = [f"{printable(parent)} → {printable(child)}" for parent, child in settings[key]]
-            rows.append((f"{key.capitalize()} edges", shortened(edges)))
+    rows += [
+        (f"{key.capitalize()} edges", shortened(edges_listed(settings[key])))
+        for key in ("required", "forbidden")
+        if settings.get(key)
+    ]
     if settings.get("tiers"):
         few = len(content.names) <= MANY
         tiers = (list(map(printable, tier)) for tier in settings["tiers"])

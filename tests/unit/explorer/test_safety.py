@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from tests.tools.asgi import HOST, PORT, TOKEN, Reply, behind_token, request
 
-from dagpost.explorer.application import application
-from dagpost.explorer.bodies import LARGEST_BODY
+from dagpost.explorer.application import LARGEST_BODY, application
 from dagpost.explorer.desk import Desk
 from dagpost.explorer.page import Asset
 from dagpost.explorer.safety import HEADERS, Guard
@@ -204,7 +203,7 @@ def test_the_longest_body_that_is_allowed_is_read(app: Guard) -> None:
 
 
 def test_a_body_that_never_ends_is_given_up(app: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dagpost.explorer.bodies.SECONDS_FOR_BODY", 0.05)
+    monkeypatch.setattr("dagpost.explorer.application.SECONDS_FOR_BODY", 0.05)
     reply = request(app, "POST", behind_token("ask/echo"), headers=JSON, body=[b"{", b'"a"'], unfinished=True)
     assert (reply.status, reply.headers["connection"]) == (408, "close")
     assert _is_safe(reply)

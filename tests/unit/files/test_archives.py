@@ -272,7 +272,7 @@ def test_a_file_of_another_format_says_which_version_wrote_it(file: Path, tmp_pa
         about = changed_about(file, format=number, version="9.1")
         other = rewritten(file, tmp_path / "y", {"about.json": about})
         said = (
-            rf"has format {number}, written by dagpost 9\.1; this is dagpost .*reads format {storage.FORMAT_VERSION}\."
+            rf"has format {number}, written by dagpost 9\.1; this is dagpost .*reads format {storage.FORMAT_VERSION}:"
         )
         with pytest.raises(InputError, match=said):
             storage.read_archive(other, "model")

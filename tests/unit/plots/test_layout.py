@@ -20,8 +20,8 @@ from dagpost.errors import InputError
 from dagpost.plots import placing, rows
 from dagpost.plots.curves import meets_box, points_along, rounded
 from dagpost.plots.detours import way_around
+from dagpost.plots.heat_map_plot import acyclic_orientation, topological_order
 from dagpost.plots.letters import broken, cut_to, text_width
-from dagpost.plots.orientation import acyclic_orientation, topological_order
 from dagpost.plots.ports import Border, Frame, spread
 from dagpost.plots.routing import Wanted, overlap, routed
 from dagpost.plots.stress import stress_layout

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import every_graph as naive
 from tests.naive.posterior import log_sum
+from tools.classes import class_weight, pattern_text
 
 from dagpost.families.essential import essential_graphs
-from dagpost.reference.classes import class_texts, class_weight
 
 NAMES = ("C", "A", "E", "B", "D")
 
@@ -32,7 +32,7 @@ def masks_of(edges: naive.Flags) -> np.ndarray:
 def test_texts_are_those_of_the_members(nodes: int) -> None:
     names = NAMES[:nodes]
     of_classes = naive.class_texts(names)
-    found = class_texts(masks_of(naive.every_graph(nodes)), names)
+    found = [pattern_text(row, names) for row in essential_graphs(masks_of(naive.every_graph(nodes))).tolist()]
     assert found == [of_classes[number] for number in naive.class_numbers(nodes)]
     assert len(set(of_classes)) == len(of_classes)
 

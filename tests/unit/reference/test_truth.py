@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import runpy
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +11,18 @@ import pytest
 from tests.naive.every_graph import Everything, posterior_by_enumeration
 from tests.tools import reference as independent
 from tests.tools.wording import Said
+from tools.exact_truth import LEFT_OUT, exact_truth
+from tools.reference_truth import contents, differences, write_truth
 
 from dagpost.errors import InputError
 from dagpost.reference.case import Case
 from dagpost.reference.cases import CASES
-from dagpost.reference.exact_truth import LEFT_OUT, exact_truth
 from dagpost.reference.truth import Truth
-from dagpost.reference.truth_files import contents, kept_cases, kept_truths, read_truth, write_truth
+from dagpost.reference.truth_files import kept_cases, kept_truths, read_truth
 from dagpost.scores import BDeu
 
-PROJECT = Path(__file__).resolve().parents[3]
 SMALL = [name for name, case in CASES.items() if case.columns == 5]
 SIX = [name for name, case in CASES.items() if case.columns == 6]
-
-
-@cache
-def _tool() -> dict[str, Any]:
-    # By its path: the tools of the project are not a package.
-    return runpy.run_path(str(PROJECT / "tools" / "reference_truth.py"))
-
-
-def differences(stands: Truth, found: Truth) -> list[str]:
-    return _tool()["differences"](stands, found)
 
 
 def check_against(truth: Truth, expected: Everything) -> None:

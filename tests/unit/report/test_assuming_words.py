@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from dagpost.report.assuming_words import what_if
+from dagpost.report.about import what_if
 from dagpost.report.content import Content
 
 

@@ -17,13 +17,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dagpost.families.essential import essential_graphs
-from dagpost.families.masks import integers_of, members_of
+from dagpost.families.masks import members_of
 
 #: The log weight of a node with a set of parents, given as a mask; minus infinity where that is not allowed.
 LogWeight = Callable[[int, int], float]
@@ -36,21 +32,11 @@ class ClassWeight(NamedTuple):
     graphs: int
 
 
-def class_texts(parents: NDArray[np.unsignedinteger[Any]], names: Sequence[str]) -> list[str]:
-    """The class of every graph as text: equal for graphs of the same class only.
-
-    `parents[g, i]` is the mask of the parents of node i in graph g. The edges of a class stand in the order of their
-    text; the two ends of an undirected edge stand in the order of the columns.
-
-    >>> graphs = np.array([[0, 1, 2], [2, 0, 2], [0, 5, 0]], dtype=np.uint8)  # A -> B -> C, A <- B -> C, A -> B <- C
-    >>> class_texts(graphs, ["A", "B", "C"])
-    ['A--B;B--C', 'A--B;B--C', 'A->B;C->B']
-    """
-    return [pattern_text(integers_of(row), names) for row in essential_graphs(parents)]
-
-
 def pattern_text(pattern: Sequence[int], names: Sequence[str]) -> str:
-    """An essential graph as text; bit j of entry i: there is an edge j -> i, or j -- i where bit i of j is set too."""
+    """An essential graph as text; bit j of entry i: there is an edge j -> i, or j -- i where bit i of j is set too.
+
+    The edges stand in the order of their text; the two ends of an undirected edge stand in the order of the columns.
+    """
     edges = []
     for child, mask in enumerate(pattern):
         for parent in members_of(mask):

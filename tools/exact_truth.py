@@ -18,6 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tools.classes import LogWeight, class_weight, pattern_text
 
 from dagpost._tools.arrays import labelled
 from dagpost.errors import InputError
@@ -26,7 +27,6 @@ from dagpost.families.masks import distinct_rows, members_of
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.all_graphs import all_graphs
 from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
-from dagpost.reference.classes import LogWeight, class_weight, pattern_text
 from dagpost.reference.truth import Truth
 from dagpost.scores import LocalScores
 
