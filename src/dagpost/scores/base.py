@@ -22,6 +22,7 @@ from dagpost._tools.spelling import bare
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine, ThreadEngine
+from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.considered_sets import Members
 from dagpost.scores.columns import part_of
@@ -38,6 +39,9 @@ Extender = Callable[[int, Members, Integers, Integers], Floats]
 #: Scores of some families of a table with gaps: cells (as `Table.filled` takes them), the places of the families in
 #: lists that were given before, and the flag of an engine.
 FamilyScorer = Callable[[Floats, Integers, Integers], Floats]
+
+#: From the cells of the gaps of a table to the scores of all families, as `local_scores` has them.
+Rescorer = Callable[[Floats], Floats]
 
 #: Nats below a sum from which on a term is not seen in it.
 NEGLIGIBLE = 30.0
@@ -56,14 +60,6 @@ class Completer(Protocol):
 
     def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
         """One round over all incomplete rows, in place; what has the density exp(score) still has it."""
-        ...
-
-
-class Rescorer(Protocol):
-    """Scores the families of one table again and again, with other cells in its gaps."""
-
-    def __call__(self, cells: Floats) -> Floats:
-        """The scores of all families, as `local_scores` has them."""
         ...
 
 
@@ -265,19 +261,29 @@ class Score:
         del table, max_parents
         return None
 
-    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
-        """What scores a table with gaps, given their cells: all anew, unless a score has a quicker way."""
-        from dagpost.families.numbering import family_count
+    def rescorer(self, table: Table, max_parents: int, workers: int) -> Rescorer:
+        """What scores all families of a table with gaps, given their cells, for that many threads at a time.
+
+        All families are one list among others for a score that scores lists; any other fills all of them anew.
+        """
+        from dagpost.families.parent_lists import all_others
 
         nodes = len(table.names)
-        limit = min(max_parents, nodes - 1)
+        lists = all_others(nodes, min(max_parents, nodes - 1))
+        if type(self).list_scorer is Score.list_scorer:
 
-        def rescore(cells: Floats) -> Floats:
-            values = np.zeros((nodes, family_count(nodes - 1, limit)))
-            fill_all(self, table.filled(cells), limit, values, engine, NO_PROGRESS)
-            return values
+            def fill(cells: Floats) -> Floats:
+                values = np.zeros((nodes, int(lists.counts[0])))
+                fill_all(self, table.filled(cells), lists.max_parents, values, InlineEngine(), NO_PROGRESS)
+                return values
 
-        return rescore
+            return fill
+        members = [np.append(own, nodes)[lists.members(node)] for node, own in enumerate(lists.candidates)]
+        start = np.concatenate([[0], np.cumsum(lists.counts)])
+        scorer = self.list_scorer(table, lists.max_parents, workers)
+        score_families = scorer.on(start, np.concatenate(members).astype(np.int16))
+        every, go_on = np.arange(start[-1]), np.zeros(1, dtype=np.int64)
+        return lambda cells: score_families(cells, every, go_on).reshape(nodes, -1)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells; one by one, unless a score knows better.

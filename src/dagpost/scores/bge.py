@@ -37,7 +37,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
 from dagpost.families.considered_sets import Members
-from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
+from dagpost.scores.base import Completer, Extender, ListScorer, Score
 from dagpost.scores.parameter_priors import (
     NormalWishartPrior,
     centre,
@@ -244,14 +244,6 @@ class BGe(Score):
 
         del max_parents
         return GaussianCompleter(self.settled(table).parameter_prior(), table)
-
-    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
-        """What scores a table with gaps, given their cells: quickly where the prior does not depend on them."""
-        from dagpost.scores.gaussian_rescoring import GaussianRescorer
-
-        if self.prior_mean is None or self.prior_scale is None:
-            return super().rescorer(table, max_parents, engine)
-        return GaussianRescorer(self, table, max_parents)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells."""

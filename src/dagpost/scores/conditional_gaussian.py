@@ -23,7 +23,7 @@ from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
-from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
+from dagpost.scores.base import Completer, Extender, ListScorer, Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import BGe, check_gaussian_prior, gaussian_prior_in_words
 from dagpost.scores.columns import part_of
@@ -203,13 +203,6 @@ class ConditionalGaussian(Score):
         if one_kind is not None:
             return one_kind.extender(table, max_parents, workers)
         return conditional_extender(self, table, max_parents, workers)
-
-    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
-        """What scores a table with gaps, given their cells."""
-        one_kind = self._of_one_kind(table)
-        if one_kind is not None:
-            return one_kind.rescorer(table, max_parents, engine)
-        return super().rescorer(table, max_parents, engine)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells."""

@@ -73,11 +73,11 @@ class CountedScore(Score):
 
         return CountedListScorer(self, table, max_parents, workers)
 
-    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
+    def rescorer(self, table: Table, max_parents: int, workers: int) -> Rescorer:
         """What scores a table with gaps, given their cells: only sets with gaps, from what cells do not change."""
         from dagpost.scores.rescoring import CountedRescorer
 
-        del engine
+        del workers
         return CountedRescorer(self, table, max_parents)
 
     def completer(self, table: Table, max_parents: int) -> Completer | None:
