@@ -142,11 +142,9 @@ class Score:
                 cls.equivalent = Score.equivalent
         if "fill" in vars(cls) and "fill_nodes" not in vars(cls):
             cls.fill_nodes = Score.fill_nodes  # type: ignore[method-assign]
-        if vars(cls).keys() & {"fill", "fill_nodes"} and "extender" not in vars(cls):
-            cls.extender = Score.extender  # type: ignore[method-assign]
         if vars(cls).keys() & {"fill", "fill_nodes"}:
             # Nor ways to complete and rescore tables that are right for another score.
-            for hook in ("completer", "rescorer", "list_scorer", "settled", "modelled", "images", "sinks"):
+            for hook in ("completer", "extender", "rescorer", "list_scorer", "settled", "modelled", "images", "sinks"):
                 if hook not in vars(cls):
                     setattr(cls, hook, getattr(Score, hook))
         if vars(cls).get("name"):
@@ -166,6 +164,13 @@ class Score:
         `values[i, f]` is that of column `i` with parent set number `f` (`dagpost.families.numbering`). A score may
         leave out the last parameter: a checkpoint then has all of its work or nothing.
         """
+        everyone = tuple(range(len(table.names)))
+        for kind in type(self).__mro__:
+            # Not through the method of the object: a class may come here from a `fill` of its own.
+            fill_nodes = vars(kind).get("fill_nodes", Score.fill_nodes)
+            if fill_nodes is not Score.fill_nodes:
+                fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
+                return
         raise InputError(f"{type(self).__name__} must define fill().")
 
     def fill_nodes(
@@ -207,20 +212,15 @@ class Score:
     def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
         """The function that scores given sets of parents of a node, each with one of many columns added.
 
-        Family by family, each in a table of its own columns, unless a score has a quicker way. `workers` threads may
-        call it at the same time.
+        It lists these families, unless a score has a way of its own. `workers` threads may call it at the same time.
         """
-        del max_parents, workers
+        scorer = self.list_scorer(table, max_parents, workers)
 
         def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
-            values = np.zeros((len(sets), len(others)))
-            for row, members in enumerate(sets.tolist()):
-                present = [member for member in members if member < len(table.names)]
-                for place, other in enumerate(others.tolist()):
-                    if cancel[0]:
-                        return values
-                    values[row, place] = score_of_family(self, table, [*present, other, node])
-            return values
+            added = np.tile(others, len(sets)).astype(np.int16)
+            members = np.sort(np.column_stack([np.repeat(sets, len(others), axis=0), added]), axis=1)
+            start = np.where(np.arange(len(table.names) + 1) > node, len(members), 0)
+            return scorer(np.zeros(0), start, members, cancel).reshape(len(sets), len(others))
 
         return extend
 

@@ -21,7 +21,6 @@ at most `max_parents` nodes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,14 +29,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dagpost._tools.alternatives import Alternative
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
-from dagpost.families.considered_sets import Members
-from dagpost.scores.base import Completer, Extender, ListScorer, Score
+from dagpost.scores.base import Completer, ListScorer, Score
 from dagpost.scores.parameter_priors import (
     NormalWishartPrior,
     centre,
@@ -151,20 +149,6 @@ class BGe(Score):
         )
         return BGe(self.mean_weight, degrees, mean, scale)
 
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
-        # Not through the method of the object: a class of others may come here from its own.
-        everyone = tuple(range(len(table.names)))
-        BGe.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
-
     def fill_nodes(
         self,
         table: Table,
@@ -199,30 +183,6 @@ class BGe(Score):
                 saved = saved_tasks(target, number, checkpoint)
                 fill_run(walk, dict.fromkeys(wanted, 0), target, engine, stage, saved)
                 values[list(row_of.values())] -= observations * np.log(own.units[list(wanted)])[:, np.newaxis]
-
-    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
-        """The function that scores given sets of parents of a node, each with one of many columns added."""
-        from dagpost.scores.determinants import extended_determinants
-        from dagpost.scores.set_functions import runs_of
-
-        del workers
-        own = self.standardised(table)
-        columns = len(table.names)
-        known = {}
-        for wanted, observed in runs_of(table.interventions, columns):
-            rows = slice(None) if observed is None else observed
-            matrix, observations = self.added(own, rows, max_parents + 1), float(own.weights[rows].sum())
-            constants = self.constants(columns, max_parents + 1, observations)
-            known.update(dict.fromkeys(wanted, (np.ascontiguousarray(matrix), *constants, observations)))
-
-        def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
-            matrix, constants, factors, observations = known[node]
-            values = np.zeros((len(sets), len(others)))
-            places = np.where(sets < columns, sets, -1).astype(np.int64)
-            extended_determinants(matrix, constants, factors, places, others, node, values, cancel)
-            return values - observations * math.log(own.units[node])
-
-        return extend
 
     def settled(self, table: Table) -> BGe:
         """The prior that the observed cells of each column give, whatever is put in its gaps."""

@@ -23,7 +23,7 @@ from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
-from dagpost.scores.base import Completer, Extender, ListScorer, Score
+from dagpost.scores.base import Completer, ListScorer, Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import BGe, check_gaussian_prior, gaussian_prior_in_words
 from dagpost.scores.columns import part_of
@@ -159,20 +159,6 @@ class ConditionalGaussian(Score):
         )
         return replace(self, degrees_of_freedom=degrees, prior_mean=mean, prior_scale=scale)
 
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
-        # Not through the method of the object: a class of others may come here from its own.
-        everyone = tuple(range(len(table.names)))
-        ConditionalGaussian.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
-
     def fill_nodes(
         self,
         table: Table,
@@ -194,15 +180,6 @@ class ConditionalGaussian(Score):
         else:
             fill_levels(self, *arguments)
             fill_numbers(self, *arguments)
-
-    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
-        """The function that scores given sets of parents of a node, each with one of many columns added."""
-        from dagpost.scores.conditional_extender import conditional_extender
-
-        one_kind = self._of_one_kind(table)
-        if one_kind is not None:
-            return one_kind.extender(table, max_parents, workers)
-        return conditional_extender(self, table, max_parents, workers)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells."""

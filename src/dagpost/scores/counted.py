@@ -14,7 +14,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
+from dagpost.scores.base import Completer, ListScorer, Rescorer, Score
 
 if TYPE_CHECKING:
     from dagpost.scores.cells import CellFunction
@@ -31,20 +31,6 @@ class CountedScore(Score):
         """What is summed over the cells of sets of at most `max_size` columns, with `B` for each of some variants."""
         raise InputError(f"{type(self).__name__} must define terms().")
 
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
-        # Not through the method of the object: a class of others may come here from its own.
-        everyone = tuple(range(len(table.names)))
-        CountedScore.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
-
     def fill_nodes(
         self,
         table: Table,
@@ -60,12 +46,6 @@ class CountedScore(Score):
         from dagpost.scores.discrete_runs import fill_by_counting
 
         fill_by_counting(self, table, nodes, max_parents, values, engine, reporter, checkpoint, apart)
-
-    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
-        """The function that scores given sets of parents of a node, each with one of many columns added."""
-        from dagpost.scores.given_families import counted_extender
-
-        return counted_extender(self, table, max_parents, workers)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells."""

@@ -26,7 +26,7 @@ from dagpost.scores.bitmaps import Bitmaps, bitmaps_of
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
 from dagpost.scores.counting import Scratch, scratch_pool
 from dagpost.scores.discrete_runs import terms_of
-from dagpost.scores.given_families import add_column, count_with, with_column
+from dagpost.scores.one_more_column import add_column, count_with, with_column
 from dagpost.scores.rows import Rows, check_countable
 from dagpost.scores.set_functions import Run, runs_of
 
@@ -87,6 +87,7 @@ class CountedListScorer(ListScorer):
             wanted = np.zeros(len(values), dtype=np.bool_)
             wanted[plus] = wanted[minus] = True
             wanted &= np.isnan(values)
+            values[wanted] = 0.0
             room = self._pool.get()
             try:
                 for number, prepared in enumerate(room):

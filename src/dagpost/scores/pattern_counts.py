@@ -21,7 +21,8 @@ from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.scores.bitmaps import ones_in
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
-from dagpost.scores.counting import Scratch, count_dense, count_sparse
+from dagpost.scores.counting import Scratch
+from dagpost.scores.one_more_column import label_rows
 from dagpost.scores.set_lists import SetList
 
 
@@ -238,7 +239,8 @@ def score_sets(
         if how.by_rows[index]:
             while labelled < size:
                 labelled += 1
-                label_count[labelled] = _label(labelled, path[labelled], label_count[labelled - 1], rows, scratch)
+                before, keep = label_count[labelled - 1], labelled < sets.max_size
+                label_count[labelled] = label_rows(labelled - 1, before, path[labelled], keep, rows, scratch)
             counts, start, length = scratch.occupied, 0, label_count[size]
         else:
             counts, start = result.tables, how.table[number] if size < sets.max_size else how.table[-1]
@@ -361,19 +363,3 @@ def _subtract(cells: Counts, first: int, other: int, into: int, count: int) -> N
     some, others, result = cells[first : first + count], cells[other : other + count], cells[into : into + count]
     for cell in range(len(result)):
         result[cell] = some[cell] - others[cell]
-
-
-@inline_no_refcount
-def _label(size: int, position: int, label_count: int, rows: CountedRows, scratch: Scratch) -> np.int64:
-    """Count the configurations of the members up to this one, and number those that occur for every row."""
-    arity, column = rows.arities[position], rows.codes[position]
-    labels, result = scratch.labels[size - 1], scratch.labels[size]
-    length = column.size
-    cell_count = label_count * arity
-    if cell_count <= 2 * length + 16 and cell_count < scratch.counters.size:
-        found = count_dense(0, length, labels, column, np.uint64(arity), cell_count, scratch)
-        if size + 1 < scratch.labels.shape[0]:
-            for place in range(length):
-                result[place] = scratch.new_label[labels[place] * np.uint64(arity) + column[place]]
-        return found
-    return count_sparse(0, length, labels, column, np.uint64(arity), label_count, result, scratch)
