@@ -13,29 +13,11 @@ import numpy as np
 
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost.scores.bitmaps import MOST_LABELS, Bitmaps, count_bits
-from dagpost.scores.counting import Scratch, count_dense, count_sparse
+from dagpost.scores.counting import Scratch, label_rows
 from dagpost.scores.rows import Rows
 
 #: A word of a bitmap is counted in half the time of a row.
 _WORDS_A_ROW = 2
-
-
-@inline_no_refcount
-def label_rows(level: int, count: Any, position: int, keep: bool, rows: Any, scratch: Scratch) -> np.int64:
-    """Count the cells of the labels of a level with one more column; return how many labels that makes.
-
-    They are those of the rows on the next level if they are to be kept.
-    """
-    arity, column = rows.arities[position], rows.codes[position]
-    labels, new_labels, length = scratch.labels[level], scratch.labels[level + 1], column.size
-    cell_count = count * arity
-    if cell_count <= 2 * length + 16 and cell_count < scratch.counters.size:
-        found = count_dense(0, length, labels, column, np.uint64(arity), cell_count, scratch)
-        if keep:
-            for place in range(length):
-                new_labels[place] = scratch.new_label[labels[place] * np.uint64(arity) + column[place]]
-        return found
-    return count_sparse(0, length, labels, column, np.uint64(arity), count, new_labels, scratch)
 
 
 @inline_no_refcount

@@ -21,8 +21,7 @@ from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.scores.bitmaps import ones_in
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
-from dagpost.scores.counting import Scratch
-from dagpost.scores.one_more_column import label_rows
+from dagpost.scores.counting import Scratch, label_rows
 from dagpost.scores.set_lists import SetList
 
 
@@ -72,6 +71,7 @@ class CountedRows(NamedTuple):
     """All rows by position, for the sets that are counted row by row; `variants` has the function `B` of a position."""
 
     codes: Codes
+    weights: Counts
     arities: Integers
     variants: Integers
 

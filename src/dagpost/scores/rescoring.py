@@ -177,7 +177,7 @@ class _Run:
         self._pool.put(space)
 
     def _score(self, begin: int, end: int, space: _Space, values: Floats) -> None:
-        rows = CountedRows(space.codes, self._arities, self._variants)
+        rows = CountedRows(space.codes, self._rows.weights, self._arities, self._variants)
         result = SetValues(space.patterns, space.tables, space.base, values.reshape(-1))
         score_sets(begin, end, self._sets, self._how, rows, self._terms, result, space.cell_of, space.scratch)
 
@@ -233,7 +233,7 @@ def _packed(flags: Flags) -> Masks:
 
 
 def _scratch(weights: Counts, arity: int, levels: int) -> Scratch:
-    """What counting row by row writes; all rows are in one list."""
+    """What counting row by row writes."""
     count = len(weights)
     counters = max(arity, min(count * arity, _MOST_COUNTERS)) if count else 0
     return Scratch(
@@ -241,8 +241,6 @@ def _scratch(weights: Counts, arity: int, levels: int) -> Scratch:
         new_label=np.empty(counters, dtype=np.uint32),
         occupied=np.empty(count + 1, dtype=np.uint32),
         labels=np.zeros((levels, count), dtype=np.uint32),
-        rows=np.arange(count, dtype=np.uint32)[np.newaxis],
-        weights=weights[np.newaxis],
         bitmaps=np.empty((0, 0), dtype=np.uint64),
         sizes=np.empty((0, 0), dtype=np.uint32),
     )
