@@ -16,7 +16,7 @@ from tests.tools.examples import examples
 
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
-from dagpost.scores import BIC, K2, BDe, BDeu, BGe, Score, local_scores, pattern_counts, rescoring
+from dagpost.scores import BIC, K2, BDe, BDeu, BGe, Score, base, local_scores
 
 ENGINE = ThreadEngine(1)
 SCORES = [BDeu(1.0), BDeu(30.0), K2(), BDe(0.5), BIC()]
@@ -40,7 +40,7 @@ def tables(draw: st.DrawFn) -> Table:
     extra: dict[str, Any] = {}
     if draw(st.booleans()):
         complete = ~gaps.any(axis=0)
-        counts = np.where(complete, generator.integers(0, 5_000, rows), generator.integers(0, 3, rows))
+        counts = np.where(complete, generator.integers(0, 5_000, rows), 1)
         counts[0] = max(counts[0], 1)
         extra["counts"] = counts.astype(np.int64)
     if draw(st.booleans()):
@@ -77,18 +77,16 @@ def of_interest(table: Table, max_parents: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("score", SCORES, ids=repr)
-@pytest.mark.parametrize("by_rows", [False, True], ids=["by patterns", "by rows"])
+@pytest.mark.parametrize("many", [0, 10_000], ids=["counted together", "as a list"])
 @settings(max_examples=20)
 @given(table=tables(), max_parents=st.integers(0, 5), seed=st.integers(0, 2**32 - 1))
 def test_scores_of_completed_tables_match_scoring_them_anew(
-    score: Score, by_rows: bool, table: Table, max_parents: int, seed: int
+    score: Score, many: int, table: Table, max_parents: int, seed: int
 ) -> None:
     generator = np.random.default_rng(seed)
     with pytest.MonkeyPatch.context() as patch:
-        # As if a row cost next to nothing, or nearly everything.
-        patch.setattr(pattern_counts, "_ROW", 0.2 if by_rows else 1_000)
+        patch.setattr(base, "_MANY", many)
         rescore = score.rescorer(table, max_parents, 1)
-    assert isinstance(rescore, rescoring.CountedRescorer)
     wanted = of_interest(table, max_parents)
     for _ in range(3):
         cells = random_cells(table, generator)
@@ -161,25 +159,6 @@ def test_threads_that_score_at_the_same_time_do_not_disturb_each_other() -> None
         together = list(pool.map(rescore, completions))
     assert all(np.array_equal(*pair) for pair in zip(one_by_one, together, strict=True))
     assert not np.array_equal(one_by_one[0], one_by_one[1])
-
-
-def test_scores_without_a_gap_in_the_family_are_not_worked_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    generator = np.random.default_rng(5)
-    gaps = np.zeros((6, 100), dtype=bool)
-    gaps[4, :10] = True
-    codes = np.where(gaps, 0, generator.integers(0, 2, gaps.shape)).astype(np.uint8)
-    table = Table(tuple("abcdef"), tuple(codes), ((0, 1),) * 6, gaps=gaps)
-    rescore = BDeu(1.0).rescorer(table, 5, 1)
-    ranges = []
-
-    def score_sets(*arguments: Any) -> None:
-        ranges.append(arguments[:2])
-        pattern_counts.score_sets(*arguments)
-
-    monkeypatch.setattr(rescoring, "score_sets", score_sets)
-    rescore(np.zeros(10))
-    # Half of the 63 sets hold the column with gaps, which is on top.
-    assert ranges == [(31, 63)]
 
 
 def test_a_prior_that_the_cells_change_is_worked_out_anew() -> None:

@@ -46,6 +46,9 @@ Rescorer = Callable[[Floats], Floats]
 #: Nats below a sum from which on a term is not seen in it.
 NEGLIGIBLE = 30.0
 
+#: More families than these are quicker to count together than one by one.
+_MANY = 2_000
+
 
 class Completer(Protocol):
     """Draws the cells of a table that have no value, given a graph and all other cells.
@@ -264,13 +267,15 @@ class Score:
     def rescorer(self, table: Table, max_parents: int, workers: int) -> Rescorer:
         """What scores all families of a table with gaps, given their cells, for that many threads at a time.
 
-        All families are one list among others for a score that scores lists; any other fills all of them anew.
+        All families are one list among others for a score that scores lists, which looks up what no gap touches. Many
+        families of levels alone are sooner counted anew, and so is whatever a score of other packages fills.
         """
         from dagpost.families.parent_lists import all_others
 
         nodes = len(table.names)
         lists = all_others(nodes, min(max_parents, nodes - 1))
-        if type(self).list_scorer is Score.list_scorer:
+        many = table.discrete and int(lists.counts.sum()) > _MANY
+        if many or type(self).list_scorer is Score.list_scorer:
 
             def fill(cells: Floats) -> Floats:
                 values = np.zeros((nodes, int(lists.counts[0])))

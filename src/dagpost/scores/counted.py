@@ -14,7 +14,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.scores.base import Completer, ListScorer, Rescorer, Score
+from dagpost.scores.base import Completer, ListScorer, Score
 
 if TYPE_CHECKING:
     from dagpost.scores.cells import CellFunction
@@ -52,13 +52,6 @@ class CountedScore(Score):
         from dagpost.scores.listed_families import CountedListScorer
 
         return CountedListScorer(self, table, max_parents, workers)
-
-    def rescorer(self, table: Table, max_parents: int, workers: int) -> Rescorer:
-        """What scores a table with gaps, given their cells: only sets with gaps, from what cells do not change."""
-        from dagpost.scores.rescoring import CountedRescorer
-
-        del workers
-        return CountedRescorer(self, table, max_parents)
 
     def completer(self, table: Table, max_parents: int) -> Completer | None:
         """What draws the cells that have no value, row by row, with the parameters summed out."""

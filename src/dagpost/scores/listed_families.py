@@ -24,6 +24,7 @@ from dagpost.families.distinct_sets import DistinctSets, distinct_sets
 from dagpost.scores.base import FamilyScorer, ListScorer
 from dagpost.scores.bitmaps import Bitmaps, bitmaps_of
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
+from dagpost.scores.columns import check_written_out
 from dagpost.scores.counting import Scratch, begin_rows, scratch_pool
 from dagpost.scores.discrete_runs import terms_of
 from dagpost.scores.one_more_column import add_column, count_with, with_column
@@ -58,6 +59,7 @@ class CountedListScorer(ListScorer):
 
     def __init__(self, score: CountedScore, table: Table, max_parents: int, workers: int) -> None:
         check_countable(table.names, table.arities, table.observations)
+        check_written_out(table)
         self._runs = runs_of(table.interventions, len(table.names))
         self._run_of = np.empty(len(table.names), dtype=np.int64)
         for number, run in enumerate(self._runs):
