@@ -22,6 +22,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Counts, Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost._tools.log_sums import choose
 from dagpost.families.considered_sets import Members
 from dagpost.scores.family_counts import CellParameters, Layout, add_row, count_rows, find_place, place_for
 from dagpost.scores.missing_numbers import NumberWork, draw_numbers, unexplained, weigh_jointly
@@ -34,7 +35,7 @@ from dagpost.scores.regression_draws import (
     list_numbers,
     parents_key,
 )
-from dagpost.scores.row_draws import JOINT_CONFIGURATIONS, GapRows, Work, choose, spread_out, weigh
+from dagpost.scores.row_draws import JOINT_CONFIGURATIONS, GapRows, Work, spread_out, weigh
 
 
 class Numbers(NamedTuple):

@@ -23,6 +23,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost._tools.log_sums import choose
 from dagpost.scores.family_counts import CellParameters, Layout, add_row, count_at, count_rows
 
 #: Cells of a row are drawn jointly up to this many configurations; a column with more levels stands alone.
@@ -268,25 +269,3 @@ def spread_out(size: int, configurations: int, arities: Integers, work: Work) ->
                 break
             own -= work.steps[place] * work.digits[place]
             work.digits[place] = 0
-
-
-@inline_no_refcount
-def choose(count: int, uniform: float, logs: Floats) -> int:
-    """The number of one of some log weights, drawn in proportion; -1 where none is above zero."""
-    largest = logs[0]
-    for place in range(1, count):
-        largest = max(largest, logs[place])
-    if not math.isfinite(largest):
-        return -1
-    total = 0.0
-    for place in range(count):
-        logs[place] = math.exp(logs[place] - largest)
-        total += logs[place]
-    left, chosen = uniform * total, -1
-    for place in range(count):
-        if logs[place] > 0.0:
-            chosen = place
-            left -= logs[place]
-            if left < 0.0:
-                break
-    return chosen
