@@ -140,14 +140,7 @@ class BGe(Score):
 
     def of_columns(self, columns: list[int], table: Table) -> BGe:
         """The prior that this one means for some of the columns: a Wishart matrix loses degrees with columns."""
-        degrees = self.degrees_of_freedom
-        if degrees is not None:
-            degrees -= len(table.names) - len(columns)
-        mean, scale = (
-            tuple(chosen[column] for column in columns) if isinstance(chosen, tuple) else chosen
-            for chosen in (self.prior_mean, self.prior_scale)
-        )
-        return BGe(self.mean_weight, degrees, mean, scale)
+        return BGe(self.mean_weight, **prior_of_columns(self, columns, len(table.names)))
 
     def fill_nodes(
         self,
@@ -186,17 +179,7 @@ class BGe(Score):
 
     def settled(self, table: Table) -> BGe:
         """The prior that the observed cells of each column give, whatever is put in its gaps."""
-        from dagpost.scores.gaussian_completion import observed_moments
-
-        if not table.gap_count:
-            return self
-        means, found = observed_moments(table)
-        deviations = self.parameter_prior().deviations(table.names, found)
-        return replace(
-            self,
-            prior_mean=tuple(means.tolist()) if self.prior_mean is None else self.prior_mean,
-            prior_scale=tuple(deviations.tolist()) if self.prior_scale is None else self.prior_scale,
-        )
+        return replace(self, **settled_prior(self, self.parameter_prior(), table)) if table.gap_count else self
 
     def completer(self, table: Table, max_parents: int) -> Completer:
         """What draws the cells that have no value: the parameters first, given all cells, and then the rows."""
@@ -240,6 +223,28 @@ class BGe(Score):
         constants, factors = np.zeros(max_size + 1), np.zeros(max_size + 1)
         size_constants(observations, self.mean_weight, self.parameter_prior().spare(nodes), constants, factors)
         return constants, factors
+
+
+def prior_of_columns(score: Any, columns: list[int], nodes: int) -> dict[str, Any]:
+    """The settings of a normal-Wishart prior of so many columns that it means for some of them."""
+    chosen: dict[str, Any] = {name: getattr(score, name) for name in ("prior_mean", "prior_scale")}
+    for name, value in chosen.items():
+        if isinstance(value, tuple):
+            chosen[name] = tuple(value[column] for column in columns)
+    degrees = score.degrees_of_freedom
+    return {"degrees_of_freedom": None if degrees is None else degrees - (nodes - len(columns)), **chosen}
+
+
+def settled_prior(score: Any, prior: NormalWishartPrior, table: Table) -> dict[str, Any]:
+    """The settings of its mean and scale, from the observed cells where none were given."""
+    from dagpost.scores.gaussian_completion import observed_moments
+
+    means, found = observed_moments(table)
+    deviations = prior.deviations(table.names, found)
+    return {
+        "prior_mean": tuple(means.tolist()) if score.prior_mean is None else score.prior_mean,
+        "prior_scale": tuple(deviations.tolist()) if score.prior_scale is None else score.prior_scale,
+    }
 
 
 def gaussian_prior_in_words(score: Any) -> str:
