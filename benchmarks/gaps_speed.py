@@ -87,7 +87,7 @@ def parts_of(columns: int, rows: int, gaps: float, levels: int) -> Result:
     score: Score = BDeu(1.0) if levels else BGe().settled(table)
     engine, limit = InlineEngine(), min(MAX_PARENTS, columns - 1)
     generator, cancel = np.random.default_rng(SEED), np.zeros(1, dtype=np.int64)
-    rescore, completer = score.rescorer(table, limit, engine), score.completer(table, limit)
+    rescore, completer = score.rescorer(table, limit, 1), score.completer(table, limit)
     assert completer is not None
     cells = completer.begin(generator)
 

@@ -65,7 +65,7 @@ def run(table: Table, moves: tuple[str, ...], sweeps: int, rounds: int) -> tuple
     latent = score.modelled(table)
     completer = LatentCompleter(score.parameter_prior(), latent)
     completer.moves = np.array([move in moves for move in MOVES])
-    rescore = score.rescorer(latent, MAX_PARENTS, InlineEngine())
+    rescore = score.rescorer(latent, MAX_PARENTS, 1)
     series: list[list[list[Floats]]] = [[], [], []]
     spent = 0.0
     for chain in range(CHAINS):

@@ -25,8 +25,8 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.families import family_sums as families
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
 from dagpost.families.graphs import add_edge_probabilities, draw_graph
-from dagpost.families.numbering import binomials, family_count, parent_sets, size_offsets
-from dagpost.mcmc.candidates import _gather, choose_candidates, weights_of_all
+from dagpost.families.numbering import family_count
+from dagpost.mcmc.candidates import choose_candidates, weights_inside, weights_of_all
 
 LOST = 1e-8
 #: Of a sum of wide floats, in logs.
@@ -56,12 +56,7 @@ def among(
     log_weights: naive.Logs, max_parents: int, candidates: np.ndarray, small_size: int
 ) -> tuple[FamilyWeights, FamilyTables]:
     """The weights of all sets of at most `small_size` parents, and of all those among `candidates`."""
-    nodes, width = candidates.shape
-    sets = parent_sets(width, max_parents).copy()
-    inner = np.empty((nodes, len(sets)))
-    binomial, offset = binomials(max_parents).copy(), size_offsets(max_parents).copy()
-    for node in range(nodes):
-        _gather(log_weights[node], candidates[node], node, nodes, sets, binomial, offset, inner[node])
+    nodes, inner = len(candidates), weights_inside(log_weights, candidates, max_parents)
     small = np.ascontiguousarray(log_weights[:, : family_count(nodes - 1, small_size)])
     weights = FamilyWeights(max_parents, small_size, candidates, inner, small)
     return weights, family_tables(weights, engine=ENGINE)

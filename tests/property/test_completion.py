@@ -14,20 +14,38 @@ from tests.naive.scores import rows_for
 from dagpost import BIC, K2, BDe, BDeu, BGe
 from dagpost.data.table import Table
 from dagpost.scores import Score
-from dagpost.scores.row_draws import JOINT_CONFIGURATIONS
+from dagpost.scores.row_weights import JOINT_CONFIGURATIONS
 
 SCORES = [BDeu(1.0), BDeu(1e-4), BDeu(500.0), BDe(0.5), BDe(1e-100), K2(), BIC()]
 RUNNING = np.zeros(1, dtype=np.int64)
 
 
-class Given:
-    """A generator whose numbers are known."""
+def generator_of(numbers: np.ndarray) -> np.random.Generator:
+    """A generator whose next numbers are known: a Mersenne Twister whose words are these, before they are tempered."""
+    key = np.zeros(624, dtype=np.uint32)
+    for place, number in enumerate(numbers.tolist()):
+        whole = int(number * 2.0**53)
+        key[2 * place], key[2 * place + 1] = _untempered(whole >> 26 << 5), _untempered((whole & 2**26 - 1) << 6)
+    bits = np.random.MT19937()
+    bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": 0}}
+    return np.random.Generator(bits)
 
-    def __init__(self, numbers: np.ndarray) -> None:
-        self.numbers = numbers
 
-    def random(self, size: int) -> np.ndarray:
-        return np.resize(self.numbers, size)
+def _untempered(word: int) -> int:
+    word ^= word >> 18
+    word ^= word << 15 & 0xEFC60000
+    mixed = word
+    for _ in range(5):
+        mixed = word ^ (mixed << 7 & 0x9D2C5680)
+    word = mixed = mixed & 0xFFFFFFFF
+    for _ in range(3):
+        mixed = word ^ mixed >> 11
+    return mixed
+
+
+def test_a_generator_of_known_numbers_gives_them() -> None:
+    numbers = np.array([0.0, 1.0 - 2.0**-53, 0.5, 0.1, 1e-9, 0.987654321])
+    np.testing.assert_allclose(generator_of(numbers).random(len(numbers)), numbers, rtol=0, atol=2.0**-53)
 
 
 def random_families(generator: np.random.Generator, columns: int, width: int) -> np.ndarray:
@@ -100,7 +118,7 @@ def test_rows_are_drawn_from_their_exact_distribution(
     twin = naive.twin_of(score)
     for _ in range(2):
         expected, numbers = naive.redraw(table, cells, families, twin, generator, JOINT_CONFIGURATIONS)
-        completer.redraw(cells, families, Given(numbers), RUNNING)
+        completer.redraw(cells, families, generator_of(numbers), RUNNING)
         np.testing.assert_array_equal(cells, expected)
 
 

@@ -283,7 +283,7 @@ def test_kernels_are_compiled_for_one_signature_only() -> None:
         weighted_matrix("~>{2}", dags, weights)
     kernels = (
         blocks._close,
-        blocks._extend,
+        blocks._extend_lists,
         position_file._longest_paths,
         d_separation._separate,
         evaluation._add_weights,

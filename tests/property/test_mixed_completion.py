@@ -10,7 +10,7 @@ from tests.naive import mixed_completion
 
 from dagpost import ConditionalGaussian
 from dagpost.data.table import Table
-from dagpost.scores.row_draws import JOINT_CONFIGURATIONS
+from dagpost.scores.row_weights import JOINT_CONFIGURATIONS
 
 RUNNING = np.zeros(1, dtype=np.int64)
 SCORES = [

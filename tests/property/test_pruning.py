@@ -19,7 +19,7 @@ from dagpost.engines import ThreadEngine
 from dagpost.errors import NoGraphError, ResourceError
 from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.family_sums import FamilyWeights
-from dagpost.families.numbering import binomials, family_count, parent_sets, size_offsets
+from dagpost.families.numbering import family_count
 from dagpost.families.parent_lists import ParentLists
 from dagpost.families.pruning import (
     considered_from_all,
@@ -27,7 +27,7 @@ from dagpost.families.pruning import (
     considered_from_lists,
     node_without_core,
 )
-from dagpost.mcmc.candidates import _gather
+from dagpost.mcmc.candidates import weights_inside
 
 
 def weights_of(seed: int, nodes: int, max_parents: int, span: float, holes: float) -> naive.Logs:
@@ -121,13 +121,7 @@ def test_sets_of_candidates_and_small_sets_count_once(seed: int, width: int, sma
     generator = np.random.default_rng(seed)
     others = [[other for other in range(nodes) if other != node] for node in range(nodes)]
     candidates = np.array([sorted(generator.choice(own, width, replace=False)) for own in others], dtype=np.int64)
-    limit = min(width, max_parents)
-    inner = np.empty((nodes, family_count(width, limit)))
-    tables = binomials(max_parents).copy(), size_offsets(max_parents).copy()
-    for node in range(nodes):
-        _gather(
-            log_weights[node], candidates[node], node, nodes, parent_sets(width, limit).copy(), *tables, inner[node]
-        )
+    inner = weights_inside(log_weights, candidates, max_parents)
     small = np.ascontiguousarray(log_weights[:, : family_count(nodes - 1, small_size)])
     among = FamilyWeights(max_parents, small_size, candidates, inner, small)
     considered = considered_from_candidates(among, allowance=0.06)

@@ -154,7 +154,6 @@ def test_bge_matches_the_textbook_formula(
             (cells, "_MOST_PRODUCTS", 3),
             (set_functions, "BASE_BYTES", 8),
             (rows, "_MOST_CELLS", 4),
-            (rows, "_PREFIX_BYTES", 0),
             (counting, "_SCRATCH_BYTES", 0),
         ]
     ),

@@ -12,6 +12,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Flags, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
+from dagpost.families.graph_lists import place_of_bit
 
 
 def largest_without_columns(edges: Flags, columns: Integers) -> Integers:
@@ -88,7 +89,7 @@ def _largest_component(after: Masks, before: Masks, left_out: int) -> int:
                 found = before[node, word] & unseen[word]
                 unseen[word] ^= found
                 while found != np.uint64(0):
-                    stack[waiting] = 64 * word + _lowest_bit(found)
+                    stack[waiting] = 64 * word + place_of_bit(found & (~found + np.uint64(1)))
                     waiting += 1
                     found &= found - np.uint64(1)
         largest = max(largest, size)
@@ -120,7 +121,8 @@ def _finish(after: Masks, left_out: int, finished: Integers) -> int:
                 count += 1
                 depth -= 1
                 continue
-            bit = _lowest_bit(after[node, word] & unseen[word])
+            found = after[node, word] & unseen[word]
+            bit = place_of_bit(found & (~found + np.uint64(1)))
             unseen[word] ^= np.uint64(1) << np.uint64(bit)
             depth += 1
             stack[depth] = 64 * word + bit
@@ -134,14 +136,3 @@ def _everyone(nodes: int, words: int, left_out: int) -> Masks:
         if node != left_out:
             result[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
     return result
-
-
-@inlined
-def _lowest_bit(word: np.uint64) -> int:
-    """The place of the lowest bit of a word that is not zero, by halving."""
-    bit = 0
-    for width in (32, 16, 8, 4, 2, 1):
-        if word & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)) == np.uint64(0):
-            word >>= np.uint64(width)
-            bit += width
-    return bit

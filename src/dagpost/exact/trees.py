@@ -41,15 +41,13 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.log_sums import add_logs
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.text import node_called
 from dagpost._tools.uniforms import SEED_BLOCK, row_blocks, uniform_rows
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.families.numbering import MAX_NODES
-
-#: Logs this far below another cannot change their sum.
-_NEGLIGIBLE = -40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,23 +158,13 @@ def _no_graph(spanning: bool) -> NoGraphError:
 
 
 @inlined
-def _log_add(first: float, second: float) -> float:
-    large = max(first, second)
-    difference = min(first, second) - large
-    # Asked this way round, two zeros (whose difference is not a number) give zero.
-    if not difference > _NEGLIGIBLE:
-        return large
-    return large + math.log1p(math.exp(difference))
-
-
-@inlined
 def _add(first: float, first_order: int, second: float, second_order: int) -> tuple[float, int]:
     """Sum of two weights, each a log and an order."""
     if second == -math.inf or (first_order < second_order and first > -math.inf):
         return first, first_order
     if first == -math.inf or second_order < first_order:
         return second, second_order
-    return _log_add(first, second), first_order
+    return add_logs(first, second), first_order
 
 
 @inlined
@@ -198,7 +186,7 @@ def _eliminate(weights: Floats, orders: Integers, node: int) -> tuple[float, int
         # The order of the pivot is 0 here, unless `node` can only go outside and there is nothing to add.
         for target in range(node):
             if target != child:
-                weights[child, target] = _log_add(weights[child, target], share + weights[node, target])
+                weights[child, target] = add_logs(weights[child, target], share + weights[node, target])
         weights[child, child], orders[child] = _add(
             weights[child, child], orders[child], share + weights[node, node], orders[node] - pivot_order
         )

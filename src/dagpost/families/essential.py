@@ -10,13 +10,14 @@ where rules settle the direction of some pairs.
 Without rows that were set and without rules the edges are told apart by the algorithm of Chickering (1995): nodes in
 topological order, and for each node y one look at its latest parent x. Edges into y are all compelled if x has a
 compelled parent that is not a parent of y, or if y has a parent that is neither x nor a parent of x; else just those
-from the compelled parents of x are. On masks that is some n^2 steps a DAG. From there the four rules of Meek (1995) go
-on, until none applies: they find all that follows from what is known already, and since the DAG itself is one of the
-class they can only give an edge the direction that it has.
+from the compelled parents of x are. From there the four rules of Meek (1995) go on, until none applies: they find all
+that follows from what is known already, and since the DAG itself is one of the class they can only give an edge the
+direction that it has.
 
-Costs, 30,000 DAGs of 20 nodes and 20 to 40 edges on one thread: 0.03 s by Chickering's algorithm, as much again for
-each use of Meek's rules. Beside the result, memory for a block of 65,536 DAGs is needed. DAGs of more than 64 nodes,
-whose masks are rows of words, are worked on as lists, in smaller blocks (wide_essential.py).
+Both go along lists of parents (graph_lists.py): as many steps as there are edges, times the parents of a node.
+Exogenous nodes, hundreds perhaps, count as joined with each other by edges that nobody directs, but no such edge is
+ever listed. Costs, 30,000 DAGs of 20 nodes and 20 to 40 edges on one thread: 0.03 s by Chickering's algorithm, as much
+again for each use of Meek's rules. Beside the result, memory for a block of DAGs is needed.
 """
 
 from __future__ import annotations
@@ -33,14 +34,16 @@ from dagpost._tools.checks import whole_number
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
-from dagpost.families.graph_lists import graphs_together
+from dagpost.families.graph_lists import GraphLists, add_column, graphs_together, lists_of, masks_of_lists
 from dagpost.families.masks import check_masks, masks_of_matrix
-from dagpost.families.wide_essential import add_turned_wide, close_wide, compel_wide
+from dagpost.families.parent_lists import words_of
 
 UnsignedMasks = NDArray[np.unsignedinteger[Any]]
 
-#: So many graphs are copied together.
+#: At most so many graphs are copied together.
 _AT_A_TIME = 65_536
+
+_APART, _OPEN, _KNOWN = 0, 1, 2
 
 
 def compelled_by_data(
@@ -75,22 +78,17 @@ def compelled_by_data(
     always, apart = _told_apart(targets, nodes)
     unmodelled = np.zeros(nodes, dtype=np.bool_)
     unmodelled[list(exogenous)] = True
-    # Where sets are numbers, exogenous nodes are joined by edges from the first to the last, which no rule will direct.
-    among = masks_of_matrix(np.triu(np.outer(unmodelled, unmodelled), 1) & (parents.ndim == 2))
-    joins = bool(among.any())
 
     def compelled(graphs: Masks) -> tuple[Masks, int]:
-        if joins:
-            graphs |= among
         found = np.zeros_like(graphs)
         cyclic = _compel(graphs, unmodelled, found)
         if cyclic < 0 and (apart.any() or always.any()):
             graphs[:, always & ~unmodelled] = 0
             found[:] = 0
             _compel(graphs, unmodelled, found)
-            found |= graphs & apart & ~among
+            found |= graphs & apart
             _close(graphs, unmodelled, found)
-        return found & ~among if joins else found, cyclic
+        return found, cyclic
 
     return _in_blocks(parents, compelled, at_a_time)
 
@@ -120,9 +118,10 @@ def compelled_with_rules(
     if not settled.any():
         return by_data
     always, _ = _told_apart(targets, parents.shape[1])
+    ruled = settled.reshape(len(settled), -1)
 
     def compelled(graphs: Masks, known: Masks) -> tuple[Masks, int]:
-        found = known | (graphs & settled)
+        found = known | (graphs & ruled)
         unseen = found[:, always]
         graphs[:, always] = found[:, always] = 0
         # Rules direct all edges from exogenous nodes, so it does not matter here that they count as joined.
@@ -143,7 +142,7 @@ def patterns_of(parents: UnsignedMasks, compelled: UnsignedMasks) -> UnsignedMas
 
     def completed(graphs: Masks, known: Masks) -> tuple[Masks, int]:
         found = graphs.copy()
-        _add_turned(graphs & ~known, found)
+        _add_turned(lists_of(graphs & ~known)[0], found)
         return found, -1
 
     return _in_blocks(parents, completed, _AT_A_TIME, compelled)
@@ -171,18 +170,18 @@ def _in_blocks(
 ) -> UnsignedMasks:
     """What `work` makes of the graphs, block by block; it also says which graph of a block is cyclic, or -1."""
     result = np.empty_like(parents, order="C")
-    whole_number(at_a_time, "at_a_time")
-    if parents.ndim == 3:
-        at_a_time = min(at_a_time, graphs_together(*parents.shape[1:]))
+    nodes = parents.shape[1]
+    size = min(whole_number(at_a_time, "at_a_time"), graphs_together(nodes, words_of(nodes)))
 
     def write(rows: slice) -> None:
-        # Copies in any case: kernels are compiled for arrays that are in order and may be written to.
-        found, cyclic = work(*(np.array(masks[rows], dtype=np.uint64, order="C") for masks in (parents, *others)))
+        # Copies in any case: kernels are compiled for words that are in order and may be written to.
+        words = (np.array(masks[rows], dtype=np.uint64, order="C") for masks in (parents, *others))
+        found, cyclic = work(*(own.reshape(len(own), nodes, -1) for own in words))
         if cyclic >= 0:
             raise InputError(f"The graph number {rows.start + cyclic} has a directed cycle, so it is not a DAG.")
-        result[rows] = found
+        result[rows] = found.reshape(result[rows].shape)
 
-    deque(over_rows(write, len(parents), at_a_time), maxlen=0)
+    deque(over_rows(write, len(parents), size), maxlen=0)
     return result
 
 
@@ -198,126 +197,159 @@ def _told_apart(targets: Sequence[int], nodes: int) -> tuple[Flags, Masks]:
         own = np.array([target >> node & 1 for node in range(nodes)], dtype=np.bool_)
         always &= own
         differs |= own[:, None] != own[None, :]
-    return always, masks_of_matrix(differs & ~always)
+    return always, masks_of_matrix(differs & ~always).reshape(nodes, -1)
 
 
 def _compel(parents: Masks, exogenous: Flags, compelled: Masks) -> int:
     """Write the compelled edges of each DAG (Chickering 1995); returns the first graph with a cycle, or -1."""
-    return compel_wide(parents, exogenous, compelled) if parents.ndim == 3 else _compel_masks(parents, compelled)
+    lists, cyclic = lists_of(parents)
+    if cyclic < 0:
+        chosen = np.zeros(len(lists.members), dtype=np.bool_)
+        _compel_lists(lists, exogenous, chosen)
+        masks_of_lists(lists, chosen, compelled)
+    return cyclic
 
 
 def _close(parents: Masks, exogenous: Flags, compelled: Masks) -> None:
     """Add to the compelled edges of each DAG all that follow by Meek's rules."""
-    if parents.ndim == 3:
-        close_wide(parents, exogenous, compelled)
-    else:
-        _close_masks(parents, compelled)
-
-
-def _add_turned(reversible: Masks, patterns: Masks) -> None:
-    """Add the other direction of every reversible edge."""
-    (add_turned_wide if reversible.ndim == 3 else _add_turned_masks)(reversible, patterns)
+    lists, _ = lists_of(parents)
+    chosen = np.empty(len(lists.members), dtype=np.bool_)
+    _read_chosen(lists, compelled, chosen)
+    _close_lists(lists, exogenous, chosen)
+    masks_of_lists(lists, chosen, compelled)
 
 
 @kernel
-def _compel_masks(parents: Masks, compelled: Masks) -> int:
-    count, nodes = parents.shape
-    one, none = np.uint64(1), np.uint64(0)
-    place = np.empty(nodes, dtype=np.int64)
-    for graph in range(count):
-        placed = none
-        rank = 0
-        while rank < nodes:
-            before = rank
-            for node in range(nodes):
-                above = parents[graph, node]
-                if placed >> np.uint64(node) & one or above & ~placed != none:
-                    continue
-                placed |= one << np.uint64(node)
-                place[node] = rank
-                rank += 1
-                if above == none:
-                    continue
-                latest = -1
-                for other in range(nodes):
-                    if above >> np.uint64(other) & one and (latest < 0 or place[other] > place[latest]):
-                        latest = other
-                further = above & ~(one << np.uint64(latest))
-                forced = compelled[graph, latest]
-                if forced & ~above != none or further & ~parents[graph, latest] != none:
-                    forced = above
-                compelled[graph, node] = forced
-            if rank == before:
-                return graph
+def _compel_lists(lists: GraphLists, exogenous: Flags, compelled: Flags) -> None:
+    nodes = len(exogenous)
+    # Where each node stands in an order of all; those without parents come first.
+    rank = np.empty(nodes, dtype=np.int64)
+    # The nodes of the set that was marked last have its number.
+    marked = np.zeros(nodes, dtype=np.int64)
+    mark = 0
+    for graph in range(len(lists.ordered)):
+        for node in range(nodes):
+            rank[node] = node - nodes
+        for place in range(lists.ordered[graph]):
+            rank[lists.order[graph, place]] = place
+        for place in range(lists.ordered[graph]):
+            node = lists.order[graph, place]
+            start, stop = lists.starts[graph, node], lists.starts[graph, node + 1]
+            latest = lists.members[start]
+            mark += 1
+            # Parents of the latest one that are parents of the node too; all earlier exogenous ones are, of that one.
+            shared = 0
+            for edge in range(start, stop):
+                parent = lists.members[edge]
+                marked[parent] = mark
+                shared += exogenous[parent]
+                if rank[parent] > rank[latest]:
+                    latest = parent
+            shared = shared - 1 if exogenous[latest] else 0
+            first, last = lists.starts[graph, latest], lists.starts[graph, latest + 1]
+            forced = False
+            for edge in range(first, last):
+                if marked[lists.members[edge]] == mark:
+                    shared += 1
+                elif compelled[edge]:
+                    forced = True
+            # All parents but the latest must be parents of that one.
+            forced |= shared < stop - start - 1
+            mark += 1
+            for edge in range(first, last):
+                if compelled[edge]:
+                    marked[lists.members[edge]] = mark
+            for edge in range(start, stop):
+                compelled[edge] = forced or marked[lists.members[edge]] == mark
+
+
+@kernel
+def _close_lists(lists: GraphLists, exogenous: Flags, known: Flags) -> None:
+    for graph in range(len(lists.ordered)):
+        changed = True
+        while changed:
+            changed = False
+            for place in range(lists.ordered[graph]):
+                child = lists.order[graph, place]
+                for edge in range(lists.starts[graph, child], lists.starts[graph, child + 1]):
+                    if not known[edge] and _follows(lists, graph, lists.members[edge], child, exogenous, known):
+                        known[edge] = changed = True
+
+
+@inline_no_refcount
+def _follows(lists: GraphLists, graph: int, x: int, y: int, exogenous: Flags, known: Flags) -> bool:
+    """Whether one of the rules turns `x - y` into `x -> y`; essential.py says which they are."""
+    for edge in range(lists.starts[graph, x], lists.starts[graph, x + 1]):
+        if known[edge] and _state(lists, graph, lists.members[edge], y, exogenous, known) == _APART:
+            return True
+    start, stop = lists.starts[graph, y], lists.starts[graph, y + 1]
+    for edge in range(start, stop):
+        z = lists.members[edge]
+        if not known[edge] or z == x:
+            continue
+        state = _state(lists, graph, x, z, exogenous, known)
+        if state == _APART:
+            continue
+        if state == _KNOWN and _edge_of(lists, graph, x, z) >= 0:
+            return True
+        if state == _OPEN:
+            for other in range(start, edge):
+                w = lists.members[other]
+                if (
+                    known[other]
+                    and _state(lists, graph, x, w, exogenous, known) == _OPEN
+                    and _state(lists, graph, w, z, exogenous, known) == _APART
+                ):
+                    return True
+        for above in range(lists.starts[graph, z], lists.starts[graph, z + 1]):
+            w = lists.members[above]
+            if (
+                known[above]
+                and w != y
+                and _state(lists, graph, x, w, exogenous, known) == _OPEN
+                and _state(lists, graph, w, y, exogenous, known) == _APART
+            ):
+                return True
+    return False
+
+
+@inline_no_refcount
+def _state(lists: GraphLists, graph: int, one: int, other: int, exogenous: Flags, known: Flags) -> int:
+    """Whether two nodes are not joined, joined by an edge that is open, or by one whose direction is known."""
+    if exogenous[one] and exogenous[other]:
+        return _OPEN
+    edge = _edge_of(lists, graph, one, other)
+    if edge < 0:
+        edge = _edge_of(lists, graph, other, one)
+    if edge < 0:
+        return _APART
+    return _KNOWN if known[edge] else _OPEN
+
+
+@inline_no_refcount
+def _edge_of(lists: GraphLists, graph: int, parent: int, child: int) -> int:
+    """The number of an edge, or -1 if it is not there."""
+    for edge in range(lists.starts[graph, child], lists.starts[graph, child + 1]):
+        if lists.members[edge] == parent:
+            return edge
     return -1
 
 
 @kernel
-def _add_turned_masks(reversible: Masks, patterns: Masks) -> None:
-    count, nodes = reversible.shape
-    one = np.uint64(1)
-    for graph in range(count):
-        for child in range(nodes):
-            for parent in range(nodes):
-                if reversible[graph, child] >> np.uint64(parent) & one:
-                    patterns[graph, parent] |= one << np.uint64(child)
+def _read_chosen(lists: GraphLists, masks: Masks, chosen: Flags) -> None:
+    """Which of the edges are in the masks."""
+    for graph in range(len(lists.ordered)):
+        for place in range(lists.ordered[graph]):
+            node = lists.order[graph, place]
+            for edge in range(lists.starts[graph, node], lists.starts[graph, node + 1]):
+                column = np.int64(lists.members[edge])
+                chosen[edge] = masks[graph, node, column >> 6] >> np.uint64(column & 63) & np.uint64(1) != 0
 
 
 @kernel
-def _close_masks(parents: Masks, compelled: Masks) -> None:
-    count, nodes = parents.shape
-    one, none = np.uint64(1), np.uint64(0)
-    joined = np.empty(nodes, dtype=np.uint64)
-    # Of each node: its children by compelled edges, and its neighbours by edges that are still open.
-    below = np.empty(nodes, dtype=np.uint64)
-    open_to = np.empty(nodes, dtype=np.uint64)
-    for graph in range(count):
-        above = parents[graph]
-        known = compelled[graph]
-        for node in range(nodes):
-            joined[node], below[node], open_to[node] = above[node], none, above[node] & ~known[node]
-        for child in range(nodes):
-            bit = one << np.uint64(child)
-            for parent in range(nodes):
-                if above[child] >> np.uint64(parent) & one:
-                    joined[parent] |= bit
-                    if known[child] >> np.uint64(parent) & one:
-                        below[parent] |= bit
-                    else:
-                        open_to[parent] |= bit
-        changed = True
-        while changed:
-            changed = False
-            for child in range(nodes):
-                for parent in range(nodes):
-                    if not (above[child] & ~known[child]) >> np.uint64(parent) & one:
-                        continue
-                    if _follows(parent, child, joined, known, below, open_to):
-                        bit, other = one << np.uint64(child), one << np.uint64(parent)
-                        known[child] |= other
-                        below[parent] |= bit
-                        open_to[parent] &= ~bit
-                        open_to[child] &= ~other
-                        changed = True
-
-
-@inline_no_refcount
-def _follows(x: int, y: int, joined: Masks, known: Masks, below: Masks, open_to: Masks) -> bool:
-    """Whether one of the rules turns `x - y` into `x -> y`.
-
-    1: some `z -> x` where z is not joined to y. 2: some `x -> z -> y`. 3: `x - z -> y` for two z that are not joined.
-    4: `x - w -> z -> y` where w is not joined to y, and z is joined to x.
-    """
-    one, none = np.uint64(1), np.uint64(0)
-    if known[x] & ~joined[y] != none or below[x] & known[y] != none:
-        return True
-    either = open_to[x] & known[y]
-    through = joined[x] & known[y]
-    beyond = open_to[x] & ~joined[y] & ~(one << np.uint64(y))
-    for z in range(len(joined)):
-        bit = one << np.uint64(z)
-        if either & bit != none and either & ~joined[z] & ~bit != none:
-            return True
-        if through & bit != none and known[z] & beyond != none:
-            return True
-    return False
+def _add_turned(lists: GraphLists, patterns: Masks) -> None:
+    for graph in range(len(lists.ordered)):
+        for place in range(lists.ordered[graph]):
+            node = lists.order[graph, place]
+            for edge in range(lists.starts[graph, node], lists.starts[graph, node + 1]):
+                add_column(patterns[graph, lists.members[edge]], node)

@@ -7,21 +7,20 @@ core, whatever the number of graphs.
 
 - Ancestors: Warshall's transitive closure on masks, `n^2` steps per graph, once for all statements of a call. It also
   finds cycles.
-- Ancestors within `L` edges: `L - 1` extensions by one edge, `n^2` steps each, once for every distinct `L`.
-
-Graphs of more than 64 columns, whose sets are rows of words, are in smaller blocks, and kernels go along lists of
-their parents, graph by graph (`WideBlock`).
+- All else goes along lists of parents, graph by graph: ancestors within `L` edges, longest paths, d-separation; and the
+  ancestors in graphs of more than 64 columns, whose sets are rows of words and whose blocks are smaller.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
+from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.text import position_of
 from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
@@ -41,13 +40,13 @@ BLOCK_SIZE = 65_536
 #: Blocks of graphs of very many columns are at most so many times as large as usual.
 _LARGEST_BLOCK = 16
 #: Graphs in a strip: up to 64 nodes, the masks of all nodes of a strip stay in the first-level cache.
-STRIP = 64
+_STRIP = 64
 
 
 class Block:
     """Some graphs, one row per node, and what has been worked out about them so far.
 
-    `parents[i]` and `ancestors()[i]` hold a set for each graph: a number, or a row of words (`WideBlock`).
+    `parents[i]` and `ancestors()[i]` hold a set for each graph: a number, or a row of words beyond 64 columns.
     """
 
     def __init__(self, parents: Masks, start: int, names: Sequence[str] = ()) -> None:
@@ -98,15 +97,31 @@ class Block:
         """The mask of some variables: a number, or a row of words."""
         return mask_of(members, self.names)
 
+    @cached_property
+    def lists(self) -> GraphLists:
+        """The parents of each node as lists."""
+        lists, cyclic = lists_of(self._words())
+        self._refuse_cyclic(cyclic)
+        return lists
+
+    def _words(self) -> Masks:
+        """The parents, graph by graph, as rows of words."""
+        return self.by_graph(self.parents).reshape(self.count, self.nodes, -1)
+
     def _find_ancestors(self) -> Masks:
+        if self.parents.ndim == 3:
+            return self._along_lists(_close_lists)
         result = self.parents.copy()
         self._refuse_cyclic(_close(result))
         return result
 
     def _find_within(self, longest: int) -> Masks:
-        within = np.empty_like(self.parents)
-        _extend(self.parents, longest, within)
-        return within
+        return self._along_lists(_extend_lists, longest)
+
+    def _along_lists(self, work: Callable[..., None], *more: int) -> Masks:
+        result = self._words().copy()
+        work(self.lists, *more, result)
+        return result.reshape(self.count, self.nodes, *self.parents.shape[2:]).swapaxes(0, 1)
 
     def _refuse_cyclic(self, graph: int) -> None:
         if graph >= 0:
@@ -114,27 +129,6 @@ class Block:
                 f"Graph number {self.start + graph} has a directed cycle, so it is not a DAG. Leave it out, or check "
                 "how the masks were made: bit j in column i says that j is a parent of i."
             )
-
-
-class WideBlock(Block):
-    """Graphs of more than 64 columns: `parents[i]` has a row of words for each graph."""
-
-    def __init__(self, parents: Masks, start: int, names: Sequence[str] = ()) -> None:
-        self.lists, cyclic = lists_of(parents)
-        self.start = start
-        self._refuse_cyclic(cyclic)
-        # A view: graph by graph, as kernels take them, the masks lie in order.
-        super().__init__(parents.swapaxes(0, 1), start, names)
-
-    def _find_ancestors(self) -> Masks:
-        result = self.by_graph(self.parents).copy()
-        _close_lists(self.lists, result)
-        return result.swapaxes(0, 1)
-
-    def _find_within(self, longest: int) -> Masks:
-        result = self.by_graph(self.parents).copy()
-        _extend_lists(self.lists, longest, result)
-        return result.swapaxes(0, 1)
 
 
 def blocks_within(rows: slice, parents: NDArray[Any], size: int = BLOCK_SIZE) -> Iterator[Block]:
@@ -172,10 +166,13 @@ def _together(parents: NDArray[Any], size: int, steps: int = 1) -> int:
 def _block_at(rows: slice, parents: NDArray[Any], names: Sequence[str]) -> Block:
     # Always copies: kernels are compiled for contiguous arrays that may be written to.
     if parents.ndim == 3:
-        return WideBlock(np.array(parents[rows], order="C"), rows.start, names)
-    block = Block(np.array(parents[rows].T, dtype=np.uint64, order="C"), rows.start, names)
-    # Which shows whether there are cycles; lists have shown it already.
-    block.ancestors()
+        # A view: graph by graph, as kernels take them, the masks lie in order.
+        block = Block(np.array(parents[rows], order="C").swapaxes(0, 1), rows.start, names)
+        _ = block.lists
+    else:
+        block = Block(np.array(parents[rows].T, dtype=np.uint64, order="C"), rows.start, names)
+        block.ancestors()
+    # Either has shown whether there are cycles.
     return block
 
 
@@ -184,8 +181,8 @@ def _close(masks: Masks) -> int:
     """Replace parents by ancestors; returns the first graph with a cycle, or -1."""
     nodes, count = masks.shape
     one = np.uint64(1)
-    for start in range(0, count, STRIP):
-        stop = min(start + STRIP, count)
+    for start in range(0, count, _STRIP):
+        stop = min(start + _STRIP, count)
         for middle in range(nodes):
             through = masks[middle, start:stop]
             shift = np.uint64(middle)
@@ -205,29 +202,6 @@ def _close(masks: Masks) -> int:
         if first < stop:
             return int(first)
     return -1
-
-
-@kernel
-def _extend(parents: Masks, longest: int, result: Masks) -> None:
-    """From the parents, go back over one more edge at a time."""
-    nodes, count = parents.shape
-    one = np.uint64(1)
-    before = np.empty((nodes, STRIP), dtype=np.uint64)
-    for start in range(0, count, STRIP):
-        stop = min(start + STRIP, count)
-        for node in range(nodes):
-            copy_into(result[node, start:stop], parents[node, start:stop])
-        for _ in range(longest - 1):
-            for node in range(nodes):
-                copy_into(before[node], result[node, start:stop])
-            for node in range(nodes):
-                direct = parents[node, start:stop]
-                mask = result[node, start:stop]
-                for middle in range(nodes):
-                    through = before[middle, : stop - start]
-                    shift = np.uint64(middle)
-                    for lane in range(len(mask)):
-                        mask[lane] |= through[lane] & (np.uint64(0) - (direct[lane] >> shift & one))
 
 
 @kernel

@@ -112,12 +112,9 @@ def weighted_matrix(
         part = np.zeros((nodes, nodes))
         for block in blocks_within(rows, parents, block_size):
             sets, own = related(block, *read), np.array(weights[block.graphs])
-            if sets.ndim == 3:
-                _add_weights_of_words(block.by_graph(sets), own, part)
-            else:
-                _add_weights(sets, own, part)
+            _add_weights(block.by_graph(sets).reshape(block.count, nodes, -1), own, part)
         # The sums of a node lie together while words are read.
-        return part.T if parents.ndim == 3 else part
+        return part.T
 
     for part in over_rows(add_up, len(parents), _FOR_A_MATRIX if parents.ndim == 3 else block_size):
         total += part
@@ -144,27 +141,6 @@ def _arrow_of(relation: str) -> tuple[Arrow, tuple[Any, ...]]:
 
 @kernel
 def _add_weights(sets: Masks, weights: Floats, total: Floats) -> None:
-    """Add the weight of each DAG to [x, y] where x is in the set of node y."""
-    nodes, count = sets.shape
-    one = np.uint64(1)
-    sums = np.empty(64)
-    for node in range(nodes):
-        for bit in range(nodes):
-            sums[bit] = 0.0
-        row = sets[node]
-        for lane in range(count):
-            mask = row[lane]
-            weight = weights[lane]
-            if mask != np.uint64(0):
-                for bit in range(nodes):
-                    sums[bit] += weight if mask >> np.uint64(bit) & one else 0.0
-        # Slices would take two seconds to compile.
-        for bit in range(nodes):
-            total[bit, node] += sums[bit]
-
-
-@kernel
-def _add_weights_of_words(sets: Masks, weights: Floats, total: Floats) -> None:
     """The same to [y, x], for sets as rows of words, graph by graph: most words are zero or have few members."""
     count, nodes, words = sets.shape
     for graph in range(count):

@@ -17,25 +17,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
-from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.kernels import kernel
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
+from dagpost.exact.best_lattice import numbers_of_sets
 from dagpost.families.family_sums import FamilyWeights, as_sets_of_nodes, candidate_count, largest_small_size
 from dagpost.families.numbering import (
     MAX_NODES,
     binomials,
     family_count,
-    number_of_set,
     parent_sets,
     size_offsets,
-    squeeze,
     unsqueeze_all,
 )
 from dagpost.families.pruning import found_among
@@ -62,12 +61,17 @@ def weights_of_all(log_weights: Floats, max_parents: int) -> FamilyWeights:
         return FamilyWeights(max_parents, max_parents, candidates, log_weights, log_weights)
     nothing = np.zeros(nodes, dtype=np.uint64)
     candidates = choose_candidates(log_weights, max_parents, width, _always_parents(log_weights, max_parents), nothing)
-    inner = np.empty((nodes, family_count(width, max_parents)))
-    sets = parent_sets(width, max_parents).copy()
-    binomial, offset = binomials(max_parents).copy(), size_offsets(max_parents).copy()
-    for node in range(nodes):
-        _gather(log_weights[node], candidates[node], node, nodes, sets, binomial, offset, inner[node])
+    inner = weights_inside(log_weights, candidates, max_parents)
     return FamilyWeights(max_parents, max_parents, candidates, inner, log_weights)
+
+
+def weights_inside(log_weights: Floats, candidates: Integers, max_parents: int) -> Floats:
+    """The weights of the parent sets of each node among its candidates, out of those of all sets."""
+    nodes, width = candidates.shape
+    sets, numbering = parent_sets(width, max_parents), (binomials(max_parents).copy(), size_offsets(max_parents).copy())
+    masks = [as_sets_of_nodes(sets, candidates[node]) for node in range(nodes)]
+    numbers = [numbers_of_sets(own, node, nodes - 1, *numbering) for node, own in enumerate(masks)]
+    return np.take_along_axis(log_weights, np.array(numbers), axis=1)
 
 
 def weights_among_candidates(
@@ -95,10 +99,10 @@ def weights_among_candidates(
 
     def score_node(node: int, cancel: Integers) -> int:  # noqa: ARG001
         columns = [*candidates[node].tolist(), node]
-        own_score = score.of_columns(columns, table)
-        part = local_scores(_part_of(table, columns), own_score, max_parents, engine=ThreadEngine(1))
+        part, limit, values = part_of(table, columns), min(max_parents, width), np.zeros((1, len(sets)))
+        score.of_columns(columns, table).fill_nodes(part, (width,), limit, values, ThreadEngine(1), NO_PROGRESS)
         masks = as_sets_of_nodes(sets, candidates[node])
-        inner[node] = part.values[-1] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])
+        inner[node] = values[0] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])
         return node
 
     def score_all(chosen: Sequence[int], label: str) -> None:
@@ -212,20 +216,6 @@ def _always_parents(log_weights: Floats, max_parents: int) -> Masks:
     return np.concatenate([unsqueeze_all(mask, node) for node, mask in enumerate(common)])
 
 
-def _part_of(table: Table, columns: list[int]) -> Table:
-    """Some columns of a table; of the interventions only those on the last one, whose scores are wanted."""
-    interventions = table.interventions
-    if interventions is not None:
-        own = (interventions >> np.uint64(columns[-1])) & np.uint64(1)
-        interventions = own << np.uint64(len(columns) - 1)
-    return replace(part_of(table, columns), interventions=interventions)
-
-
-@inlined
-def _value(values: Floats, mask: np.uint64, node: int, nodes: int, binomial: Integers, offset: Integers) -> float:
-    return values[number_of_set(squeeze(mask, node), nodes - 1, binomial, offset)]
-
-
 @kernel
 def _choose(values: Floats, size: int, binomial: Integers, offset: Integers, rank: Integers, chosen: Integers) -> None:
     universe = len(rank)
@@ -257,21 +247,3 @@ def _choose(values: Floats, size: int, binomial: Integers, offset: Integers, ran
                 best[place] = max(best[place], values[triple])
         chosen[count] = pick
         taken[pick] = True
-
-
-@kernel
-def _gather(
-    values: Floats,
-    candidates: Integers,
-    node: int,
-    nodes: int,
-    sets: Masks,
-    binomial: Integers,
-    offset: Integers,
-    inner: Floats,
-) -> None:
-    for number in range(len(sets)):
-        mask = np.uint64(0)
-        for place in range(len(candidates)):
-            mask |= ((sets[number] >> np.uint64(place)) & np.uint64(1)) << np.uint64(candidates[place])
-        inner[number] = _value(values, mask, node, nodes, binomial, offset)

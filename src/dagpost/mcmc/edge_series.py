@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.bits import ones_in
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.families.edge_counts import blocks_of_words, edge_counts
 from dagpost.families.masks import UnsignedMasks
@@ -137,7 +138,7 @@ def _effective(bits: Masks, length: int, sizes: Floats) -> None:
         for half in range(halves):
             count = 0
             for word in range(words):
-                count += _count_bits(bits[edge, half, word])
+                count += int(ones_in(bits[edge, half, word]))
             ones[half] = heads[half] = tails[half] = count
             total += count
         size = float(halves * length)
@@ -193,17 +194,9 @@ def _product(bits: Masks, edge: int, length: int, lag: int, ones: Floats, heads:
             moved = bits[edge, half, word + skipped] >> shift
             if shift != np.uint64(0) and word + skipped + 1 < words:
                 moved |= bits[edge, half, word + skipped + 1] << (np.uint64(64) - shift)
-            both += _count_bits(bits[edge, half, word] & moved)
+            both += int(ones_in(bits[edge, half, word] & moved))
         heads[half] -= float(bits[edge, half, (length - lag) >> 6] >> np.uint64((length - lag) & 63) & np.uint64(1))
         tails[half] -= float(bits[edge, half, (lag - 1) >> 6] >> np.uint64((lag - 1) & 63) & np.uint64(1))
         mean = ones[half] / length
         total += (both - mean * (heads[half] + tails[half]) + (length - lag) * mean * mean) / length
     return total / halves
-
-
-@inline_no_refcount
-def _count_bits(word: np.uint64) -> int:
-    word -= word >> np.uint64(1) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + (word >> np.uint64(2) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))

@@ -21,6 +21,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inline_no_refcount, inlined, kernel
+from dagpost._tools.log_sums import choose
 from dagpost.errors import NoGraphError
 from dagpost.families.family_sums import NO_ORDER, FamilyTables, log_sum_inside
 from dagpost.families.graphs import add_edge_probabilities, draw_graph
@@ -164,7 +165,7 @@ def shift(
         log_place[position] = passed + log_own[position] - log_sums[node]
     for position in range(nodes):
         log_place[position] *= coldness
-    chosen = choose(log_place, nodes, generator.random())
+    chosen = choose(nodes, generator.random(), log_place)
     step = 1 if chosen > start else -1
     position = start
     while position != chosen:
@@ -175,27 +176,6 @@ def shift(
     order[chosen] = node
     log_sums[node] = log_own[chosen]
     return chosen != start
-
-
-@inline_no_refcount
-def choose(log_weights: Floats, count: int, uniform: float) -> int:
-    """One of the first `count` numbers, with probability in proportion to the weights whose logs these are."""
-    heaviest = -math.inf
-    for number in range(count):
-        heaviest = max(heaviest, log_weights[number])
-    total = 0.0
-    for number in range(count):
-        total += math.exp(log_weights[number] - heaviest)
-    remaining = uniform * total
-    chosen = 0
-    for number in range(count):
-        weight = math.exp(log_weights[number] - heaviest)
-        if weight > 0.0:
-            chosen = number
-            remaining -= weight
-            if remaining < 0.0:
-                break
-    return chosen
 
 
 @kernel

@@ -8,9 +8,9 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount
+from dagpost._tools.log_sums import choose
 from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_inside
 from dagpost.families.graphs import draw_graph
-from dagpost.mcmc.order import choose
 from dagpost.mcmc.parts import (
     NEGLIGIBLE,
     Work,
@@ -244,7 +244,7 @@ def _move(tables: FamilyTables, log_sums: Floats, work: Work, node: int, generat
         earlier_slack -= work.slack[part - 1]
         _try_places(tables, log_sums, work, node, part - 1, gained)
     work.log_place[now] = 0.0
-    chosen = choose(work.log_place, 2 * count + 1, generator.random())
+    chosen = choose(2 * count + 1, generator.random(), work.log_place)
     if chosen == now:
         return False
     own_part, following = chosen // 2, (chosen + 1) // 2

@@ -160,7 +160,7 @@ class ExactPasses:
             self.family_count = sum(family_count(len(own), self.max_parents) for own in lists.candidates)
             return
         self.family_count = self.nodes * family_count(self.nodes - 1, self.max_parents)
-        self._rescorers = [each.rescorer(table, self.max_parents, InlineEngine()) for each in self.scores]
+        self._rescorers = [each.rescorer(table, self.max_parents, workers) for each in self.scores]
         self._log_prior = log_prior(table.names, self.max_parents, prior, constraints)
 
     def __reduce__(self) -> Any:

@@ -17,7 +17,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.engines import Engine
 from dagpost.exact.components import Ragged, projection, summed_out
-from dagpost.families.numbering import MAX_NODES, binomials, family_count, size_offsets, squeeze
+from dagpost.families.numbering import MAX_NODES, binomials, family_count, number_of_set, size_offsets, squeeze
 from dagpost.families.parent_lists import MOST_COLUMNS, Members, ParentLists, words_of
 
 
@@ -140,17 +140,7 @@ def _draw(
     chosen: Integers,
 ) -> None:
     for graph in range(len(inside)):
-        rest = squeeze(inside[graph], place)
-        size = 0
-        rank = 0
-        element = 0
-        while rest != np.uint64(0):
-            if rest & np.uint64(1):
-                size += 1
-                rank += binomial[element, size]
-            rest >>= np.uint64(1)
-            element += 1
-        within = offset[universe, size] + rank
+        within = number_of_set(squeeze(inside[graph], place), universe, binomial, offset)
         first, low, high = starts[within], starts[within], starts[within + 1] - 1
         # A uniform number is below 1, so this stays below the last sum, and the first set that exceeds it has weight.
         aim = uniforms[graph] * running[high]

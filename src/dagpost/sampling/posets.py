@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.bits import ones_in
 from dagpost._tools.kernels import inlined, kernel
 
 
@@ -34,11 +35,8 @@ class TreeScratch(NamedTuple):
 
 @inlined
 def size_of(mask: np.uint64) -> int:
-    """How many bits are set."""
-    mask = mask - ((mask >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    mask = (mask & np.uint64(0x3333333333333333)) + ((mask >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    mask = (mask + (mask >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((mask * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    """Number of members."""
+    return int(ones_in(mask))
 
 
 @inlined

@@ -22,6 +22,7 @@ from dagpost._tools.spelling import bare
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine, ThreadEngine
+from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.considered_sets import Members
 from dagpost.scores.columns import part_of
@@ -39,8 +40,14 @@ Extender = Callable[[int, Members, Integers, Integers], Floats]
 #: lists that were given before, and the flag of an engine.
 FamilyScorer = Callable[[Floats, Integers, Integers], Floats]
 
+#: From the cells of the gaps of a table to the scores of all families, as `local_scores` has them.
+Rescorer = Callable[[Floats], Floats]
+
 #: Nats below a sum from which on a term is not seen in it.
 NEGLIGIBLE = 30.0
+
+#: More families than these are quicker to count together than one by one.
+_MANY = 2_000
 
 
 class Completer(Protocol):
@@ -56,14 +63,6 @@ class Completer(Protocol):
 
     def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
         """One round over all incomplete rows, in place; what has the density exp(score) still has it."""
-        ...
-
-
-class Rescorer(Protocol):
-    """Scores the families of one table again and again, with other cells in its gaps."""
-
-    def __call__(self, cells: Floats) -> Floats:
-        """The scores of all families, as `local_scores` has them."""
         ...
 
 
@@ -146,11 +145,9 @@ class Score:
                 cls.equivalent = Score.equivalent
         if "fill" in vars(cls) and "fill_nodes" not in vars(cls):
             cls.fill_nodes = Score.fill_nodes  # type: ignore[method-assign]
-        if vars(cls).keys() & {"fill", "fill_nodes"} and "extender" not in vars(cls):
-            cls.extender = Score.extender  # type: ignore[method-assign]
         if vars(cls).keys() & {"fill", "fill_nodes"}:
             # Nor ways to complete and rescore tables that are right for another score.
-            for hook in ("completer", "rescorer", "list_scorer", "settled", "modelled", "images", "sinks"):
+            for hook in ("completer", "extender", "rescorer", "list_scorer", "settled", "modelled", "images", "sinks"):
                 if hook not in vars(cls):
                     setattr(cls, hook, getattr(Score, hook))
         if vars(cls).get("name"):
@@ -170,6 +167,13 @@ class Score:
         `values[i, f]` is that of column `i` with parent set number `f` (`dagpost.families.numbering`). A score may
         leave out the last parameter: a checkpoint then has all of its work or nothing.
         """
+        everyone = tuple(range(len(table.names)))
+        for kind in type(self).__mro__:
+            # Not through the method of the object: a class may come here from a `fill` of its own.
+            fill_nodes = vars(kind).get("fill_nodes", Score.fill_nodes)
+            if fill_nodes is not Score.fill_nodes:
+                fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
+                return
         raise InputError(f"{type(self).__name__} must define fill().")
 
     def fill_nodes(
@@ -211,20 +215,15 @@ class Score:
     def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
         """The function that scores given sets of parents of a node, each with one of many columns added.
 
-        Family by family, each in a table of its own columns, unless a score has a quicker way. `workers` threads may
-        call it at the same time.
+        It lists these families, unless a score has a way of its own. `workers` threads may call it at the same time.
         """
-        del max_parents, workers
+        scorer = self.list_scorer(table, max_parents, workers)
 
         def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
-            values = np.zeros((len(sets), len(others)))
-            for row, members in enumerate(sets.tolist()):
-                present = [member for member in members if member < len(table.names)]
-                for place, other in enumerate(others.tolist()):
-                    if cancel[0]:
-                        return values
-                    values[row, place] = score_of_family(self, table, [*present, other, node])
-            return values
+            added = np.tile(others, len(sets)).astype(np.int16)
+            members = np.sort(np.column_stack([np.repeat(sets, len(others), axis=0), added]), axis=1)
+            start = np.where(np.arange(len(table.names) + 1) > node, len(members), 0)
+            return scorer(np.zeros(0), start, members, cancel).reshape(len(sets), len(others))
 
         return extend
 
@@ -265,19 +264,31 @@ class Score:
         del table, max_parents
         return None
 
-    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
-        """What scores a table with gaps, given their cells: all anew, unless a score has a quicker way."""
-        from dagpost.families.numbering import family_count
+    def rescorer(self, table: Table, max_parents: int, workers: int) -> Rescorer:
+        """What scores all families of a table with gaps, given their cells, for that many threads at a time.
+
+        All families are one list among others for a score that scores lists, which looks up what no gap touches. Many
+        families of levels alone are sooner counted anew, and so is whatever a score of other packages fills.
+        """
+        from dagpost.families.parent_lists import all_others
 
         nodes = len(table.names)
-        limit = min(max_parents, nodes - 1)
+        lists = all_others(nodes, min(max_parents, nodes - 1))
+        many = table.discrete and int(lists.counts.sum()) > _MANY
+        if many or type(self).list_scorer is Score.list_scorer:
 
-        def rescore(cells: Floats) -> Floats:
-            values = np.zeros((nodes, family_count(nodes - 1, limit)))
-            fill_all(self, table.filled(cells), limit, values, engine, NO_PROGRESS)
-            return values
+            def fill(cells: Floats) -> Floats:
+                values = np.zeros((nodes, int(lists.counts[0])))
+                fill_all(self, table.filled(cells), lists.max_parents, values, InlineEngine(), NO_PROGRESS)
+                return values
 
-        return rescore
+            return fill
+        members = [np.append(own, nodes)[lists.members(node)] for node, own in enumerate(lists.candidates)]
+        start = np.concatenate([[0], np.cumsum(lists.counts)])
+        scorer = self.list_scorer(table, lists.max_parents, workers)
+        score_families = scorer.on(start, np.concatenate(members).astype(np.int16))
+        every, go_on = np.arange(start[-1]), np.zeros(1, dtype=np.int64)
+        return lambda cells: score_families(cells, every, go_on).reshape(nodes, -1)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells; one by one, unless a score knows better.

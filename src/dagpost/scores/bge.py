@@ -21,7 +21,6 @@ at most `max_parents` nodes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,14 +29,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dagpost._tools.alternatives import Alternative
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
-from dagpost.families.considered_sets import Members
-from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
+from dagpost.scores.base import Completer, ListScorer, Score
 from dagpost.scores.parameter_priors import (
     NormalWishartPrior,
     centre,
@@ -142,28 +140,7 @@ class BGe(Score):
 
     def of_columns(self, columns: list[int], table: Table) -> BGe:
         """The prior that this one means for some of the columns: a Wishart matrix loses degrees with columns."""
-        degrees = self.degrees_of_freedom
-        if degrees is not None:
-            degrees -= len(table.names) - len(columns)
-        mean, scale = (
-            tuple(chosen[column] for column in columns) if isinstance(chosen, tuple) else chosen
-            for chosen in (self.prior_mean, self.prior_scale)
-        )
-        return BGe(self.mean_weight, degrees, mean, scale)
-
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
-        # Not through the method of the object: a class of others may come here from its own.
-        everyone = tuple(range(len(table.names)))
-        BGe.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
+        return BGe(self.mean_weight, **prior_of_columns(self, columns, len(table.names)))
 
     def fill_nodes(
         self,
@@ -200,43 +177,9 @@ class BGe(Score):
                 fill_run(walk, dict.fromkeys(wanted, 0), target, engine, stage, saved)
                 values[list(row_of.values())] -= observations * np.log(own.units[list(wanted)])[:, np.newaxis]
 
-    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
-        """The function that scores given sets of parents of a node, each with one of many columns added."""
-        from dagpost.scores.determinants import extended_determinants
-        from dagpost.scores.set_functions import runs_of
-
-        del workers
-        own = self.standardised(table)
-        columns = len(table.names)
-        known = {}
-        for wanted, observed in runs_of(table.interventions, columns):
-            rows = slice(None) if observed is None else observed
-            matrix, observations = self.added(own, rows, max_parents + 1), float(own.weights[rows].sum())
-            constants = self.constants(columns, max_parents + 1, observations)
-            known.update(dict.fromkeys(wanted, (np.ascontiguousarray(matrix), *constants, observations)))
-
-        def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
-            matrix, constants, factors, observations = known[node]
-            values = np.zeros((len(sets), len(others)))
-            places = np.where(sets < columns, sets, -1).astype(np.int64)
-            extended_determinants(matrix, constants, factors, places, others, node, values, cancel)
-            return values - observations * math.log(own.units[node])
-
-        return extend
-
     def settled(self, table: Table) -> BGe:
         """The prior that the observed cells of each column give, whatever is put in its gaps."""
-        from dagpost.scores.gaussian_completion import observed_moments
-
-        if not table.gap_count:
-            return self
-        means, found = observed_moments(table)
-        deviations = self.parameter_prior().deviations(table.names, found)
-        return replace(
-            self,
-            prior_mean=tuple(means.tolist()) if self.prior_mean is None else self.prior_mean,
-            prior_scale=tuple(deviations.tolist()) if self.prior_scale is None else self.prior_scale,
-        )
+        return replace(self, **settled_prior(self, self.parameter_prior(), table)) if table.gap_count else self
 
     def completer(self, table: Table, max_parents: int) -> Completer:
         """What draws the cells that have no value: the parameters first, given all cells, and then the rows."""
@@ -244,14 +187,6 @@ class BGe(Score):
 
         del max_parents
         return GaussianCompleter(self.settled(table).parameter_prior(), table)
-
-    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
-        """What scores a table with gaps, given their cells: quickly where the prior does not depend on them."""
-        from dagpost.scores.gaussian_rescoring import GaussianRescorer
-
-        if self.prior_mean is None or self.prior_scale is None:
-            return super().rescorer(table, max_parents, engine)
-        return GaussianRescorer(self, table, max_parents)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells."""
@@ -288,6 +223,28 @@ class BGe(Score):
         constants, factors = np.zeros(max_size + 1), np.zeros(max_size + 1)
         size_constants(observations, self.mean_weight, self.parameter_prior().spare(nodes), constants, factors)
         return constants, factors
+
+
+def prior_of_columns(score: Any, columns: list[int], nodes: int) -> dict[str, Any]:
+    """The settings of a normal-Wishart prior of so many columns that it means for some of them."""
+    chosen: dict[str, Any] = {name: getattr(score, name) for name in ("prior_mean", "prior_scale")}
+    for name, value in chosen.items():
+        if isinstance(value, tuple):
+            chosen[name] = tuple(value[column] for column in columns)
+    degrees = score.degrees_of_freedom
+    return {"degrees_of_freedom": None if degrees is None else degrees - (nodes - len(columns)), **chosen}
+
+
+def settled_prior(score: Any, prior: NormalWishartPrior, table: Table) -> dict[str, Any]:
+    """The settings of its mean and scale, from the observed cells where none were given."""
+    from dagpost.scores.gaussian_completion import observed_moments
+
+    means, found = observed_moments(table)
+    deviations = prior.deviations(table.names, found)
+    return {
+        "prior_mean": tuple(means.tolist()) if score.prior_mean is None else score.prior_mean,
+        "prior_scale": tuple(deviations.tolist()) if score.prior_scale is None else score.prior_scale,
+    }
 
 
 def gaussian_prior_in_words(score: Any) -> str:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Counts, Integers, Masks
+from dagpost._tools.bits import ones_in
 from dagpost._tools.kernels import copy_into, inline_no_refcount
 from dagpost.scores.rows import Rows
 
@@ -125,12 +126,3 @@ def _mark(position: int, code: int, arity: int, bits: Bitmaps, own: Masks, resul
         plane = bits.planes[first + other]
         for word in range(len(result)):
             result[word] &= ~plane[word]
-
-
-@inline_no_refcount
-def ones_in(word: np.uint64) -> np.uint64:
-    """The number of ones of a word, in the form that the compiler knows as one instruction."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)

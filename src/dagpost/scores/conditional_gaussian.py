@@ -23,9 +23,15 @@ from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
-from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
+from dagpost.scores.base import Completer, ListScorer, Score
 from dagpost.scores.bdeu import BDeu
-from dagpost.scores.bge import BGe, check_gaussian_prior, gaussian_prior_in_words
+from dagpost.scores.bge import (
+    BGe,
+    check_gaussian_prior,
+    gaussian_prior_in_words,
+    prior_of_columns,
+    settled_prior,
+)
 from dagpost.scores.columns import part_of
 from dagpost.scores.parameter_priors import (
     ConditionalGaussianPrior,
@@ -86,26 +92,19 @@ class ConditionalGaussian(Score):
 
     def settled(self, table: Table) -> ConditionalGaussian:
         """The prior that the observed cells of each column of numbers give, whatever is put in the gaps."""
-        from dagpost.scores.gaussian_completion import observed_moments
-
         numbers = [column for column, levels in enumerate(table.levels) if levels is None]
         if not table.gap_count or not numbers:
             return self
-        part = part_of(table, numbers)
-        means, found = observed_moments(part)
-        deviations = self.parameter_prior().gaussian.deviations(part.names, found)
-        return replace(
-            self,
-            prior_mean=tuple(means.tolist()) if self.prior_mean is None else self.prior_mean,
-            prior_scale=tuple(deviations.tolist()) if self.prior_scale is None else self.prior_scale,
-        )
+        return replace(self, **settled_prior(self, self.parameter_prior().gaussian, part_of(table, numbers)))
 
     def completer(self, table: Table, max_parents: int) -> Completer:
         """What draws the cells that have no value: regressions first, given all cells, and then the rows."""
-        from dagpost.scores.conditional_completion import ConditionalCompleter
+        from dagpost.scores.discrete_completion import dirichlet_parameters
+        from dagpost.scores.row_completion import RowCompleter
 
         del max_parents
-        return ConditionalCompleter(self.equivalent_sample_size, self.settled(table).parameter_prior().gaussian, table)
+        parameters = dirichlet_parameters(self.equivalent_sample_size, table)
+        return RowCompleter(table, parameters, self.settled(table).parameter_prior().gaussian)
 
     def alternatives(self) -> list[Alternative[Score]]:
         """Weaker and stronger priors, of the columns of levels and of those of numbers."""
@@ -150,28 +149,7 @@ class ConditionalGaussian(Score):
         """The prior that this one means for some of the columns: that of the columns of numbers among them."""
         numbers = [column for column, levels in enumerate(table.levels) if levels is None]
         kept = [numbers.index(column) for column in columns if table.levels[column] is None]
-        degrees = self.degrees_of_freedom
-        if degrees is not None:
-            degrees -= len(numbers) - len(kept)
-        mean, scale = (
-            tuple(chosen[place] for place in kept) if isinstance(chosen, tuple) else chosen
-            for chosen in (self.prior_mean, self.prior_scale)
-        )
-        return replace(self, degrees_of_freedom=degrees, prior_mean=mean, prior_scale=scale)
-
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
-        # Not through the method of the object: a class of others may come here from its own.
-        everyone = tuple(range(len(table.names)))
-        ConditionalGaussian.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
+        return replace(self, **prior_of_columns(self, kept, len(numbers)))
 
     def fill_nodes(
         self,
@@ -194,22 +172,6 @@ class ConditionalGaussian(Score):
         else:
             fill_levels(self, *arguments)
             fill_numbers(self, *arguments)
-
-    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
-        """The function that scores given sets of parents of a node, each with one of many columns added."""
-        from dagpost.scores.conditional_extender import conditional_extender
-
-        one_kind = self._of_one_kind(table)
-        if one_kind is not None:
-            return one_kind.extender(table, max_parents, workers)
-        return conditional_extender(self, table, max_parents, workers)
-
-    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
-        """What scores a table with gaps, given their cells."""
-        one_kind = self._of_one_kind(table)
-        if one_kind is not None:
-            return one_kind.rescorer(table, max_parents, engine)
-        return super().rescorer(table, max_parents, engine)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells."""

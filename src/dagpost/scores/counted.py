@@ -14,7 +14,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
+from dagpost.scores.base import Completer, ListScorer, Score
 
 if TYPE_CHECKING:
     from dagpost.scores.cells import CellFunction
@@ -30,20 +30,6 @@ class CountedScore(Score):
     def terms(self, arities: tuple[int, ...], max_size: int, variants: list[int], observations: int) -> CellFunction:
         """What is summed over the cells of sets of at most `max_size` columns, with `B` for each of some variants."""
         raise InputError(f"{type(self).__name__} must define terms().")
-
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
-        # Not through the method of the object: a class of others may come here from its own.
-        everyone = tuple(range(len(table.names)))
-        CountedScore.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
 
     def fill_nodes(
         self,
@@ -61,29 +47,20 @@ class CountedScore(Score):
 
         fill_by_counting(self, table, nodes, max_parents, values, engine, reporter, checkpoint, apart)
 
-    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
-        """The function that scores given sets of parents of a node, each with one of many columns added."""
-        from dagpost.scores.given_families import counted_extender
-
-        return counted_extender(self, table, max_parents, workers)
-
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells."""
         from dagpost.scores.listed_families import CountedListScorer
 
         return CountedListScorer(self, table, max_parents, workers)
 
-    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
-        """What scores a table with gaps, given their cells: only sets with gaps, from what cells do not change."""
-        from dagpost.scores.rescoring import CountedRescorer
-
-        del engine
-        return CountedRescorer(self, table, max_parents)
-
     def completer(self, table: Table, max_parents: int) -> Completer | None:
         """What draws the cells that have no value, row by row, with the parameters summed out."""
-        from dagpost.scores.discrete_completion import CountedCompleter, completes
+        from dagpost.scores.discrete_completion import completes, counted_parameters
         from dagpost.scores.discrete_runs import terms_of
+        from dagpost.scores.parameter_priors import NormalWishartPrior
+        from dagpost.scores.row_completion import RowCompleter
 
         terms = terms_of(self, table, 1, sorted(set(self.variants(table.arities))), max(table.observations, 1))
-        return CountedCompleter(self, table, max_parents) if completes(terms) else None
+        if not completes(terms):
+            return None
+        return RowCompleter(table, counted_parameters(self, table, max_parents), NormalWishartPrior())

@@ -6,11 +6,7 @@ of rows however many configurations there could be, so counting is sparse withou
 costs one pass over the rows, `counts[label * arity + code] += weight`, and one look-up per occupied cell in
 tables of `log Gamma(a + N) - log Gamma(a)`.
 
-Rows that agree in all columns a subtree can still reach are one row with a larger weight. The walk goes
-downwards and the columns that say least stand lowest, so rows merge quickly: 5,000 rows of a 20-node network
-are some 2,000 where most of the counting happens.
-
-Time: rows (merged) times sets. Memory beside the result: a copy of the distinct rows at two bytes a code, at
+Time: distinct rows times sets. Memory beside the result: a copy of the distinct rows at two bytes a code, at
 most 100 MB of tables and working memory, and the table of `B`, of at most 100 MB unless a single variant
 needs more (from 48 nodes with 6 parents on; the result itself is then over 4 GB, 40 times as large).
 """
@@ -18,7 +14,7 @@ needs more (from 48 nodes with 6 parents on; the result itself is then over 4 GB
 from __future__ import annotations
 
 import queue
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,14 +35,12 @@ from dagpost.scores.set_functions import (
 
 _SCRATCH_BYTES = 60 * 2**20
 _MOST_COUNTERS = 2**22
-#: Merging rows costs about as much as counting three sets, so it has to serve a few more than that.
-_MERGE_FOR_SETS = 8
 #: A word of a bitmap is counted in half the time of a row.
 _WORDS_A_ROW = 2
 
 
 class Scratch(NamedTuple):
-    """What a running task writes: counters (always left zero), labels by level, and lists of merged rows.
+    """What a running task writes: counters (always left zero), and labels by level.
 
     Where a set is counted by bits (bitmaps.py), also the bitmaps of its labels and how many ones they have.
     """
@@ -55,8 +49,6 @@ class Scratch(NamedTuple):
     new_label: Counts
     occupied: Counts
     labels: Counts
-    rows: Counts
-    weights: Counts
     bitmaps: Masks
     sizes: Counts
 
@@ -68,8 +60,6 @@ class Walk(NamedTuple):
     """
 
     label_count: Integers
-    row_list: Integers
-    length: Integers
     configurations: Floats
     indicators: Integers
     nodes: Integers
@@ -80,14 +70,31 @@ class Walk(NamedTuple):
 
 
 @inline_no_refcount
-def count_dense(
-    row_list: int, length: int, labels: Counts, column: Codes, arity: np.uint64, cell_count: int, scratch: Scratch
+def label_rows(level: int, count: Any, position: int, keep: bool, rows: Any, scratch: Scratch) -> np.int64:
+    """Count the cells of the labels of a level with one more column; return how many labels that makes.
+
+    They are those of the rows on the next level if they are to be kept.
+    """
+    arity, column, weights = np.uint64(rows.arities[position]), rows.codes[position], rows.weights
+    labels, new_labels, new_label = scratch.labels[level], scratch.labels[level + 1], scratch.new_label
+    cell_count = count * rows.arities[position]
+    if cell_count > 2 * weights.size + 16 or cell_count >= scratch.counters.size:
+        return _count_sparse(labels, column, weights, arity, count, new_labels, scratch)
+    found = _count_dense(labels, column, weights, arity, cell_count, scratch)
+    if keep:
+        for place in range(weights.size):
+            new_labels[place] = new_label[labels[place] * arity + column[place]]
+    return found
+
+
+@inline_no_refcount
+def _count_dense(
+    labels: Counts, column: Codes, weights: Counts, arity: np.uint64, cell_count: int, scratch: Scratch
 ) -> np.int64:
     """Count, then sweep all cells: the occupied ones, in order, get the new labels 0, 1, 2, ..."""
-    rows, weights = scratch.rows[row_list], scratch.weights[row_list]
     counters, occupied, new_label = scratch.counters, scratch.occupied, scratch.new_label
-    for place in range(length):
-        counters[labels[place] * arity + column[rows[place]]] += weights[place]
+    for place in range(weights.size):
+        counters[labels[place] * arity + column[place]] += weights[place]
     found = np.uint32(0)
     for cell in range(cell_count):
         count = counters[cell]
@@ -99,11 +106,10 @@ def count_dense(
 
 
 @inline_no_refcount
-def count_sparse(
-    row_list: int,
-    length: int,
+def _count_sparse(
     labels: Counts,
     column: Codes,
+    weights: Counts,
     arity: np.uint64,
     label_count: int,
     result: Counts,
@@ -113,20 +119,19 @@ def count_sparse(
 
     Labels are taken in ranges for which the counters suffice: nearly always that is one range.
     """
-    rows, weights = scratch.rows[row_list], scratch.weights[row_list]
     counters, new_label = scratch.counters, scratch.new_label
     per_range = np.uint64(counters.size) // arity
     low = np.uint64(0)
     found = np.uint32(0)
     while low < np.uint64(label_count):
-        for place in range(length):
+        for place in range(weights.size):
             offset = np.uint64(labels[place]) - low
             if offset < per_range:
-                counters[offset * arity + column[rows[place]]] += weights[place]
-        for place in range(length):
+                counters[offset * arity + column[place]] += weights[place]
+        for place in range(weights.size):
             offset = np.uint64(labels[place]) - low
             if offset < per_range:
-                cell = offset * arity + column[rows[place]]
+                cell = offset * arity + column[place]
                 if counters[cell] > 0:
                     scratch.occupied[found] = counters[cell]
                     counters[cell] = 0
@@ -138,54 +143,12 @@ def count_sparse(
 
 
 @inline_no_refcount
-def _merge_rows(
-    row_list: int,
-    merged_list: int,
-    length: int,
-    labels: Counts,
-    prefix: Counts,
-    prefix_count: np.uint64,
-    scratch: Scratch,
-) -> int:
-    """Keep one row for each label and configuration of the columns below; `labels` shrinks in place."""
-    rows, weights, counters = scratch.rows[row_list], scratch.weights[row_list], scratch.counters
-    merged_rows, merged_weights = scratch.rows[merged_list], scratch.weights[merged_list]
-    for place in range(length):
-        counters[labels[place] * prefix_count + prefix[rows[place]]] += weights[place]
-    kept = 0
-    for place in range(length):
-        cell = labels[place] * prefix_count + prefix[rows[place]]
-        if counters[cell] > 0:
-            merged_rows[kept] = rows[place]
-            merged_weights[kept] = counters[cell]
-            labels[kept] = labels[place]
-            counters[cell] = 0
-            kept += 1
-    return kept
-
-
-@inline_no_refcount
-def _start(top: int, rows: Rows, bits: Bitmaps, scratch: Scratch, walk: Walk) -> None:
-    """The empty set, with the rows merged that agree in all columns up to `top`."""
-    walk.has_labels[0] = True
-    walk.has_bitmaps[0] = bits.everyone.size > 0
+def begin_rows(rows: Any, bits: Bitmaps, scratch: Scratch) -> None:
+    """Give all rows the label of the empty set."""
+    for place in range(rows.weights.size):
+        scratch.labels[0, place] = 0
     copy_into(scratch.bitmaps[0], bits.everyone)
     scratch.sizes[0, 0] = bits.observations
-    count = rows.weights.size
-    walk.label_count[0] = 1
-    walk.row_list[0] = 0
-    walk.configurations[0] = 1.0
-    walk.indicators[0] = 0
-    walk.has_wanted[0] = False
-    for place in range(count):
-        scratch.labels[0, place] = 0
-        scratch.rows[0, place] = place
-        scratch.weights[0, place] = rows.weights[place]
-    walk.length[0] = count
-    prefix_count = rows.prefix_counts[top + 1]
-    if 0 < prefix_count <= scratch.counters.size:
-        prefix = rows.prefixes[top + 1]
-        walk.length[0] = _merge_rows(0, 0, count, scratch.labels[0], prefix, np.uint64(prefix_count), scratch)
 
 
 @inline_no_refcount
@@ -227,11 +190,8 @@ def _place(
     """Add the column at `position` to the set of level `size - 1`, score it, and label the rows below it."""
     arity = rows.arities[position]
     node = rows.order[position]
-    row_list = walk.row_list[size - 1]
-    length = walk.length[size - 1]
-    own_rows, labels = scratch.rows[row_list], scratch.labels[size - 1]
-    column = rows.codes[position]
-    cell_count = walk.label_count[size - 1] * arity
+    length, label_count = rows.weights.size, walk.label_count[size - 1]
+    cell_count = label_count * arity
     wanted = walk.has_wanted[size - 1] or target.row[node] >= 0
     descend = can_go_on(size, position, wanted, target)
     indicators = walk.indicators[size - 1]
@@ -243,63 +203,36 @@ def _place(
         walk.indicators[size] = indicators + 1
     walk.has_wanted[size] = wanted
     insert_sorted(walk.nodes[size - 1], size - 1, node, walk.nodes[size])
-    result = scratch.labels[size]
     dense = cell_count <= 2 * length + 16 and cell_count < scratch.counters.size
     words = bits.everyone.size
     bitmaps, sizes = scratch.bitmaps[size - 1], scratch.sizes[size - 1]
     new_bitmaps, new_sizes = scratch.bitmaps[size], scratch.sizes[size]
     by_bits = walk.has_bitmaps[size - 1] and dense and bits.first[position] >= 0
-    may_merge = size > 1 and rows.prefix_counts[position] > 0
     if by_bits and walk.has_labels[size - 1]:
-        by_bits = walk.label_count[size - 1] * (arity - 1) * words <= _WORDS_A_ROW * length
+        by_bits = label_count * (arity - 1) * words <= _WORDS_A_ROW * length
         if by_bits and descend:
             # Then the sets below, the largest ones, are counted by bits too, and nobody needs labels.
             below = cell_count * bits.most * words
             last = size + 1 == (target.max_size if wanted else target.max_size - 1)
-            by_bits = last and not may_merge and cell_count <= MOST_LABELS and 0 < below <= _WORDS_A_ROW * length
+            by_bits = last and cell_count <= MOST_LABELS and 0 < below <= _WORDS_A_ROW * length
     if by_bits:
-        label_count = walk.label_count[size - 1]
-        occupied = scratch.occupied
         found = count_bits(
-            position, arity, label_count, bits, bitmaps, sizes, descend, new_bitmaps, new_sizes, occupied
+            position, arity, label_count, bits, bitmaps, sizes, descend, new_bitmaps, new_sizes, scratch.occupied
         )
-        if write:
-            _write(size, found, scratch.occupied, cells, target, walk)
-        walk.label_count[size], walk.row_list[size], walk.length[size] = found, row_list, length
-        walk.has_labels[size], walk.has_bitmaps[size] = False, True
-        return
-    if dense:
-        found = count_dense(row_list, length, labels, column, np.uint64(arity), cell_count, scratch)
-        if descend:
-            for place in range(length):
-                result[place] = scratch.new_label[labels[place] * np.uint64(arity) + column[own_rows[place]]]
     else:
-        found = count_sparse(
-            row_list, length, labels, column, np.uint64(arity), walk.label_count[size - 1], result, scratch
-        )
+        found = label_rows(size - 1, label_count, position, descend, rows, scratch)
     if write:
         _write(size, found, scratch.occupied, cells, target, walk)
-    if not descend:
+    walk.label_count[size] = found
+    walk.has_labels[size], walk.has_bitmaps[size] = not by_bits, by_bits
+    if by_bits or not descend:
         return
-    walk.label_count[size], walk.row_list[size], walk.length[size] = found, row_list, length
-    walk.has_labels[size] = True
-    prefix_count = rows.prefix_counts[position]
-    if may_merge and found * prefix_count <= scratch.counters.size:
-        sets = 0
-        for more in range(1, target.max_size - size + 1):
-            sets += target.binomial[position, more]
-        if sets >= _MERGE_FOR_SETS:
-            walk.row_list[size] = size
-            prefix = rows.prefixes[position]
-            walk.length[size] = _merge_rows(row_list, size, length, result, prefix, np.uint64(prefix_count), scratch)
     # More configurations only come: where they are too many for bits already, so they are below.
     useful = walk.has_bitmaps[size - 1] and dense and bits.first[position] >= 0
-    useful = useful and found <= MOST_LABELS and found * words <= _WORDS_A_ROW * walk.length[size]
+    useful = useful and found <= MOST_LABELS and found * words <= _WORDS_A_ROW * length
     walk.has_bitmaps[size] = useful
     if useful:
-        label_count = walk.label_count[size - 1]
-        occupied = scratch.occupied
-        count_bits(position, arity, label_count, bits, bitmaps, sizes, True, new_bitmaps, new_sizes, occupied)
+        count_bits(position, arity, label_count, bits, bitmaps, sizes, True, new_bitmaps, new_sizes, scratch.occupied)
 
 
 @kernel
@@ -318,8 +251,6 @@ def count_sets(
     levels = target.max_size + 1
     walk = Walk(
         np.zeros(levels, np.int64),
-        np.zeros(levels, np.int64),
-        np.zeros(levels, np.int64),
         np.zeros(levels, np.float64),
         np.zeros(levels, np.int64),
         np.zeros((levels, levels), np.int64),
@@ -330,7 +261,9 @@ def count_sets(
     )
     if cancel[0] != 0:
         return
-    _start(top, rows, bits, scratch, walk)
+    begin_rows(rows, bits, scratch)
+    walk.label_count[0], walk.configurations[0] = 1, 1.0
+    walk.has_labels[0], walk.has_bitmaps[0] = True, bits.everyone.size > 0
     if top == 0:
         scratch.occupied[0] = rows.weights.sum()
         _write(0, np.int64(1), scratch.occupied, cells, target, walk)
@@ -362,9 +295,8 @@ def scratch_pool(rows: Rows, bits: Bitmaps, max_size: int, workers: int) -> queu
     count = rows.weights.size
     arity = int(rows.arities.max())
     counters = max(arity, min(max(count * arity, 2**12), _MOST_COUNTERS))
-    lists = max_size + 1 if rows.prefixes.shape[0] > 1 else 1
     words = MOST_LABELS * bits.everyone.size
-    size = 8 * counters + 4 * count * (max_size + 2 + 2 * lists) + 8 * words * (max_size + 1)
+    size = 8 * counters + 4 * count * (max_size + 2) + 8 * words * (max_size + 1)
     pool: queue.SimpleQueue[Scratch] = queue.SimpleQueue()
     for _ in range(max(1, min(workers, _SCRATCH_BYTES // size))):
         pool.put(
@@ -373,8 +305,6 @@ def scratch_pool(rows: Rows, bits: Bitmaps, max_size: int, workers: int) -> queu
                 new_label=np.empty(counters, dtype=np.uint32),
                 occupied=np.empty(count + 1, dtype=np.uint32),
                 labels=np.empty((max_size + 1, count), dtype=np.uint32),
-                rows=np.empty((lists, count), dtype=np.uint32),
-                weights=np.empty((lists, count), dtype=np.uint32),
                 bitmaps=np.empty((max_size + 1, words), dtype=np.uint64),
                 sizes=np.empty((max_size + 1, MOST_LABELS), dtype=np.uint32),
             )

@@ -63,17 +63,6 @@ class CustomScore(Score):
             raise refusal(self.function, "function", "CustomScore", "callable as function(child, parents)")
         one_of(self.columns, "columns", ("discrete", "continuous"), "CustomScore")
 
-    def fill(  # type: ignore[override]  # without a checkpoint, which has all of it or nothing
-        self,
-        table: Table,
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-    ) -> None:
-        """Ask the function for every family of at most `max_parents` parents."""
-        CustomScore.fill_nodes(self, table, tuple(range(len(table.names))), max_parents, values, engine, reporter)
-
     def fill_nodes(
         self,
         table: Table,

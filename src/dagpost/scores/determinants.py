@@ -102,15 +102,7 @@ def determinant_sets(
             continue
         if cancel[0] != 0:
             return
-        excess = matrix[position, position]
-        for column in range(level):
-            entry = matrix[position, members[column]]
-            for before in range(column):
-                entry -= cholesky[level, before] * cholesky[column, before]
-            entry /= cholesky[column, column]
-            cholesky[level, column] = entry
-            excess -= entry * entry
-        excess = max(excess, 0.0)
+        excess = max(next_row(matrix, cholesky, members, level, position, cholesky[level]), 0.0)
         members[level] = position
         has_wanted[size] = wanted
         cholesky[level, level] = math.sqrt(1.0 + excess)
@@ -124,49 +116,6 @@ def determinant_sets(
         if can_go_on(size, position, wanted, target):
             level = size
             next_position[level] = first if size == 1 else position - 1
-
-
-@kernel
-def extended_determinants(
-    matrix: Floats,
-    constants: Floats,
-    factors: Floats,
-    sets: Integers,
-    others: Integers,
-    node: int,
-    values: Floats,
-    cancel: Integers,
-) -> None:
-    """`values[k, j]`: the score of `node` with set `k` and column `j` for its parents.
-
-    A set has a row of columns, and -1 in the places that are left. Its Cholesky factor is made once; each further
-    column is one more row of it.
-    """
-    most = sets.shape[1]
-    cholesky = np.zeros((most, most), np.float64)
-    of_node = np.zeros(most, np.float64)
-    of_other = np.zeros(most, np.float64)
-    for number in range(len(sets)):
-        size = 0
-        log_determinant = 0.0
-        while size < most and sets[number, size] >= 0:
-            excess = max(next_row(matrix, cholesky, sets[number], size, sets[number, size], cholesky[size]), 0.0)
-            cholesky[size, size] = math.sqrt(1.0 + excess)
-            log_determinant += log_pivot(excess)
-            size += 1
-        node_excess = next_row(matrix, cholesky, sets[number], size, node, of_node)
-        for place in range(len(others)):
-            if cancel[0] != 0:
-                return
-            other = others[place]
-            excess = max(next_row(matrix, cholesky, sets[number], size, other, of_other), 0.0)
-            shared = matrix[node, other]
-            for before in range(size):
-                shared -= of_node[before] * of_other[before]
-            of_parents = log_determinant + log_pivot(excess)
-            of_all = of_parents + math.log1p(max(node_excess - shared * shared / (1.0 + excess), 0.0))
-            values[number, place] = constants[size + 2] - factors[size + 2] * of_all
-            values[number, place] -= constants[size + 1] - factors[size + 1] * of_parents
 
 
 @kernel

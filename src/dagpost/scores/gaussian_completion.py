@@ -151,13 +151,22 @@ class GaussianCompleter:
     def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
         """One round: parameters given all cells, then all cells given the parameters, in place."""
         rows, graph, work = self._scratch(families)
-        columns = self._cell_columns
-        rows[self._cell_rows, columns] = (cells - self._centre[columns]) / self._unit[columns]
+        self._put(cells, rows)
         self._draw_parameters(rows, families, graph, work, generator)
         normals = generator.standard_normal(len(cells))
         _draw_rows(self._patterns, graph, rows, normals, work, cancel)
-        cells[:] = rows[self._cell_rows, columns] * self._unit[columns] + self._centre[columns]
+        self._take(cells, rows)
         self._pool.put((rows, graph, work))
+
+    def _put(self, cells: Floats, rows: Floats) -> None:
+        """Write the cells into the incomplete rows, standardised."""
+        columns = self._cell_columns
+        rows[self._cell_rows, columns] = (cells - self._centre[columns]) / self._unit[columns]
+
+    def _take(self, cells: Floats, rows: Floats) -> None:
+        """Read the cells out of the incomplete rows, in their own units."""
+        columns = self._cell_columns
+        cells[:] = rows[self._cell_rows, columns] * self._unit[columns] + self._centre[columns]
 
     def _draw_parameters(
         self, rows: Floats, families: Members, graph: Families, work: Work, generator: np.random.Generator

@@ -72,22 +72,6 @@ def latent_cells(table: Table, rows: Integers, centre: Floats, unit: Floats) -> 
 
 
 @kernel
-def put_cells(latent: LatentCells, cells: Floats, centre: Floats, unit: Floats, values: Floats) -> None:
-    """Write cells into the standardised columns (columns, rows)."""
-    for column in range(len(values)):
-        for place in range(latent.starts[latent.groups[column]], latent.starts[latent.groups[column + 1]]):
-            values[column, latent.row[place]] = (cells[latent.cell[place]] - centre[column]) / unit[column]
-
-
-@kernel
-def take_cells(latent: LatentCells, values: Floats, centre: Floats, unit: Floats, cells: Floats) -> None:
-    """Read cells from the standardised columns."""
-    for column in range(len(values)):
-        for place in range(latent.starts[latent.groups[column]], latent.starts[latent.groups[column + 1]]):
-            cells[latent.cell[place]] = values[column, latent.row[place]] * unit[column] + centre[column]
-
-
-@kernel
 def draw_cells(
     latent: LatentCells, graph: Families, values: Floats, uniforms: Floats, work: Floats, mean: Floats, cancel: Integers
 ) -> None:

@@ -16,7 +16,7 @@ from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.scores.gaussian_completion import Families, GaussianCompleter
-from dagpost.scores.latent_cells import draw_cells, latent_cells, put_cells, take_cells
+from dagpost.scores.latent_cells import draw_cells, latent_cells
 from dagpost.scores.latent_moves import MOVES, move_columns
 from dagpost.scores.latent_sums import Posterior, working_memory
 from dagpost.scores.parameter_priors import NormalWishartPrior
@@ -46,9 +46,8 @@ class LatentCompleter(GaussianCompleter):
         How far columns go together beyond their levels is left to chance, so chains start far from each other.
         """
         latent, cells = self._latent, np.empty(len(self._cell_columns))
-        values = np.zeros((len(self._centre), len(self._rows)))
         normals = generator.standard_normal(len(cells))
-        for column in range(len(values)):
+        for column in range(len(self._centre)):
             first, end = latent.groups[column], latent.groups[column + 1]
             ranks = latent.ranked[first:end]
             places = slice(latent.starts[first], latent.starts[first + int(ranks.sum())])
@@ -62,23 +61,21 @@ class LatentCompleter(GaussianCompleter):
             found = np.empty(len(bounded))
             normals_between(_uniforms(len(bounded), generator), latent.low[bounded], latent.high[bounded], found)
             normals[bounded] = found
-        for column in range(len(values)):
-            places = slice(latent.starts[latent.groups[column]], latent.starts[latent.groups[column + 1]])
-            values[column, latent.row[places]] = normals[places]
-        take_cells(latent, values, self._centre, self._unit, cells)
+        columns = self._cell_columns[latent.cell]
+        cells[latent.cell] = normals * self._unit[columns] + self._centre[columns]
         return cells
 
     def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
         """One round: parameters given all cells, all cells given the parameters, and whole columns, in place."""
         rows, graph, work = self._scratch(families)
         values = rows.T
-        put_cells(self._latent, cells, self._centre, self._unit, values)
+        self._put(cells, rows)
         self._draw_parameters(rows, families, graph, work, generator)
         uniforms = _uniforms(len(cells), generator)
         room, mean = np.empty((3, max(len(values), len(self._latent.ranked)))), np.empty(values.shape[1])
         draw_cells(self._latent, graph, values, uniforms, room, mean, cancel)
         self._move_columns(rows, graph, generator, cancel)
-        take_cells(self._latent, values, self._centre, self._unit, cells)
+        self._take(cells, rows)
         self._pool.put((rows, graph, work))
 
     def _move_columns(self, rows: Floats, graph: Families, generator: np.random.Generator, cancel: Integers) -> None:

@@ -63,6 +63,14 @@ class ConditionalListScorer(ListScorer):
         changing = np.zeros(nodes, dtype=np.bool_) if table.gaps is None else table.gaps.any(axis=1)
         self._changing = np.append(changing if settled else changing | self._is_number, False)
         self._rooms = [GroupRooms(table, used_rows(table, run), max_parents, workers) for run in self._runs]
+        self._laid_out = None if table.gap_count else self._lay_out(np.zeros(0))
+
+    def _lay_out(self, cells: Floats) -> tuple[Floats, LevelColumns, NumberColumns]:
+        """The units of the columns of numbers, and both kinds of columns as kernels take them."""
+        table = self._table.filled(cells)
+        data = standardised(self._score, table)
+        columns = level_columns(table, self._kinds.levels)
+        return data.units, columns, number_columns(self._score, table, data)
 
     def on(self, start: Integers, members: Members) -> FamilyScorer:
         """The function that scores families out of some lists."""
@@ -118,9 +126,7 @@ class ConditionalListScorer(ListScorer):
             wanted[plus] = wanted[minus] = True
             wanted &= np.isnan(values)
             values[wanted] = 0.0
-            table = self._table.filled(cells) if self._table.gaps is not None else self._table
-            data = standardised(self._score, table)
-            columns, numbers = level_columns(table, self._kinds.levels), number_columns(self._score, table, data)
+            units, columns, numbers = self._laid_out or self._lay_out(cells)
             for first, end, rooms in zip(bounds[:-1], bounds[1:], self._rooms, strict=True):
                 if wanted[first:end].any():
                     with rooms.room() as room:
@@ -130,7 +136,7 @@ class ConditionalListScorer(ListScorer):
                 known[stay] = values[stay]
             node = own_nodes[places]
             scores: Floats = values[plus] - values[minus]
-            scores -= self._observations[node] * np.log(data.units)[self._place[node]]
+            scores -= self._observations[node] * np.log(units)[self._place[node]]
             return scores
 
         return score_families

@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers
-from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
+from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.distinct_sets import DistinctSets, distinct_sets
 from dagpost.scores.base import FamilyScorer, ListScorer
 from dagpost.scores.bitmaps import Bitmaps, bitmaps_of
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
-from dagpost.scores.counting import Scratch, scratch_pool
+from dagpost.scores.columns import check_written_out
+from dagpost.scores.counting import Scratch, begin_rows, scratch_pool
 from dagpost.scores.discrete_runs import terms_of
-from dagpost.scores.given_families import add_column, count_with, with_column
+from dagpost.scores.one_more_column import add_column, count_with, with_column
 from dagpost.scores.rows import Rows, check_countable
 from dagpost.scores.set_functions import Run, runs_of
 
@@ -58,6 +59,7 @@ class CountedListScorer(ListScorer):
 
     def __init__(self, score: CountedScore, table: Table, max_parents: int, workers: int) -> None:
         check_countable(table.names, table.arities, table.observations)
+        check_written_out(table)
         self._runs = runs_of(table.interventions, len(table.names))
         self._run_of = np.empty(len(table.names), dtype=np.int64)
         for number, run in enumerate(self._runs):
@@ -87,6 +89,7 @@ class CountedListScorer(ListScorer):
             wanted = np.zeros(len(values), dtype=np.bool_)
             wanted[plus] = wanted[minus] = True
             wanted &= np.isnan(values)
+            values[wanted] = 0.0
             room = self._pool.get()
             try:
                 for number, prepared in enumerate(room):
@@ -120,8 +123,6 @@ def _prepare(score: CountedScore, table: Table, run: Run, variants: list[int], m
         arities=np.array(table.arities, dtype=np.int64),
         order=np.arange(columns),
         weights=weights.astype(np.uint32),
-        prefixes=np.empty((0, codes.shape[1]), dtype=np.uint32),
-        prefix_counts=np.zeros(columns + 1, dtype=np.int64),
         exclusive=table.exclusive,
         limits=np.array([columns, columns], dtype=np.int64),
     )
@@ -162,12 +163,7 @@ def _sum_sets(
 ) -> None:
     """Write what a score sums over the cells of each wanted set of a run."""
     rows, bits, scratch = prepared.rows, prepared.bits, prepared.scratch
-    for place in range(rows.weights.size):
-        scratch.rows[0, place] = place
-        scratch.weights[0, place] = rows.weights[place]
-        scratch.labels[0, place] = 0
-    copy_into(scratch.bitmaps[0], bits.everyone)
-    scratch.sizes[0, 0] = bits.observations
+    begin_rows(rows, bits, scratch)
     # By level: labels, whether they have bitmaps, and the column that was added last.
     levels = sets.members.shape[1] + 1
     counts, by_bits, path = np.ones(levels, np.int64), np.zeros(levels, np.bool_), np.zeros(levels, np.int64)

@@ -35,6 +35,13 @@ class GaussianListScorer(ListScorer):
             count = float(table.weights[slice(None) if observed is None else observed].sum())
             self._run_of[list(nodes)], self._observations[list(nodes)] = number, count
             self._constants.append(score.constants(columns, self._most, count))
+        self._known = None if table.gap_count else self._standardised(np.zeros(0))
+
+    def _standardised(self, cells: Floats) -> tuple[Floats, list[Floats]]:
+        """The units of the columns, and the matrix of each run."""
+        own = self._score.standardised(self._table.filled(cells))
+        rows = [slice(None) if run.observed is None else run.observed for run in self._runs]
+        return own.units, [np.ascontiguousarray(self._score.added(own, some, self._most)) for some in rows]
 
     def on(self, start: Integers, members: Members) -> FamilyScorer:
         """The function that scores families out of some lists."""
@@ -44,16 +51,14 @@ class GaussianListScorer(ListScorer):
         node_of = np.repeat(np.arange(columns), np.diff(start))
 
         def score_families(cells: Floats, places: Integers, cancel: Integers) -> Floats:
-            standardised = self._score.standardised(self._table.filled(cells))
+            units, matrices = self._known or self._standardised(cells)
             values, wanted = np.zeros(len(sets.members)), np.zeros(len(sets.members), dtype=np.bool_)
             wanted[sets.plus[places]] = wanted[sets.minus[places]] = True
-            for number, (_, observed) in enumerate(self._runs):
-                rows = slice(None) if observed is None else observed
-                matrix = np.ascontiguousarray(self._score.added(standardised, rows, self._most))
+            for number, matrix in enumerate(matrices):
                 own = *self._constants[number], bounds[number], bounds[number + 1]
                 listed_determinants(matrix, *own, sets.members, wanted, values, cancel)
-            units = (self._observations * np.log(standardised.units))[node_of[places]]
-            scores: Floats = values[sets.plus[places]] - values[sets.minus[places]] - units
+            scores: Floats = values[sets.plus[places]] - values[sets.minus[places]]
+            scores -= (self._observations * np.log(units))[node_of[places]]
             return scores
 
         return score_families

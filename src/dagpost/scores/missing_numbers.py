@@ -25,7 +25,7 @@ from dagpost._tools.kernels import inline_no_refcount
 from dagpost.scores.family_counts import Layout, find_place
 from dagpost.scores.gaussian_completion import orthonormalise
 from dagpost.scores.regression_draws import Regressions, parents_key
-from dagpost.scores.row_draws import Work
+from dagpost.scores.row_weights import Work
 
 
 class NumberWork(NamedTuple):

@@ -1,17 +1,16 @@
-"""Draw the missing cells of each row in turn, given a graph and all other rows, with the parameters summed out.
+"""Draw the missing cells of each row of levels and numbers in turn, given a graph, regressions and all other rows.
 
-A row is taken out of the counts of all families. The probability of each configuration of its missing cells is then
-proportional to the product, over the families that they touch, of what the row adds to their scores:
+The parameters of columns of levels are summed out (row_weights.py); those of columns of numbers are given, a regression
+for each combination of levels (regression_draws.py). The missing levels of a row are drawn jointly, as long as they
+have few configurations, with its missing numbers integrated out: a configuration has, beside what it adds to the
+Dirichlet scores, the density of the numbers that were observed (missing_numbers.py). The missing numbers come after
+them, jointly too.
 
-    (a + N(x, p)) / (b + N(p))                           Dirichlet scores: parameters `a` of a cell, `b` of all of `p`
-    g(N(x, p)) / g(N(p)),  g(N) = (N+1)^(N+1) / N^N      BIC
+A combination of levels that no row has gets its regression from the prior when a row might fall into it, and keeps it
+for the rest of the round if the row does.
 
-with the counts of the other rows. One configuration is drawn, and the row put back (Liu, The collapsed Gibbs sampler in
-Bayesian computations, JASA 1994). The missing cells of a row are drawn jointly as long as they have few configurations,
-else in blocks, which differ from round to round. What a family adds depends only on those of its own members that are
-missing, and is looked up once for each of their configurations.
-
-Time: some 50 ns for each family and configuration of its missing members.
+Time: 50 ns for each family and configuration of its missing levels; where numbers are missing too, the square of their
+number more.
 """
 
 from __future__ import annotations
@@ -21,91 +20,110 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers
+from dagpost._tools.arrays import Counts, Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
-from dagpost.scores.family_counts import CellParameters, Layout, add_row, count_at, count_rows
+from dagpost._tools.log_sums import choose
+from dagpost.families.considered_sets import Members
+from dagpost.scores.family_counts import CellParameters, Layout, add_row, count_rows, find_place, place_for
+from dagpost.scores.missing_numbers import NumberWork, draw_numbers, unexplained, weigh_jointly
+from dagpost.scores.regression_draws import (
+    Moments,
+    NumberPrior,
+    Regressions,
+    draw_regressions,
+    draw_unseen,
+    list_numbers,
+    parents_key,
+)
+from dagpost.scores.row_weights import JOINT_CONFIGURATIONS, GapRows, Work, spread_out, weigh
 
-#: Cells of a row are drawn jointly up to this many configurations; a column with more levels stands alone.
-JOINT_CONFIGURATIONS = 64
 
+class Numbers(NamedTuple):
+    """The columns of numbers, standardised: `number_of` has the place of each column among them, or -1.
 
-class GapRows(NamedTuple):
-    """The rows, by columns: distinct complete ones with their weights, and from `first` on the incomplete ones.
-
-    The gaps of incomplete row `k` are those from `start[k]` to `start[k + 1]`: their columns, and their places among
-    the cells. `counted[i]` says which rows count for the family of node `i`.
+    The gaps of incomplete row `k` are in columns of levels up to `levels_end[k]`, and of numbers from there on.
     """
 
-    codes: Codes
-    weights: Counts
-    counted: Flags
-    first: int
-    start: Integers
-    columns: Integers
-    cells: Integers
-
-
-class Work(NamedTuple):
-    """What a row needs: its block of cells, the families they touch, keys and weights of configurations."""
-
-    codes: Codes
-    labels: Integers
-    key: Integers
-    block: Integers
-    place_of: Integers
-    touched: Integers
-    seen: Integers
-    digits: Integers
-    steps: Integers
-    missing: Integers
-    own: Floats
-    joint: Floats
-
-
-def most_blocks(rows: GapRows, arities: Integers) -> int:
-    """The most blocks of cells that a round draws: each may bring a family a configuration that had not occurred."""
-    gaps = np.diff(rows.start)
-    # A row has one gap or more, so no sum is over nothing.
-    logs = np.add.reduceat(np.log(arities[rows.columns]), rows.start[:-1]) if gaps.size else np.zeros(0)
-    return int(np.where(logs <= math.log(JOINT_CONFIGURATIONS) - 1e-9, 1, gaps).sum())
+    number_of: Integers
+    levels_end: Integers
+    centre: Floats
+    unit: Floats
 
 
 @kernel
 def redraw_rows(
     rows: GapRows,
+    numbers: Numbers,
+    families: Members,
     parameters: CellParameters,
+    prior: NumberPrior,
     layout: Layout,
+    level_layout: Layout,
     counts: Counts,
     keys: Integers,
     needed: Integers,
+    regressions: Regressions,
+    moments: Moments,
     work: Work,
-    uniforms: Floats,
+    number_work: NumberWork,
+    generator: np.random.Generator,
     cells: Floats,
     cancel: Integers,
 ) -> None:
-    """Count all rows with their present cells, then draw the incomplete ones in turn."""
-    arities = parameters.arities
-    incomplete = len(rows.start) - 1
+    """Count all rows with their present cells and draw regressions, then draw the incomplete rows in turn."""
+    arities, values, incomplete = parameters.arities, number_work.values, len(rows.start) - 1
     for row in range(incomplete):
         for gap in range(rows.start[row], rows.start[row + 1]):
-            work.codes[rows.columns[gap], rows.first + row] = np.uint16(cells[rows.cells[gap]])
-    count_rows(work.codes, rows.weights, rows.counted, layout, counts, keys, needed, work.labels, work.key)
+            column, cell = rows.columns[gap], cells[rows.cells[gap]]
+            number = numbers.number_of[column]
+            if number < 0:
+                work.codes[column, rows.first + row] = np.uint16(cell)
+            else:
+                values[number, rows.first + row] = (cell - numbers.centre[number]) / numbers.unit[number]
+    count_rows(work.codes, rows.weights, rows.counted, level_layout, counts, keys, needed, work.labels, work.key)
+    for place in range(needed[0]):
+        regressions.number_at[place] = -1
+    list_numbers(families, numbers.number_of, regressions)
     used = 0
+    for node in range(len(families)):
+        if numbers.number_of[node] >= 0 and layout.sizes[node] > 0:
+            if cancel[0] != 0:
+                return
+            used += draw_regressions(
+                node,
+                used,
+                work.codes,
+                values,
+                rows.weights,
+                rows.counted,
+                layout,
+                keys,
+                work.key,
+                prior,
+                regressions,
+                moments,
+                generator,
+            )
     for place in range(len(work.seen)):
         work.seen[place] = -1
+        number_work.seen[place] = -1
+    blocks = 0
     for row in range(incomplete):
         if cancel[0] != 0:
             return
-        first = rows.start[row]
-        length = rows.start[row + 1] - first
+        first, end = rows.start[row], numbers.levels_end[row]
+        missing = rows.start[row + 1] - end
+        for gap in range(missing):
+            number_work.gap_of[numbers.number_of[rows.columns[end + gap]]] = gap
+        touched = _touch_numbers(rows.first + row, end, missing, rows, layout, number_work)
+        length = end - first
         configurations = 1.0
-        for gap in range(first, first + length):
+        for gap in range(first, end):
             configurations *= arities[rows.columns[gap]]
         turn = 0
         if configurations > JOINT_CONFIGURATIONS:
             # Other cells stand together next time.
-            turn = min(int(uniforms[used] * length), length - 1)
-            used += 1
+            turn = min(int(generator.random() * length), length - 1)
         done = 0
         while done < length:
             size, together = 0, 1
@@ -118,59 +136,141 @@ def redraw_rows(
                 together *= arities[column]
                 size += 1
                 done += 1
-            _draw_block(
+            used = _draw_levels(
                 rows.first + row,
                 size,
                 together,
+                blocks,
+                missing,
+                touched,
                 used,
-                uniforms[used],
                 rows,
-                arities,
-                parameters.entropy,
+                numbers,
+                parameters,
+                prior,
                 layout,
                 counts,
                 keys,
+                regressions,
+                moments,
                 work,
+                number_work,
+                generator,
             )
-            used += 1
+            blocks += 1
+        if missing > 0:
+            draw_numbers(
+                rows.first + row,
+                missing,
+                touched,
+                work.codes,
+                layout,
+                keys,
+                work.key,
+                regressions,
+                number_work,
+                generator,
+            )
+            for gap in range(missing):
+                number = numbers.number_of[rows.columns[end + gap]]
+                values[number, rows.first + row] = number_work.solution[gap]
+                number_work.gap_of[number] = -1
     for row in range(incomplete):
         for gap in range(rows.start[row], rows.start[row + 1]):
-            cells[rows.cells[gap]] = work.codes[rows.columns[gap], rows.first + row]
+            column, place = rows.columns[gap], rows.cells[gap]
+            number = numbers.number_of[column]
+            if number < 0:
+                cells[place] = work.codes[column, rows.first + row]
+            else:
+                cells[place] = values[number, rows.first + row] * numbers.unit[number] + numbers.centre[number]
 
 
 @inline_no_refcount
-def _draw_block(
+def _touch_numbers(row: int, end: int, missing: int, rows: GapRows, layout: Layout, work: NumberWork) -> int:
+    """List the families that the missing numbers of a row are in; returns how many."""
+    touched = 0
+    for gap in range(missing):
+        column = rows.columns[end + gap]
+        for entry in range(layout.starts[column], layout.starts[column + 1]):
+            node = layout.lists[entry]
+            if work.seen[node] != row and rows.counted[node, row]:
+                work.seen[node] = row
+                work.touched[touched] = node
+                touched += 1
+    return touched
+
+
+@inline_no_refcount
+def _draw_levels(
     row: int,
     size: int,
     configurations: int,
-    number: int,
-    uniform: float,
+    block: int,
+    missing: int,
+    touched: int,
+    used: int,
     rows: GapRows,
-    arities: Integers,
-    entropy: Flags,
+    numbers: Numbers,
+    parameters: CellParameters,
+    prior: NumberPrior,
     layout: Layout,
     counts: Counts,
     keys: Integers,
+    regressions: Regressions,
+    moments: Moments,
     work: Work,
-) -> None:
-    """Draw the cells of a block jointly, given all other cells; `number` tells this block from those before it."""
-    touched = 0
+    number_work: NumberWork,
+    generator: np.random.Generator,
+) -> int:
+    """Draw the levels of a block jointly, the missing numbers integrated out; returns how many regressions there are.
+
+    `block` tells this block from those before it. Of the families of columns of numbers the first `touched` have
+    missing numbers; after them come those that have only levels of the block.
+    """
+    arities, levels, everyone, joint = parameters.arities, 0, touched, False
     for place in range(size):
         column = work.block[place]
         for entry in range(layout.starts[column], layout.starts[column + 1]):
             node = layout.lists[entry]
-            if work.seen[node] != number and rows.counted[node, row]:
-                work.seen[node] = number
-                work.touched[touched] = node
-                touched += 1
+            if work.seen[node] == block or not rows.counted[node, row]:
+                continue
+            work.seen[node] = block
+            if numbers.number_of[node] < 0:
+                work.touched[levels] = node
+                levels += 1
+            elif missing > 0 and number_work.seen[node] == row:
+                joint = True
+            else:
+                number_work.touched[everyone] = node
+                everyone += 1
     for configuration in range(configurations):
         work.joint[configuration] = 0.0
-    for place in range(touched):
+    for place in range(levels):
         node = work.touched[place]
         add_row(node, row, work.codes, -1, layout, counts, keys, work.key)
-        weigh(node, row, size, arities, entropy[node], layout, counts, keys, work)
+        weigh(node, row, size, arities, parameters.entropy[node], layout, counts, keys, work)
         spread_out(size, configurations, arities, work)
-    chosen = choose(configurations, uniform, work.joint)
+    fresh = used
+    begin = 0 if joint else touched
+    for place in range(begin, everyone):
+        node = number_work.touched[place]
+        outer = _list_choices(node, place, row, size, arities, layout, keys, regressions, work, number_work)
+        for choice in range(outer):
+            if number_work.choices[place, choice] < 0:
+                draw_unseen(node, fresh, prior, regressions, moments, generator)
+                number_work.choices[place, choice] = fresh
+                fresh += 1
+        if place >= touched:
+            for choice in range(outer):
+                number = number_work.choices[place, choice]
+                residual = unexplained(node, number, row, regressions, number_work) / regressions.deviation[number]
+                work.own[choice] = -0.5 * residual * residual - math.log(regressions.deviation[number])
+            for cell in range(size):
+                work.steps[cell] = number_work.steps[place, cell]
+            spread_out(size, configurations, arities, work)
+    if joint:
+        weigh_jointly(row, size, configurations, missing, touched, arities, regressions, work, number_work)
+    chosen = choose(configurations, generator.random(), work.joint)
     if chosen >= 0:
         for place in range(size):
             arity = arities[work.block[place]]
@@ -178,115 +278,67 @@ def _draw_block(
             chosen //= arity
     for place in range(size):
         work.place_of[work.block[place]] = -1
-    for place in range(touched):
+    for place in range(levels):
         add_row(work.touched[place], row, work.codes, 1, layout, counts, keys, work.key)
+    first = used
+    for place in range(begin, everyone):
+        choice = 0
+        for cell in range(size):
+            choice += number_work.steps[place, cell] * work.codes[work.block[cell], row]
+        number = number_work.choices[place, choice]
+        if number >= first:
+            # Those that stay move to the front: never beyond their own place, for each family has had its own.
+            node = number_work.touched[place]
+            parents_key(node, row, work.codes, layout, work.key)
+            regressions.number_at[place_for(node, 1, layout, keys, work.key)] = used
+            regressions.intercept[used] = regressions.intercept[number]
+            regressions.deviation[used] = regressions.deviation[number]
+            for member in range(regressions.sizes[node] - 1):
+                regressions.coefficients[used, member] = regressions.coefficients[number, member]
+            used += 1
+    return used
 
 
 @inline_no_refcount
-def weigh(
+def _list_choices(
     node: int,
+    place: int,
     row: int,
     size: int,
     arities: Integers,
-    entropy: bool,
     layout: Layout,
-    counts: Counts,
     keys: Integers,
+    regressions: Regressions,
     work: Work,
-) -> None:
-    """What the row would add to the score of a family, for each configuration of its members in the block.
-
-    The node itself, if it is in the block, is the fastest digit; `steps` gets how far each cell of the block moves on.
-    """
-    key, steps = work.key, work.steps
-    last = layout.sizes[node] - 1
+    number_work: NumberWork,
+) -> int:
+    """The regressions of a family for each configuration of its levels in the block, -1 for unseen ones; how many."""
+    key = work.key
     for word in range(layout.words[node, 0]):
         key[word] = 0
-    for place in range(size):
-        steps[place] = 0
-    levels, code = 1, int(work.codes[node, row])
-    if work.place_of[node] >= 0:
-        levels, code = arities[node], 0
-        steps[work.place_of[node]] = 1
+    for cell in range(size):
+        number_work.steps[place, cell] = 0
     found, outer = 0, 1
-    for place in range(last):
-        column = layout.members[node, place]
+    for member in range(layout.sizes[node] - 1):
+        column = layout.members[node, member]
         if work.place_of[column] < 0:
-            key[layout.word[node, place]] += layout.stride[node, place] * work.codes[column, row]
+            key[layout.word[node, member]] += layout.stride[node, member] * work.codes[column, row]
             continue
-        steps[work.place_of[column]] = levels * outer
-        work.missing[found] = place
+        number_work.steps[place, work.place_of[column]] = outer
+        work.missing[found] = member
         work.digits[found] = 0
         outer *= arities[column]
         found += 1
-    own_word, own_stride = layout.word[node, last], layout.stride[node, last]
-    for configuration in range(outer):
-        pooled = count_at(node, 1, layout, counts, keys, key)
-        key[own_word] += own_stride * code
-        for level in range(levels):
-            count = count_at(node, 0, layout, counts, keys, key)
-            added = _added(count, pooled, layout.parameter[node, 0], layout.parameter[node, 1], entropy)
-            work.own[configuration * levels + level] = added
-            key[own_word] += own_stride
-        key[own_word] -= own_stride * (code + levels)
+    for choice in range(outer):
+        known = find_place(node, 1, layout, keys, key)
+        number_work.choices[place, choice] = -1 if known < 0 else regressions.number_at[known]
         for digit in range(found):
-            place = work.missing[digit]
-            arity = arities[layout.members[node, place]]
+            member = work.missing[digit]
+            arity = arities[layout.members[node, member]]
             work.digits[digit] += 1
-            key[layout.word[node, place]] += layout.stride[node, place]
+            key[layout.word[node, member]] += layout.stride[node, member]
             if work.digits[digit] < arity:
                 break
             work.digits[digit] = 0
-            key[layout.word[node, place]] -= layout.stride[node, place] * arity
-
-
-@inline_no_refcount
-def _added(count: float, pooled: float, cell_parameter: float, pooled_parameter: float, entropy: bool) -> float:
-    """What one more row adds to the score of its family, without cancellation."""
-    if not entropy:
-        return math.log((cell_parameter + count) / (pooled_parameter + pooled))
-    added = math.log((count + 1.0) / (pooled + 1.0))
-    if count > 0.0:
-        added += count * math.log1p(1.0 / count)
-    if pooled > 0.0:
-        added -= pooled * math.log1p(1.0 / pooled)
-    return added
-
-
-@inline_no_refcount
-def spread_out(size: int, configurations: int, arities: Integers, work: Work) -> None:
-    """Add what a family says to every configuration of the block; the first cell is the fastest digit."""
-    for place in range(size):
-        work.digits[place] = 0
-    own = 0
-    for configuration in range(configurations):
-        work.joint[configuration] += work.own[own]
-        for place in range(size):
-            work.digits[place] += 1
-            own += work.steps[place]
-            if work.digits[place] < arities[work.block[place]]:
-                break
-            own -= work.steps[place] * work.digits[place]
-            work.digits[place] = 0
-
-
-@inline_no_refcount
-def choose(count: int, uniform: float, logs: Floats) -> int:
-    """The number of one of some log weights, drawn in proportion; -1 where none is above zero."""
-    largest = logs[0]
-    for place in range(1, count):
-        largest = max(largest, logs[place])
-    if not math.isfinite(largest):
-        return -1
-    total = 0.0
-    for place in range(count):
-        logs[place] = math.exp(logs[place] - largest)
-        total += logs[place]
-    left, chosen = uniform * total, -1
-    for place in range(count):
-        if logs[place] > 0.0:
-            chosen = place
-            left -= logs[place]
-            if left < 0.0:
-                break
-    return chosen
+            key[layout.word[node, member]] -= layout.stride[node, member] * arity
+    return outer

@@ -1,9 +1,6 @@
 """The distinct rows of a discrete table, laid out for counting.
 
-Equal rows become one row with a weight. For each number `p` of leading columns every row also gets the number
-of its configuration of those columns: rows that share it, and the label of the columns already placed, need
-not be told apart while only columns below `p` are still to come. Columns that say least stand first, so that
-this happens often.
+Equal rows become one row with a weight. Columns that say least stand first, so that few rows are told apart early.
 """
 
 from __future__ import annotations
@@ -18,7 +15,6 @@ from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
 
-_PREFIX_BYTES = 24 * 2**20
 _MOST_CELLS = 2**22
 _MOST_OBSERVATIONS = 2**32 - 1
 _MOST_LEVELS = 2**16
@@ -26,18 +22,12 @@ _UNSEEN = np.uint32(2**32 - 1)
 
 
 class Rows(NamedTuple):
-    """Distinct rows with their weights; columns stand by position, and `order[position]` is the node.
-
-    `prefixes[p]` numbers the configurations of the first `p` columns, `prefix_counts[p]` is how many there
-    are, 0 where nothing is gained by merging on them.
-    """
+    """Distinct rows with their weights; columns stand by position, and `order[position]` is the node."""
 
     codes: Codes
     arities: Integers
     order: Integers
     weights: Counts
-    prefixes: Counts
-    prefix_counts: Integers
     #: Indicators of which at most one is 1 in a row: `t` of them have `t + 1` configurations.
     exclusive: Flags
     #: How many other columns, and how many of these, a set of interest has at most.
@@ -70,25 +60,15 @@ def distinct_rows(
     """Merge equal rows of `codes` (columns by rows); the `wanted` columns get the top positions."""
     order = _order_of(codes, wanted)
     row_count = codes.shape[1]
-    prefixes: list[Counts] = [np.zeros(row_count, dtype=np.uint32)]
-    counts = [1]
-    numbers = prefixes[0]
+    numbers, distinct = np.zeros(row_count, dtype=np.uint32), 1
     for node in order:
-        if counts[-1] == row_count:
+        if distinct == row_count:
             break
-        numbers, count = _extend(numbers, codes[node], arities[node], counts[-1])
-        counts.append(count)
-        if (len(prefixes) + 1) * row_count * 4 <= _PREFIX_BYTES and count <= _MOST_CELLS:
-            prefixes.append(numbers)
-    distinct = counts[-1]
+        numbers, distinct = _extend(numbers, codes[node], arities[node], distinct)
     representatives = np.empty(distinct, dtype=np.int64)
     # Written backwards, so that the first of equal rows stays.
     representatives[numbers[::-1]] = np.arange(row_count - 1, -1, -1)
     merged = np.bincount(numbers, weights=weights, minlength=distinct)
-
-    useful = [prefix for prefix, count in zip(prefixes, counts, strict=False) if 10 * count <= 9 * distinct]
-    prefix_counts = np.zeros(len(order) + 1, dtype=np.int64)
-    prefix_counts[1 : len(useful)] = counts[1 : len(useful)]
     # Column by column, so that no second copy of the whole table is made.
     laid_out = np.empty((len(order), distinct), dtype=np.uint16)
     for position, node in enumerate(order):
@@ -98,8 +78,6 @@ def distinct_rows(
         arities=np.array([arities[node] for node in order], dtype=np.int64),
         order=np.array(order, dtype=np.int64),
         weights=merged.astype(np.uint32),
-        prefixes=np.array([prefix[representatives] for prefix in useful], dtype=np.uint32).reshape(-1, distinct),
-        prefix_counts=prefix_counts,
         exclusive=np.zeros(len(order), dtype=np.bool_) if exclusive is None else exclusive[order],
         # One more than parents: the column whose parents they are.
         limits=np.array([len(order)] * 2 if limits is None else [limits[0] + 1, limits[1]], dtype=np.int64),
@@ -114,7 +92,7 @@ def _order_of(codes: NDArray[np.unsignedinteger], wanted: tuple[int, ...]) -> li
 
     chosen, columns = set(wanted), range(codes.shape[0])
     if len(columns) > MAX_NODES:
-        # Rows of so many columns hardly ever agree in a part of them, and in this order sets have numbers in a row.
+        # Rows of so many columns hardly ever agree, and in this order sets have numbers in a row.
         return sorted(columns, key=lambda node: node in chosen)
     return sorted(columns, key=lambda node: (node in chosen, information(node)))
 

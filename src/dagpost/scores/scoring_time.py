@@ -2,8 +2,7 @@
 
 A set of columns takes some time for itself, for the cells whose terms are added up, and for the observations: by bits
 or row by row, whichever is quicker (bitmaps.py). It serves all of its nodes that are wanted, so that a table without
-rules has fewer sets than families, and one node with many candidates nearly twice as many. Scored again with other
-cells in its gaps (rescoring.py), a table takes less: only incomplete rows are counted, and only sets with gaps.
+rules has fewer sets than families, and one node with many candidates nearly twice as many.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from dagpost._tools.arrays import Flags
 from dagpost.data.table import Table
 from dagpost.families.numbering import family_count
-from dagpost.families.parent_lists import ParentLists, all_others
+from dagpost.families.parent_lists import ParentLists
 from dagpost.scores.allowed_scores import Group, groups_of
 from dagpost.scores.base import Score
 from dagpost.scores.conditional_tasks import seconds_of_sets
@@ -27,9 +26,8 @@ _A_CELL, _A_WORD, _A_ROW = 4e-9, 0.5e-9, 0.8e-9
 #: CPU seconds for a family, whose score is written once and changed once; before the first family of a group; and for
 #: each value of its columns.
 _A_FAMILY, _A_GROUP, _A_VALUE = 6e-9, 9e-3, 40e-9
-#: CPU seconds of a set that is scored again: for itself, each cell of its table, each word of each of its patterns, or,
-#: where these are many, each row; and for the products of each pair of numbers of an incomplete row.
-_AGAIN, _CELL_AGAIN, _WORD_AGAIN, _ROW_AGAIN, _PRODUCT_AGAIN = 70e-9, 1.0e-9, 0.8e-9, 2.3e-9, 0.15e-9
+#: CPU seconds before the first family of a table that is scored again, and for each of its numbers.
+_AGAIN, _VALUE_AGAIN = 0.3e-3, 20e-9
 
 
 def seconds_of_scoring(
@@ -54,15 +52,19 @@ def seconds_of_scoring(
     """
     scored = np.ones(lists.nodes, dtype=np.bool_) if modelled is None else modelled
     groups = groups_of(lists, scored)
-    spent = sum(_A_GROUP + _A_VALUE * rows * len(group.columns) for group in groups)
-    for group in groups:
-        limit = min(lists.max_parents, group.candidates)
-        spent += len(group.wanted) * family_count(group.candidates, limit) * _A_FAMILY
-        if score.columns == "mixed" and numbers is not None:
-            spent += _seconds_of_both(group, limit, rows, levels, numbers)
-            continue
-        spent += _sets(group, limit) * _seconds_a_set(limit + 1, rows, score, levels)
-    return spent / workers
+    before = sum(_A_GROUP + _A_VALUE * rows * len(group.columns) for group in groups)
+    spent = (_seconds_of_group(group, lists.max_parents, rows, score, levels, numbers) for group in groups)
+    return (before + sum(spent)) / workers
+
+
+def _seconds_of_group(
+    group: Group, max_parents: int, rows: int, score: Score, levels: float, numbers: Flags | None
+) -> float:
+    limit = min(max_parents, group.candidates)
+    spent = len(group.wanted) * family_count(group.candidates, limit) * _A_FAMILY
+    if score.columns == "mixed" and numbers is not None:
+        return spent + _seconds_of_both(group, limit, rows, levels, numbers)
+    return spent + _sets(group, limit) * _seconds_a_set(limit + 1, rows, score, levels)
 
 
 def _seconds_of_both(group: Group, limit: int, rows: int, levels: float, numbers: Flags) -> float:
@@ -113,27 +115,13 @@ def seconds_of_rescoring(table: Table, max_parents: int, score: Score, *, levels
     >>> from dagpost.data import as_table
     >>> from dagpost.scores import BDeu
     >>> table = as_table(np.arange(2000).reshape(200, 10) % 3 % 2)
-    >>> seconds_of_rescoring(replace(table, gaps=np.arange(2000).reshape(10, 200) % 9 == 0), 5, BDeu()) < 1e-3
+    >>> seconds_of_rescoring(replace(table, gaps=np.arange(2000).reshape(10, 200) % 9 == 0), 5, BDeu()) < 2e-3
     True
     """
     if table.gaps is None:
         return 0.0
-    if score.columns == "mixed":
-        numbers = np.array([own is None for own in table.levels])
-        everyone = all_others(len(table.names), min(max_parents, len(table.names) - 1))
-        return seconds_of_scoring(everyone, table.rows, score, 1, levels=levels, numbers=numbers)
-    nodes, with_gaps, incomplete = (
-        len(table.names),
-        int(table.gaps.any(axis=1).sum()),
-        int(table.gaps.any(axis=0).sum()),
-    )
-    spent = 0.0
-    for size in range(1, min(max_parents + 1, nodes) + 1):
-        each = _AGAIN
-        if score.columns == "discrete":
-            patterns = max(levels - 1.0, 1.0) ** size * math.ceil(incomplete / 64)
-            each += min(levels**size * _CELL_AGAIN + patterns * _WORD_AGAIN, table.rows * _ROW_AGAIN)
-        spent += (math.comb(nodes, size) - math.comb(nodes - with_gaps, size)) * each
-    if score.columns != "discrete":
-        spent += nodes**2 / 2 * incomplete * _PRODUCT_AGAIN
-    return spent
+    everyone = tuple(range(len(table.names)))
+    numbers = np.array([own is None for own in table.levels])
+    values = int(numbers.sum()) * table.rows
+    group = Group(everyone, everyone, apart=False)
+    return _AGAIN + _VALUE_AGAIN * values + _seconds_of_group(group, max_parents, table.rows, score, levels, numbers)

@@ -20,8 +20,8 @@ from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.given_order import GivenOrderPosterior, given_order_posterior
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
-from dagpost.families.numbering import binomials, family_count, parent_sets, size_offsets
-from dagpost.mcmc.candidates import _gather, weights_of_all
+from dagpost.families.numbering import family_count
+from dagpost.mcmc.candidates import weights_inside, weights_of_all
 from dagpost.methods.given_order import GivenOrder
 from dagpost.sampling.given_order import draw_given_order
 
@@ -36,11 +36,7 @@ def tables_of(log_weights: naive.Logs, max_parents: int, width: int | None = Non
     if width is None or width == nodes - 1:
         return family_tables(weights_of_all(log_weights, max_parents), engine=ENGINE)
     candidates = np.array([[other for other in range(nodes) if other != node][-width:] for node in range(nodes)])
-    inner = np.empty((nodes, family_count(width, max_parents)))
-    sets = parent_sets(width, max_parents).copy()
-    binomial, offset = binomials(max_parents).copy(), size_offsets(max_parents).copy()
-    for node in range(nodes):
-        _gather(log_weights[node], candidates[node], node, nodes, sets, binomial, offset, inner[node])
+    inner = weights_inside(log_weights, candidates, max_parents)
     weights = FamilyWeights(max_parents, max_parents, candidates, inner, log_weights)
     return family_tables(weights, engine=ENGINE)
 

@@ -11,10 +11,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from tests.tools.examples import examples
 
+from dagpost._tools.bits import ones_in
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.scores import BIC, BDe, BDeu, discrete_runs, local_scores
-from dagpost.scores.bitmaps import Bitmaps, bitmaps_of, ones_in
+from dagpost.scores.bitmaps import Bitmaps, bitmaps_of
 from dagpost.scores.rows import Rows, distinct_rows
 
 

@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from tests.property.test_regime_scores import random_table as regime_table
 from tests.unit.scores.test_allowed_scores import SCORES, random_table, spread
-from tests.unit.scores.test_given_families import GO_ON, Doubled
+from tests.unit.scores.test_one_more_parent import GO_ON, Doubled
 
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine

@@ -9,7 +9,6 @@ from tests.naive import many_digits
 from tests.tools.wording import Said
 
 from dagpost import BGe, ConditionalGaussian, DagPosterior, DagSample, Table, local_scores
-from dagpost.engines import ThreadEngine
 from dagpost.errors import PrecisionError
 from dagpost.families.numbering import parent_sets
 from dagpost.methods.targets import STRUCTURE
@@ -113,7 +112,7 @@ def test_all_ways_to_score_keep_the_digits(mean_weight: float, degrees: float | 
     settled = score.settled(with_gaps)
     cells = data.T[gaps]
     filled = local_scores(with_gaps.filled(cells), settled, 3).values
-    rescored = settled.rescorer(with_gaps, 3, ThreadEngine(1))(cells)
+    rescored = settled.rescorer(with_gaps, 3, 1)(cells)
     np.testing.assert_allclose(differences(rescored), differences(filled), rtol=0, atol=1e-9)
     start, members_of = np.array([0, 0, 0, 2, 2]), np.array([[0, 4], [0, 3]], dtype=np.int16)
     listed = score.list_scorer(table_of(data), 3, 1).on(start, members_of)(np.empty(0), np.arange(2), go_on)

@@ -18,8 +18,8 @@ from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.kbest import best_dags
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables, tables_without_sums
-from dagpost.families.numbering import binomials, family_count, parent_sets, size_offsets
-from dagpost.mcmc.candidates import _gather, choose_candidates, weights_of_all
+from dagpost.families.numbering import family_count
+from dagpost.mcmc.candidates import choose_candidates, weights_inside, weights_of_all
 from dagpost.scores import local_scores
 from dagpost.search.hill_climbing import climb, log_weights_of_graphs, starting_graph
 
@@ -33,11 +33,7 @@ def weights_with(log_weights: naive.Logs, max_parents: int, width: int) -> Famil
         return weights_of_all(log_weights, max_parents)
     nobody = np.zeros(nodes, dtype=np.uint64)
     candidates = choose_candidates(log_weights, max_parents, width, nobody, nobody)
-    inner = np.empty((nodes, family_count(width, max_parents)))
-    sets = parent_sets(width, max_parents).copy()
-    binomial, offset = binomials(max_parents).copy(), size_offsets(max_parents).copy()
-    for node in range(nodes):
-        _gather(log_weights[node], candidates[node], node, nodes, sets, binomial, offset, inner[node])
+    inner = weights_inside(log_weights, candidates, max_parents)
     return FamilyWeights(max_parents, max_parents, candidates, inner, log_weights)
 
 

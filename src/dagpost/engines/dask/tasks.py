@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from dagpost.engines.base import CancelFlag, Engine, Item, Result
 from dagpost.engines.dask.cluster import Cluster, large_graphs, no_cancel
 from dagpost.engines.dask.failures import in_plain_words
+from dagpost.engines.inline import InlineEngine
 
 #: Tasks that run or wait to be taken, for each thread of the cluster.
 _AHEAD = 3
@@ -91,20 +92,9 @@ class Tasks(Engine):
         if self._cluster.client.status == "running":
             self._cluster.client.cancel(futures)
 
-    def __reduce__(self) -> tuple[type[Here], tuple[()]]:
+    def __reduce__(self) -> tuple[type[InlineEngine], tuple[()]]:
         """On a worker, blocks run where they are: a worker has one task at a time to see to."""
-        return Here, ()
-
-
-class Here(Engine):
-    """What a `Tasks` becomes on a worker."""
-
-    workers = 1
-
-    def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item]) -> Iterator[Result]:
-        """Run `block` on every item, one after the other."""
-        for item in items:
-            yield block(item, no_cancel())
+        return InlineEngine, ()
 
 
 def _call(function: Callable[[Any, CancelFlag], Any], item: Any) -> Any:

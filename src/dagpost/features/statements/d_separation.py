@@ -15,7 +15,7 @@ import numpy as np
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
 from dagpost.families.graph_lists import GraphLists
-from dagpost.features.blocks import STRIP, Block, Flags, Masks, WideBlock
+from dagpost.features.blocks import Block, Flags
 from dagpost.features.feature import And, Feature, Not, refuse_among
 from dagpost.features.forms import Form, Infix
 from dagpost.features.names import braced, names_of, quoted
@@ -65,12 +65,8 @@ class DSeparated(Feature):
     def holds_in(self, block: Block) -> Flags:
         result = np.empty(block.count, dtype=np.bool_)
         sides = (self.first, self.second, self.given)
-        if isinstance(block, WideBlock):
-            first, second, given = (np.array([name in side for name in block.names]) for side in sides)
-            _separate_lists(block.lists, first, second, given, result)
-        else:
-            first, second, given = map(block.mask, sides)
-            _separate(block.parents, block.ancestors(), first, second, given, result)
+        first, second, given = (np.array([name in side for name in block.names]) for side in sides)
+        _separate(block.lists, first, second, given, result)
         return result
 
     def simpler(self, names: Sequence[str]) -> Feature:
@@ -120,44 +116,8 @@ def _bar_error(reader: Reader, bar: Token) -> InputError:
 
 
 @kernel
-def _separate(
-    parents: Masks, ancestors: Masks, first: np.uint64, second: np.uint64, given: np.uint64, result: Flags
-) -> None:
+def _separate(lists: GraphLists, first: Flags, second: Flags, given: Flags, result: Flags) -> None:
     """Whether `given` separates `first` from `second` in the moral graph of all three and their ancestors."""
-    nodes, count = parents.shape
-    one, none = np.uint64(1), np.uint64(0)
-    named = first | second | given
-    relevant = np.empty(STRIP, dtype=np.uint64)
-    reached = np.empty(STRIP, dtype=np.uint64)
-    for start in range(0, count, STRIP):
-        stop = min(start + STRIP, count)
-        relevant[:] = named
-        for node in range(nodes):
-            if named >> np.uint64(node) & one:
-                above = ancestors[node, start:stop]
-                for lane in range(len(above)):
-                    relevant[lane] |= above[lane]
-        reached[:] = first
-        changed = True
-        while changed:
-            difference = none
-            for node in range(nodes):
-                direct = parents[node, start:stop]
-                bit = one << np.uint64(node)
-                for lane in range(len(direct)):
-                    family = (direct[lane] | bit) & ~given
-                    joins = family & reached[lane] != none and relevant[lane] & bit != none
-                    new = reached[lane] | (family if joins else none)
-                    difference |= new ^ reached[lane]
-                    reached[lane] = new
-            changed = difference != none
-        for lane in range(stop - start):
-            result[start + lane] = reached[lane] & second == none
-
-
-@kernel
-def _separate_lists(lists: GraphLists, first: Flags, second: Flags, given: Flags, result: Flags) -> None:
-    """The same on lists of parents, graph by graph."""
     nodes = len(first)
     relevant = np.empty(nodes, dtype=np.bool_)
     reached = np.empty(nodes, dtype=np.bool_)

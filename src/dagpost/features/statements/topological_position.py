@@ -1,6 +1,6 @@
 """`pos(A) <= 1`: how many edges the longest directed path has that ends in a variable.
 
-For `l = 1, 2, ...` a kernel finds the nodes in which a path of `l` edges ends, once for all such statements of a call.
+A kernel goes along the lists of parents, parents first, once for all such statements of a call.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.checks import one_of, whole_number
-from dagpost._tools.kernels import copy_into, kernel
+from dagpost._tools.kernels import kernel
 from dagpost.families.graph_lists import GraphLists
-from dagpost.features.blocks import STRIP, Block, Flags, Masks, WideBlock
+from dagpost.features.blocks import Block, Flags
 from dagpost.features.feature import Feature, Not
 from dagpost.features.forms import Call, Form
 from dagpost.features.names import check_text, quoted
@@ -93,39 +93,12 @@ def _read(reader: Reader) -> TopologicalPosition:
 def _positions(block: Block) -> NDArray[np.int64]:
     """The number of edges of the longest path that ends in each node."""
     positions = np.zeros((block.nodes, block.count), dtype=np.int64)
-    if isinstance(block, WideBlock):
-        _longest_paths_of_lists(block.lists, positions)
-    else:
-        _longest_paths(block.parents, positions)
+    _longest_paths(block.lists, positions)
     return positions
 
 
 @kernel
-def _longest_paths(parents: Masks, positions: NDArray[np.int64]) -> None:
-    """Count for each node the lengths l = 1, 2, ... of which some path ends in it."""
-    nodes, count = parents.shape
-    ending = np.empty(STRIP, dtype=np.uint64)
-    following = np.empty(STRIP, dtype=np.uint64)
-    for start in range(0, count, STRIP):
-        stop = min(start + STRIP, count)
-        ending[:] = ~np.uint64(0)
-        for _ in range(nodes):
-            following[:] = np.uint64(0)
-            for node in range(nodes):
-                direct = parents[node, start:stop]
-                position = positions[node, start:stop]
-                bit = np.uint64(1) << np.uint64(node)
-                for lane in range(len(direct)):
-                    longer = direct[lane] & ending[lane] != np.uint64(0)
-                    position[lane] += 1 if longer else 0
-                    following[lane] |= bit if longer else np.uint64(0)
-            copy_into(ending, following)
-            if not following.any():
-                break
-
-
-@kernel
-def _longest_paths_of_lists(lists: GraphLists, positions: NDArray[np.int64]) -> None:
+def _longest_paths(lists: GraphLists, positions: NDArray[np.int64]) -> None:
     """One more than the highest position of a parent, which comes before."""
     for graph in range(positions.shape[1]):
         for place in range(lists.ordered[graph]):

@@ -1,13 +1,15 @@
-"""Which levels and numbers may missing cells have under the conditional Gaussian score, given a graph and the rest?
+"""Which levels and numbers may the missing cells of a row have, given a graph and all other rows?
 
 One round leaves the density exp(score) of the completed table as it is. First a regression is drawn for every column of
 numbers and every combination of levels of its discrete parents, from the posterior that the score integrates over
-(regression_draws.py); then the incomplete rows in turn (mixed_row_draws.py), their levels with the parameters of the
-columns of levels summed out. Here a table is laid out for that: a column of numbers is also one of a single level,
-which changes no count and no Dirichlet score, so that all families have keys of one kind.
+(regression_draws.py); then the incomplete rows in turn (row_draws.py), their levels with the parameters of the columns
+of levels summed out. Here a table is laid out for that: a column of numbers is also one of a single level, which
+changes no count and no Dirichlet score, so that all families have keys of one kind. The graph changes from round to
+round, so each round begins with counting all rows (family_counts.py), equal complete ones as one if there are no
+numbers.
 
-Several threads may draw at the same time, each with cells and working memory of its own. Memory: ten bytes a cell of
-the table and thread, and the regressions.
+Several threads may draw at the same time, each with cells and working memory of its own. Memory: two bytes a code and
+eight a number, for each thread; the counts; and the regressions.
 """
 
 from __future__ import annotations
@@ -17,19 +19,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Counts, Floats, Integers
+from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.scores.columns import check_written_out, part_of
-from dagpost.scores.discrete_completion import counted_rows, empty_layout, empty_work, in_order, random_levels
 from dagpost.scores.family_counts import CellParameters, Layout, lay_out
 from dagpost.scores.gaussian_completion import observed_moments, random_numbers
 from dagpost.scores.missing_numbers import NumberWork
-from dagpost.scores.mixed_row_draws import Numbers, redraw_mixed_rows
 from dagpost.scores.parameter_priors import NormalWishartPrior
 from dagpost.scores.regression_draws import Moments, NumberPrior, Regressions
-from dagpost.scores.row_draws import JOINT_CONFIGURATIONS, Work, most_blocks
+from dagpost.scores.row_draws import Numbers, redraw_rows
+from dagpost.scores.row_weights import JOINT_CONFIGURATIONS, GapRows, Work, most_blocks
 from dagpost.scores.rows import check_countable
+from dagpost.scores.set_functions import runs_of
 
 
 class _Scratch(NamedTuple):
@@ -42,39 +44,33 @@ class _Scratch(NamedTuple):
     keys: Integers
 
 
-class ConditionalCompleter:
-    """Draws missing cells with the density exp(score) of the conditional Gaussian score (base.Completer).
+class RowCompleter:
+    """Draws missing cells with the density exp(score), for scores of columns of levels, of numbers, or both.
 
-    `equivalent_sample_size` is that of the columns of levels; `prior` is that of the columns of numbers, which must not
-    depend on the missing cells.
+    `parameters` are those of the columns of levels (a column of numbers has one level); `prior` is that of the columns
+    of numbers, which must not depend on the missing cells.
     """
 
-    def __init__(self, equivalent_sample_size: float, prior: NormalWishartPrior, table: Table) -> None:
+    def __init__(self, table: Table, parameters: CellParameters, prior: NormalWishartPrior) -> None:
         check_written_out(table)
         check_countable(table.names, table.arities, int(table.weights.sum()))
-        self._table, nodes = table, len(table.names)
-        self._gaps = np.zeros((nodes, table.rows), dtype=np.bool_) if table.gaps is None else table.gaps
+        self._table, self._gaps, self._parameters = table, gaps_of(table), parameters
         self._is_number = np.array([levels is None for levels in table.levels])
-        arities = np.where(self._is_number, 1, table.arities).astype(np.int64)
-        with_gaps = np.array([own.any() for own in self._gaps])
-        self._parameters = CellParameters(
-            arities=arities,
-            exclusive=np.ascontiguousarray(table.exclusive),
-            has_gaps=with_gaps,
-            cell=np.ones(nodes),
-            pooled=np.ones(nodes),
-            strength=np.full(nodes, equivalent_sample_size),
-            entropy=np.zeros(nodes, dtype=np.bool_),
-        )
         nothing = np.zeros(table.rows, dtype=np.uint16)
-        codes = [nothing if levels is None else own for levels, own in zip(table.levels, table.columns, strict=True)]
-        complete = np.flatnonzero(~self._gaps.any(axis=0))
+        columns = zip(table.levels, table.columns, strict=True)
+        codes, counted = np.stack([nothing if levels is None else own for levels, own in columns]), counted_rows(table)
+        complete, incomplete = (np.flatnonzero(has == self._gaps.any(axis=0)) for has in (False, True))
+        weights = table.weights[complete]
+        if not self._is_number.any():
+            alike = np.vstack([codes, counted])[:, complete] if table.interventions is not None else codes[:, complete]
+            _, kept, merged = np.unique(alike, axis=1, return_index=True, return_inverse=True)
+            complete, weights = complete[kept], np.bincount(merged.ravel(), weights, len(kept)).astype(np.int64)
         # In every row the gaps in columns of levels come first.
-        columns = np.argsort(self._is_number, kind="stable")
-        counted, weights = counted_rows(table), table.weights[complete]
-        self._rows = in_order(np.stack(codes), weights, counted, self._gaps, complete, columns)
-        self._order = np.concatenate([complete, np.flatnonzero(self._gaps.any(axis=0))])
+        by_kind = np.argsort(self._is_number, kind="stable")
+        self._rows = _in_order(codes, weights, counted, self._gaps, complete, by_kind)
+        self._order = np.concatenate([complete, incomplete])
         self._lay_out_numbers(prior)
+        arities, with_gaps = parameters.arities, parameters.has_gaps
         self._most_occurring = self._rows.weights.size + most_blocks(self._rows, arities)
         # The configurations of a block: few, or the levels of one column with gaps.
         self._room = max(JOINT_CONFIGURATIONS, int(arities[with_gaps].max(initial=1)))
@@ -109,7 +105,7 @@ class ConditionalCompleter:
                 centre = float(self._numbers.centre[self._numbers.number_of[column]])
                 drawn.append(random_numbers(own, gaps, weights.astype(np.float64), centre, generator))
             else:
-                drawn.append(random_levels(own, gaps, weights, arity, generator))
+                drawn.append(_random_levels(own, gaps, weights, arity, generator))
         return np.concatenate(drawn)
 
     def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
@@ -123,7 +119,7 @@ class ConditionalCompleter:
             keys = np.empty((needed[1], needed[2]), dtype=np.int64)
         regressions, moments = self._room_for(families, int(needed[0]))
         of_levels = np.where(self._is_number[: len(families)], 0, layout.sizes)
-        redraw_mixed_rows(
+        redraw_rows(
             self._rows,
             self._numbers,
             families,
@@ -182,7 +178,7 @@ class ConditionalCompleter:
                 return scratch
         except queue.Empty:
             pass
-        layout, numbers = empty_layout(nodes, members, len(self._gaps)), len(self._values)
+        layout, numbers = _empty_layout(nodes, members, len(self._gaps)), len(self._values)
         work = NumberWork(
             values=self._values.copy(),
             gap_of=np.full(numbers, -1, dtype=np.int64),
@@ -197,4 +193,82 @@ class ConditionalCompleter:
             solution=np.zeros(numbers),
         )
         counts, keys = np.empty(0, dtype=np.uint32), np.empty((0, 1), dtype=np.int64)
-        return _Scratch(empty_work(self._rows.codes, layout, self._room), work, layout, counts, keys)
+        return _Scratch(_empty_work(self._rows.codes, layout, self._room), work, layout, counts, keys)
+
+
+def gaps_of(table: Table) -> Flags:
+    """Where the table has gaps, by columns."""
+    return np.zeros((len(table.names), table.rows), dtype=np.bool_) if table.gaps is None else table.gaps
+
+
+def _empty_work(codes: Codes, layout: Layout, room: int) -> Work:
+    """Working memory for drawing rows, with a copy of the codes; a block has at most `room` configurations."""
+    (nodes, members), (columns, rows) = layout.members.shape, codes.shape
+    return Work(
+        codes=codes.copy(),
+        labels=np.empty(rows, dtype=np.int64),
+        key=np.zeros(members + 1, dtype=np.int64),
+        block=np.zeros(columns, dtype=np.int64),
+        place_of=np.full(columns, -1, dtype=np.int64),
+        touched=np.zeros(nodes, dtype=np.int64),
+        seen=np.full(nodes, -1, dtype=np.int64),
+        digits=np.zeros(columns, dtype=np.int64),
+        steps=np.zeros(columns, dtype=np.int64),
+        missing=np.zeros(members, dtype=np.int64),
+        own=np.zeros(room),
+        joint=np.zeros(room),
+    )
+
+
+def _empty_layout(nodes: int, members: int, columns: int) -> Layout:
+    """Room for where families of at most so many members have their counts."""
+    return Layout(
+        members=np.zeros((nodes, members), dtype=np.int64),
+        sizes=np.zeros(nodes, dtype=np.int64),
+        word=np.zeros((nodes, members), dtype=np.int64),
+        stride=np.zeros((nodes, members), dtype=np.int64),
+        words=np.zeros((nodes, 2), dtype=np.int64),
+        offset=np.zeros((nodes, 2), dtype=np.int64),
+        mask=np.zeros((nodes, 2), dtype=np.int64),
+        parameter=np.zeros((nodes, 2)),
+        starts=np.zeros(columns + 1, dtype=np.int64),
+        lists=np.zeros(nodes * members, dtype=np.int64),
+    )
+
+
+def _random_levels(codes: Codes, gaps: Flags, weights: Integers, arity: int, generator: np.random.Generator) -> Floats:
+    """A code for each gap of a column, drawn from the observed ones; from all levels, where none was observed."""
+    counts = np.bincount(codes[~gaps], weights[~gaps], arity)
+    chances = np.cumsum(counts if counts.any() else np.ones(arity))
+    uniforms = generator.random(int(gaps.sum()))
+    chosen: Floats = np.searchsorted(chances, uniforms * chances[-1], side="right").clip(max=arity - 1).astype(float)
+    return chosen
+
+
+def counted_rows(table: Table) -> Flags:
+    """Which rows (columns, rows) count for the family of each node: those in which it was not set."""
+    counted = np.ones((len(table.names), table.rows), dtype=np.bool_)
+    for run in runs_of(table.interventions, len(table.names)):
+        if run.observed is not None:
+            counted[list(run.nodes)] = run.observed
+    return counted
+
+
+def _in_order(
+    codes: Codes, weights: Integers, counted: Flags, gaps: Flags, complete: Integers, columns: Integers
+) -> GapRows:
+    """Some complete rows with their weights, then the incomplete ones, their gaps in the order of `columns`."""
+    incomplete = gaps.any(axis=0)
+    order = np.concatenate([complete, np.flatnonzero(incomplete)])
+    places = np.zeros(gaps.shape, dtype=np.int64)
+    places[gaps] = np.arange(int(gaps.sum()))
+    open_rows, found = np.nonzero(gaps[columns].T[incomplete])
+    return GapRows(
+        codes=np.ascontiguousarray(codes[:, order], dtype=np.uint16),
+        weights=np.concatenate([weights, np.ones(int(incomplete.sum()))]).astype(np.uint32),
+        counted=np.ascontiguousarray(counted[:, order]),
+        first=len(complete),
+        start=np.searchsorted(open_rows, np.arange(int(incomplete.sum()) + 1)).astype(np.int64),
+        columns=columns[found],
+        cells=places.T[incomplete][open_rows, columns[found]],
+    )
