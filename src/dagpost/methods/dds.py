@@ -29,7 +29,6 @@ class DDS(Method):
 
     def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
         """The evidence when a graph counts once for every order it fits."""
-        del names
         return workspace.all_families(self.name).order_log_evidence
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:

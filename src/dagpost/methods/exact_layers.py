@@ -25,7 +25,6 @@ class ExactLayers(Method):
 
     def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
         """The evidence when every graph counts once."""
-        del names
         own = workspace.summing(self.name)
         if own.structure_log_evidence is None:
             own.structure_log_evidence = own.structure_evidence()

@@ -15,7 +15,6 @@ value that is averaged over, as far as these can matter.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ from dagpost.posterior.condition import Condition, ImpossibleError, all_of
 from dagpost.posterior.conditioned_sample import stated_feature
 from dagpost.posterior.drawn_condition import DrawnCondition
 from dagpost.posterior.mixture import MixedWorkspace
-from dagpost.posterior.restriction import allowed_ways, restrictable, restricted_workspace, seconds_left
+from dagpost.posterior.restriction import allowed_ways, restrictable, restricted_workspace
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
@@ -65,17 +64,6 @@ def conditioned(
         raise _no_graph(base, texts) from None
     exact = exact_sums(base) is not None or base.method.modularity is None
     return _under(found, Condition(base, texts, feature, chosen, exact))
-
-
-def condition_seconds(fitted: Fitted, feature: Feature | None, setting: Mapping[str, Value] | None = None) -> float:
-    """Roughly how long the exact sums under a condition take; infinity where only draws, or completed tables, tell."""
-    base = fitted if fitted.condition is None else fitted.condition.base
-    if exact_sums(base) is None or not restrictable(base):
-        return math.inf
-    left = restricted_workspace(base, feature, cells_of(base, setting or {}))
-    if left is None:
-        return math.inf
-    return seconds_left(left, base.modularity)
 
 
 def _under(workspace: Workspace, condition: Condition) -> Fitted:

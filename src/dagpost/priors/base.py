@@ -63,12 +63,10 @@ class StructurePrior:
         Values are probabilities of an edge: `log_weights` are then those at even odds, and each value multiplies them
         by its own odds once for every parent.
         """
-        del nodes
         return None
 
     def without_average(self, nodes: int) -> StructurePrior:
         """The same with one stated value in the place of those that it averages over."""
-        del nodes
         return self
 
     def __init_subclass__(cls, **options: Any) -> None:
