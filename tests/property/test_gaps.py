@@ -16,7 +16,7 @@ from dagpost.data.cut_tables import cut_numbers
 from dagpost.data.gaps import without_gaps
 from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
-from dagpost.data.written_out import written_out
+from dagpost.data.unknown_cells import written_out
 from dagpost.scores.columns import part_of
 
 ROWS = 12

@@ -12,8 +12,7 @@ from dagpost._tools import memory
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import either, setting
 from dagpost.data.table import Table
-from dagpost.data.unknown_cells import UnknownCells
-from dagpost.data.written_out import size_written_out, written_out
+from dagpost.data.unknown_cells import UnknownCells, size_written_out, written_out
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.inline import InlineEngine

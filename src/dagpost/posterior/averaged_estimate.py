@@ -4,17 +4,23 @@ The interval is that of Student's t at the standard error of the mean, with as m
 worth: with a few dozen sweeps it is wide. A conditional probability is the ratio of the averages of `P(f, g)` and
 `P(g)`, never an average of ratios: a table in which the condition is improbable counts for less. Its error is that of
 the residuals `P(f, g) - ratio P(g)` (the delta method).
+
+A share among the graphs of chains, with an interval for as many independent draws as they are worth.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
+from dagpost.mcmc.diagnostics import by_chain, effective_sizes
+from dagpost.mcmc.edge_series import effective_sizes_of_edges
 from dagpost.mcmc.number_series import averages_of
-from dagpost.posterior.estimate import AVERAGED, Estimate
+from dagpost.posterior.estimate import AVERAGED, Estimate, effective_estimate
 from dagpost.scores import Score
 
 #: What tables are called, unless a score has another name for them.
@@ -80,3 +86,42 @@ def _estimate(
     rule = f"{AVERAGED} {tables:,} {called if tables != 1 else called.replace('tables', 'table')}"
     lower, upper = max(clipped - reach, 0.0), min(clipped + reach, 1.0)
     return Estimate(clipped, lower, upper, confidence, rule, tables, worth, modularity)
+
+
+def chain_estimate(
+    hit: NDArray[np.bool_],
+    condition: NDArray[np.bool_] | None,
+    lengths: Sequence[int],
+    confidence: float,
+    modularity: str,
+    usual_share: float,
+) -> Estimate:
+    """The frequency of a statement among graphs of chains, with an interval for what they are worth.
+
+    The worth is that of the statement itself (its own autocorrelation, and how far the chains are apart). A statement
+    that always or never holds has none: then the chains are taken to be worth `usual_share` of their graphs.
+    """
+    given = np.ones(len(hit), dtype=bool) if condition is None else condition
+    draws = int(given.sum())
+    if draws == 0:
+        return Estimate(math.nan, 0.0, 1.0, confidence, "the condition never occurred", 0, 0.0, modularity)
+    value = float((hit & given).sum()) / draws
+    # The share is a ratio of two means; the residuals are what its error hangs on (the delta method).
+    if condition is None:
+        series = by_chain(hit, lengths)
+        size, variance = _effective_size(series), float(series.var())
+    else:
+        residuals = by_chain(np.where(given, hit - value, 0.0), lengths)
+        size, variance = float(effective_sizes(residuals[:, :, None])[0]), float(residuals.var())
+    if math.isnan(size):
+        worth = usual_share * draws
+    else:
+        worth = value * (1.0 - value) * (draws / len(hit)) ** 2 / (variance / size)
+    return effective_estimate(value, min(worth, float(draws)), len(hit), confidence, "effective draws", modularity)
+
+
+def _effective_size(series: NDArray[np.bool_]) -> float:
+    """The effective sample size of yes and no (chains, draws): a graph of one node, with or without an edge."""
+    if (series == series[:, :1]).all():
+        return math.nan if (series == series[0, 0]).all() else float(len(series))
+    return float(effective_sizes_of_edges(series[:, :, None].astype(np.uint8), np.zeros((1, 2), dtype=np.int64))[0])

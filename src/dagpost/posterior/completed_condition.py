@@ -23,9 +23,8 @@ from dagpost.mcmc.number_series import averages_of
 from dagpost.posterior.averaged_answers import PATIENCE_SECONDS, reckoned_tables, some_completed, weighed_table
 from dagpost.posterior.condition import ImpossibleError
 from dagpost.posterior.drawn_condition import DrawnCondition
-from dagpost.posterior.feasible import has_graph
 from dagpost.posterior.results import Results
-from dagpost.posterior.ways_left import restricted
+from dagpost.posterior.ways_left import has_graph, restricted
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted

@@ -33,7 +33,7 @@ from dagpost.families.parent_lists import ParentLists, all_others, words_of
 from dagpost.families.pruning import considered_from_lists
 from dagpost.methods.choice import PATIENCE_SECONDS
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.split_advice import in_words
+from dagpost.posterior.splitting import in_words
 from dagpost.posterior.workspace import Drawn, Sums, Workspace
 from dagpost.sampling.outside_parents import draw_outside, masks_of_numbers, numbers_of_masks
 

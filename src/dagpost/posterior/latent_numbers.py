@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.text import shown
-from dagpost.data.written_out import written_out, written_out_like
+from dagpost.data.unknown_cells import written_out, written_out_like
 from dagpost.errors import InputError
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.scores import NormalWishartPrior, Score, resolve_score, scores_within

@@ -23,17 +23,17 @@ from dagpost.engines.host.backend import HostBackend
 from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
 from dagpost.families.parent_lists import all_others, words_of
+from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Cost, Method, Study
 from dagpost.methods.choice import AS_ASKED, check_averaging, check_sums, choose_method, scores_candidates_only
 from dagpost.methods.exact_layers import ExactLayers
-from dagpost.posterior.augmenting import as_augmentation, cost_of, reason_for, settled
+from dagpost.posterior.augmenting import cost_of, reason_for
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import Fitted, usual_count
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import should_sum_exactly
-from dagpost.posterior.split_advice import in_words
-from dagpost.posterior.splitting import advising, hint_for
+from dagpost.posterior.splitting import advising, hint_for, in_words
 from dagpost.posterior.weighing import axes_of, division_of, families_of
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors.edge import DENSITY
@@ -104,7 +104,7 @@ class Plan:
 
 def plan_fit(method: Method | None, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
     """What a fit will do; what cannot fit is refused here already."""
-    if study.table.gap_count:
+    if isinstance(method, Augmentation):
         return _plan_with_gaps(method, modularity, study, samples, engine)
     table, score, _, _, max_parents = study
     nodes, limit = len(table.names), min(max_parents, len(table.names) - 1)
@@ -124,12 +124,11 @@ def plan_fit(method: Method | None, modularity: str, study: Study, samples: int,
     return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages), hint)
 
 
-def _plan_with_gaps(method: Method | None, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
+def _plan_with_gaps(method: Augmentation, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
     """Chains that complete the table."""
-    chosen = settled(as_augmentation(method, study.table), modularity, study)
-    count = usual_count(chosen, samples, len(study.table.names))
-    stages = (cost_of(chosen, modularity, study, count, engine),)
-    return Plan(chosen.name, reason_for(chosen, study), False, True, stages)
+    count = usual_count(method, samples, len(study.table.names))
+    stages = (cost_of(method, modularity, study, count, engine),)
+    return Plan(method.name, reason_for(method, study), False, True, stages)
 
 
 def weightless(method: Method | None, modularity: str, study: Study, engine: Engine) -> Workspace:

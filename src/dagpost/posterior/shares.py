@@ -12,7 +12,7 @@ from dagpost._tools.checks import one_of
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.methods.targets import STRUCTURE
-from dagpost.posterior.chain_estimate import chain_estimate
+from dagpost.posterior.averaged_estimate import chain_estimate
 from dagpost.posterior.estimate import Estimate, hoeffding_estimate
 from dagpost.posterior.intervals import weighted_estimate
 from dagpost.posterior.weights import ESTIMATORS, Kept, WeightedSample, weigh

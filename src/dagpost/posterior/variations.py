@@ -21,21 +21,21 @@ from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import duration
-from dagpost.data.recut import bins_of, cut_otherwise, cut_whole
+from dagpost.data.cut_tables import bins_of, cut_otherwise, cut_whole
 from dagpost.errors import DagpostError, InputError, ResourceError, collected_warnings
 from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Study
 from dagpost.methods.choice import AUTO
-from dagpost.posterior.assumed_edges import assumed_edges
 from dagpost.posterior.directions import LEAST_SHOWN, by_data_of, quick_directions
 from dagpost.posterior.fitting import fit_table
 from dagpost.posterior.given import conditioned
+from dagpost.posterior.knowledge import assumed_edges
 from dagpost.posterior.plan import plan_fit
 from dagpost.posterior.sensitivity import Sensitivity, Variation
-from dagpost.priors.alternatives import other_priors
 from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.edge import DENSITY
+from dagpost.priors.resolve import other_priors
 from dagpost.scores import BIC, Additive, BDeu, BGe, ConditionalGaussian, Score
 
 if TYPE_CHECKING:

@@ -37,9 +37,9 @@ from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method
 from dagpost.methods.choice import choose_method
-from dagpost.posterior.augmenting import as_augmentation, settled
-from dagpost.posterior.fitting import checked_method, notify_of_gaps, rules_of, study_of, study_of_table, table_of
+from dagpost.posterior.fitting import notify_of_gaps
 from dagpost.posterior.plan import weightless
+from dagpost.posterior.study import checked_method, decide, rules_of, study_of_table, table_of
 from dagpost.posterior.weighing import work_of
 from dagpost.scores import predicting_prior, resolve_score, scores_within
 
@@ -138,11 +138,10 @@ def cross_validate(
         "Validate on a part of them.",
     )
     entropy = np.random.SeedSequence(model.seed if seed is None else int(seed)).entropy
-    asked = checked_method(model)
-    study, engine = study_of(model, asked, table)
+    asked, study, engine = decide(model, table)
     # What "auto" means is decided once, and not by the worker that has the fold.
-    if study.table.gap_count:
-        method: Method = settled(as_augmentation(asked, study.table), model.modularity, study)
+    if isinstance(asked, Augmentation):
+        method: Method = asked
         if table.gap_count:
             notify_of_gaps(model, table)
     else:

@@ -20,7 +20,7 @@ from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
 from dagpost.families.masks import masks_of_matrix, matrix_of_masks
 from dagpost.families.parent_lists import ParentLists
-from dagpost.priors.edge_text import read_edge
+from dagpost.priors.edge_table import read_edge
 
 #: An edge by its names: (parent, child).
 Edge = tuple[str, str]

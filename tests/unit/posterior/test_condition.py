@@ -24,9 +24,8 @@ from dagpost.features import parse
 from dagpost.methods.base import Wanted
 from dagpost.methods.given_order import GivenOrder
 from dagpost.methods.kbest import KBest
-from dagpost.posterior.given import cells_of
+from dagpost.posterior.given import cells_of, restricted_workspace, seconds_left
 from dagpost.posterior.mixture import MixedWorkspace, list_best
-from dagpost.posterior.restriction import restricted_workspace, seconds_left
 
 NAMES = ("A", "B", "C", "D")
 
