@@ -26,8 +26,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dagpost._tools.checks import file_path
 from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest, shown
@@ -170,7 +168,7 @@ def _header(text: str, separator: str) -> tuple[list[str], int, int]:
 
 
 def _check_ragged(body: str, separator: str, width: int, header_lines: int, source: str) -> None:
-    found = _first_ragged_quoted(body, separator, width) if '"' in body else _first_ragged(body, separator, width)
+    found = _first_ragged(body, separator, width)
     if found is not None:
         line, cells = found
         raise InputError(
@@ -181,17 +179,7 @@ def _check_ragged(body: str, separator: str, width: int, header_lines: int, sour
 
 
 def _first_ragged(body: str, separator: str, width: int) -> tuple[int, int] | None:
-    """The first line with another number of cells than `width`, and that number; there are no quotes."""
-    letters = np.frombuffer(body.encode(), dtype=np.uint8)
-    ends = np.append(np.flatnonzero(letters == ord("\n")), len(letters))
-    separators = np.flatnonzero(letters == ord(separator))
-    cells = np.diff(np.searchsorted(separators, ends), prepend=0) + 1
-    blank = np.diff(ends, prepend=-1) == 1
-    ragged = (cells != width) & ~blank
-    return (int(ragged.argmax()) + 1, int(cells[ragged.argmax()])) if ragged.any() else None
-
-
-def _first_ragged_quoted(body: str, separator: str, width: int) -> tuple[int, int] | None:
+    """The first line with another number of cells than `width`, and that number."""
     reader = csv.reader(io.StringIO(body, newline=""), delimiter=separator, skipinitialspace=True)
     begins = 1
     for record in reader:

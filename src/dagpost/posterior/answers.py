@@ -43,7 +43,7 @@ from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import NEGLIGIBLE, weightiest
 from dagpost.posterior.results import ExactResults
-from dagpost.posterior.ways_left import log_evidence_left, log_evidence_of_ways, possible_ways, restricted_part
+from dagpost.posterior.ways_left import all_of, log_evidence_left, log_evidence_of_ways, possible_ways, restricted_part
 from dagpost.posterior.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -82,10 +82,15 @@ def exact_sums(fitted: Fitted) -> tuple[Workspace, ExactResults] | None:
     return (workspace, sums) if workspace.parts and sums is not None else None
 
 
+def in_graphs_of(fitted: Fitted, feature: Feature) -> Feature:
+    """A statement as the graphs of a model say it: without edges among present values, a path in time by its edges."""
+    by_edges = isinstance(feature, PathInTime) and fitted.settings.get("apart")
+    return feature.by_lagged_edges(fitted.names) if by_edges else feature  # type: ignore[attr-defined]
+
+
 def exact_answer(query: Query, fitted: Fitted, patience: float = PATIENCE_SECONDS) -> Estimate | None:
     """The exact probability of a statement, or None where only a sample can tell in reasonable time and memory."""
-    if isinstance(query.feature, PathInTime) and fitted.settings.get("apart"):
-        query = replace(query, feature=query.feature.by_lagged_edges(fitted.names))
+    query = replace(query, feature=in_graphs_of(fitted, query.feature))
     found = exact_sums(fitted)
     if found is None:
         if not fitted.results.exact or query.given is not None or not isinstance(query.feature, Edge):
@@ -227,11 +232,6 @@ def _as_ways(feature: Feature, names: Sequence[str]) -> Projection | None:
     return Projection(ParentConditions(0, tuple(Term(1, way) for way in found.ways)), found.bits)
 
 
-def _with_error(value: float, results: ExactResults) -> Answer:
-    alternating = results.modularity == "structure"
-    return Answer(value, results.error_bound if alternating else value * results.error_bound)
-
-
 def _affordable(terms: Sequence[Term], tables: Workspace, modularity: str, patience: float) -> bool:
     passes = sum(len(term.conditions) > 1 for term in terms)
     if modularity == "structure" and passes and not tables.structure_is_affordable():
@@ -245,7 +245,8 @@ def _conjunction(term: Term, bits: Masks, tables: Workspace, results: ExactResul
     kept = {node: condition(part.masks_of_sets(node, bits)) for node, condition in term.conditions.items()}
     if len(kept) == 1:
         ((node, allowed),) = kept.items()
-        return _with_error(float(results.families[node][allowed].sum()), results)
+        value = float(results.families[node][allowed].sum())
+        return Answer(value, results.error_bound * (1.0 if results.modularity == "structure" else value))
     value, possible = _share_left(kept, tables, results)
     if not possible:
         return IMPOSSIBLE
@@ -278,8 +279,8 @@ def _reach_under_conditions(
     """
     on_parents = [part for part in feature.parts if projected_ways(part, names) is not None]
     others = [part for part in feature.parts if part not in on_parents]
-    reach = projected_reach(_all_of(others), names) if on_parents and others else None
-    found = projected_ways(_all_of(on_parents), names) if reach is not None else None
+    reach = projected_reach(all_of(others), names) if on_parents and others else None
+    found = projected_ways(all_of(on_parents), names) if reach is not None else None
     if reach is None or found is None:
         return None
     # The parts of a model under a condition do not all leave a way the same graphs, or any.
@@ -296,13 +297,9 @@ def _reach_under_conditions(
         probability = _reach(reach, own, results.modularity, patience / len(left))
         if probability is None:
             return None
-        log_joint = log_prior + own.log_evidence_at_hand(results.modularity)
+        log_joint = log_prior + own.log_evidence(results.modularity)
         total += math.exp(log_joint - results.log_evidence) * probability
     return total
-
-
-def _all_of(parts: Sequence[Feature]) -> Feature:
-    return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
 def _mixed_reach(reach: ProjectedReach, tables: Workspace, results: ExactResults, patience: float) -> float | None:

@@ -58,7 +58,8 @@ class AugmentedWorkspace(Workspace):
         engine: Engine,
         reporter: Reporter,
     ) -> None:
-        super().__init__(None, engine, reporter)
+        nodes = len(study.table.names)
+        super().__init__(None, engine, reporter, nodes, min(study.max_parents, nodes - 1))
         self.study, self.modularity, self._way = study, modularity, way
 
     @cached_property
@@ -91,16 +92,6 @@ class AugmentedWorkspace(Workspace):
         """The values that the score averages over, if it does."""
         mixture = self.study.score.mixture()
         return None if mixture is None else grid_of([mixture])
-
-    @property
-    def nodes(self) -> int:
-        """Number of variables."""
-        return len(self.table.names)
-
-    @property
-    def max_parents(self) -> int:
-        """The most parents that a variable may have."""
-        return min(self.study.max_parents, self.nodes - 1)
 
     def filled(self, cells: NDArray[Any]) -> Table:
         """The completed table."""

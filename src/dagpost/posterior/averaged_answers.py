@@ -29,8 +29,7 @@ from dagpost.exact.structure import LARGEST_ERROR
 from dagpost.features import And, Edge, Feature, Path, Query, projected_conditions
 from dagpost.features.feature import Not
 from dagpost.features.statements.adjacent import Adjacent
-from dagpost.features.statements.path_in_time import PathInTime
-from dagpost.posterior.answers import IMPOSSIBLE, answer_of, exact_families, listed_families
+from dagpost.posterior.answers import IMPOSSIBLE, answer_of, exact_families, in_graphs_of, listed_families
 from dagpost.posterior.augmented import EDGES, PATHS, Augmented
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.averaged_estimate import averaged_estimate, ratio_estimate, summed_estimate
@@ -130,10 +129,7 @@ class _Asked:
 
     @classmethod
     def of(cls, query: Query, fitted: Fitted) -> _Asked:
-        feature = query.feature
-        if isinstance(feature, PathInTime) and fitted.settings.get("apart"):
-            feature = feature.by_lagged_edges(fitted.names)
-        return cls(feature, query.given)
+        return cls(in_graphs_of(fitted, query.feature), query.given)
 
     def begin(self, shape: tuple[int, int]) -> None:
         self.both, self.weight = np.full(shape, math.nan), np.ones(shape)

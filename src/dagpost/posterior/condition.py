@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.mixture import Value
-from dagpost.errors import NoGraphError
-from dagpost.features import And, Feature, Query
+from dagpost.features import Feature, Query
 from dagpost.posterior.condition_words import GIVEN_SETTING, GIVEN_STATEMENTS, assumption_words
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.probabilities import probabilities
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
     from dagpost.posterior.drawn_condition import DrawnCondition
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.workspace import Workspace
-
-
-class ImpossibleError(NoGraphError):
-    """No graph meets a condition, whatever the data."""
 
 
 @dataclass(eq=False, repr=False)
@@ -100,8 +95,3 @@ class Condition:
     def __repr__(self) -> str:
         left = "" if self.graphs_left is None else f"; {self.graphs_left:,} of {self.graphs_of:,} drawn graphs are left"
         return f"given {self.words}, with probability {self.probability}{left}"
-
-
-def all_of(features: Sequence[Feature]) -> Feature:
-    """All statements as one."""
-    return features[0] if len(features) == 1 else And(tuple(features))

@@ -80,8 +80,7 @@ class DrawnCondition(Condition):
     @cached_property
     def held(self) -> Flags:
         """Which graphs of the sample meet the condition."""
-        found: Flags = evaluate([self.rest], self.within.own_sample().parents, self.base.names)[0]
-        return found
+        return self._held(self.within.own_sample())
 
     @cached_property
     def probability(self) -> Estimate:

@@ -1,10 +1,10 @@
 """A model under a condition: the same posterior among the graphs in which a statement holds, as a fitted model again.
 
 Where the statement is one on parents, such as edges that are there or not, the families that break it get weight 0, and
-everything (edges, paths, parent sets, draws, best graphs) is exact after one more pass over what is left
-(given.py). The probability of the condition is the ratio of the evidences, in logs: it may be as small as it
-likes. A model that averages over settings mixes what is left under each of their values, so that numerator and
-denominator are averaged before they are divided; conditioning on one of the values is conditioning too.
+everything (edges, paths, parent sets, draws, best graphs) is exact after one more pass over what is left. The
+probability of the condition is the ratio of the evidences, in logs: it may be as small as it likes. A model that
+averages over settings mixes what is left under each of their values, so that numerator and denominator are averaged
+before they are divided; conditioning on one of the values is conditioning too.
 
 Any other statement leaves those drawn graphs in which it holds (drawn_condition.py), after whatever part of it can
 restrict the weights has done so; where a table is completed by chains, see completed_condition.py.
@@ -29,15 +29,14 @@ import numpy as np
 from dagpost._tools.checks import refusal
 from dagpost._tools.mixture import Value, value_text
 from dagpost.errors import InputError, NoGraphError
-from dagpost.features import And, Feature, projected_ways
-from dagpost.features.statements.path_in_time import PathInTime
-from dagpost.posterior.answers import exact_sums
+from dagpost.features import And, Feature
+from dagpost.posterior.answers import exact_sums, in_graphs_of
 from dagpost.posterior.completed_condition import CompletedCondition
-from dagpost.posterior.condition import Condition, ImpossibleError, all_of
+from dagpost.posterior.condition import Condition
 from dagpost.posterior.conditioned_sample import stated_feature
 from dagpost.posterior.drawn_condition import DrawnCondition
 from dagpost.posterior.mixture import JoinedWorkspace, MixedWorkspace
-from dagpost.posterior.ways_left import has_graph, restricted
+from dagpost.posterior.ways_left import ImpossibleError, all_of, restricted_part, ways_to_restrict
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
@@ -81,7 +80,7 @@ def restricted_workspace(base: Fitted, feature: Feature | None, cells: Sequence[
     modularity = "structure" if base.modularity == "structure" and base.method.by_components else ""
     parts: list[SummingWorkspace] = []
     for allowed in ways:
-        left = list(restricted(workspace, allowed, modularity))
+        left = [restricted_part(part, allowed, modularity) for part in workspace.parts]
         if _has_graph_of_method(base, left[0]):
             parts += [left[place] for place in chosen]
     if not parts:
@@ -127,21 +126,7 @@ def _most(base: Fitted, place: int) -> float:
 
 def allowed_ways(base: Fitted, feature: Feature) -> list[dict[int, Any]] | None:
     """For each way in which a statement can be true, which parent sets of which nodes it leaves; None: too many."""
-    found = projected_ways(feature, base.names)
-    if found is None:
-        return None
-    part = base.workspace.parts[0]
-    ways: list[dict[int, Any]] = []
-    for way in found.ways:
-        allowed = {node: condition(part.masks_of_sets(node, found.bits)) for node, condition in way.items()}
-        possible = all((own & np.isfinite(part.own_weights(node))).any() for node, own in allowed.items())
-        if possible and has_graph(part.restricted(allowed), allowed):
-            ways.append(allowed)
-        if len(ways) > _MOST_WAYS:
-            return None
-    if not ways:
-        raise ImpossibleError
-    return ways
+    return ways_to_restrict(feature, base.names, base.workspace.parts[0], _MOST_WAYS)
 
 
 def seconds_left(left: Workspace, modularity: str) -> float:
@@ -181,21 +166,14 @@ def conditioned(
     except ImpossibleError:
         raise _no_graph(base, texts) from None
     exact = exact_sums(base) is not None or base.method.modularity is None
-    return _under(found, Condition(base, texts, feature, chosen, exact))
-
-
-def _under(workspace: Workspace, condition: Condition) -> Fitted:
-    """The model with other weights, if these are, under a condition."""
-    condition.workspace = workspace
+    condition = Condition(base, texts, feature, chosen, exact)
+    condition.workspace = found
     return condition.left
 
 
 def assumed_feature(fitted: Fitted, statement: Any) -> Feature:
     """The statement that is assumed, as the graphs of this model say it."""
-    feature = stated_feature(statement, fitted.names, fitted.exogenous)
-    if isinstance(feature, PathInTime) and fitted.settings.get("apart"):
-        return feature.by_lagged_edges(fitted.names)
-    return feature
+    return in_graphs_of(fitted, stated_feature(statement, fitted.names, fitted.exogenous))
 
 
 def named_setting(fitted: Fitted, setting: Mapping[str, Value] | Value | None) -> dict[str, Value]:
@@ -228,19 +206,15 @@ def cells_of(base: Fitted, setting: Mapping[str, Value]) -> tuple[int, ...] | No
     return workspace.grid.chosen(setting)
 
 
-def _parts(feature: Feature) -> tuple[Feature, ...]:
-    return feature.parts if isinstance(feature, And) else (feature,)
-
-
 def _otherwise(base: Fitted, texts: tuple[str, ...], feature: Feature | None, setting: Mapping[str, Value]) -> Fitted:
     """The model by its drawn graphs, after weights have been restricted as far as they can be."""
     assert feature is not None
     kind = CompletedCondition if base.completes else DrawnCondition
     within, rest = _split(base, feature, setting)
     condition = kind(base, texts, feature, setting, False, within=within, rest=rest)
-    left = _under(within.workspace, condition)
+    condition.workspace = within.workspace
     condition.begin()
-    return left
+    return condition.left
 
 
 def _split(base: Fitted, feature: Feature, setting: Mapping[str, Value]) -> tuple[Fitted, Feature]:
@@ -249,7 +223,7 @@ def _split(base: Fitted, feature: Feature, setting: Mapping[str, Value]) -> tupl
         return base, feature
     on_weights: list[Feature] = []
     others: list[Feature] = []
-    for part in _parts(feature):
+    for part in feature.parts if isinstance(feature, And) else (feature,):
         fits = allowed_ways(base, all_of([*on_weights, part])) is not None
         (on_weights if fits else others).append(part)
     if not on_weights and not setting:

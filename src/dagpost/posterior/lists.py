@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Masks, labelled
+from dagpost._tools.arrays import Flags, Floats, Masks, labelled
 from dagpost._tools.checks import refusal
 from dagpost._tools.mixture import value_text
 from dagpost._tools.setting_text import given_columns
@@ -62,6 +62,13 @@ def lagged_edges(fitted: Fitted) -> pd.DataFrame:
     return time_edges.lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not apart)
 
 
+def asked_pairs(fitted: Fitted) -> Flags:
+    """The pairs that there are: all but those of two exogenous columns; the first before the second."""
+    modelled = np.array([name not in fitted.exogenous for name in fitted.names])
+    asked: Flags = np.triu(modelled[:, None] | modelled, 1)
+    return asked
+
+
 def in_one_line(fitted: Fitted) -> str:
     """What was fitted and what was found, from what is known already: nothing is computed for it."""
     from dagpost.posterior.directions import FOUND
@@ -87,9 +94,7 @@ def in_one_line(fitted: Fitted) -> str:
     how = "exact" if results.exact else f"estimated by {fitted.method.name}"
     if results.tables:
         how = f"averaged over {results.tables:,} {class_of(fitted.score).tables}"
-    modelled = np.array([name not in fitted.exogenous for name in data.names])
-    asked = np.triu(modelled[:, None] | modelled[None, :], 1)
-    joined = (results.edges + results.edges.T)[asked]
+    joined = (results.edges + results.edges.T)[asked_pairs(fitted)]
     half = f"with probability ≥ {FOUND:g}" if target.posterior else "in at least half of the replicates"
     pairs = f"{int((joined >= FOUND).sum())} of {len(joined)} pair{'' if len(joined) == 1 else 's'} joined {half}"
     return f"{size}; {how} ({target.words}); {pairs}"
@@ -262,8 +267,7 @@ def table_by_kind(fitted: Fitted) -> pd.DataFrame:
     kinds = joined_under(fitted)
     if not kinds:
         raise AttributeError("There is no joined_by_kind_ here: it takes exact sums under several kinds of models.")
-    modelled = np.array([name not in fitted.exogenous for name in fitted.names])
-    first, second = np.nonzero(np.triu(modelled[:, None] | modelled, 1))
+    first, second = np.nonzero(asked_pairs(fitted))
     names = np.array(fitted.names, dtype=object)
     own = {label: joined[first, second] for label, joined in kinds.items()}
     apart = np.ptp(list(own.values()), axis=0)

@@ -129,7 +129,7 @@ def _each_summed(modularity: str, workspace: Workspace) -> tuple[list[Results | 
 
     def look(place: int, _: object) -> float:
         if not likely[place]:
-            return known_evidence(modularity, parts[place])
+            return parts[place].log_evidence(modularity)
         summed[place] = found = _summed(modularity, parts[place])
         return found.log_evidence
 
@@ -143,15 +143,6 @@ def _each_summed(modularity: str, workspace: Workspace) -> tuple[list[Results | 
     list(engine.run(finish, [own for own in weightiest(workspace.shares(log_evidences)) if summed[own] is None]))
     workspace.negligible = frozenset(place for place, found in enumerate(summed) if found is None)
     return summed, log_evidences.tolist()
-
-
-def known_evidence(modularity: str, part: SummingWorkspace) -> float:
-    """The log evidence of a part, which stays known."""
-    if modularity == "order":
-        return part.all_families("order").order_log_evidence
-    if part.structure_log_evidence is None:
-        part.structure_log_evidence = part.structure_evidence()
-    return part.structure_log_evidence
 
 
 def engine_for_parts(modularity: str, workspace: Workspace) -> Engine:

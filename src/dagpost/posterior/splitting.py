@@ -57,7 +57,7 @@ def advise(components: Components, constraints: Constraints, names: Sequence[str
     others = sorted(components.sizes)[-2] if len(components.parts) > 1 else 0
     found = _into_tiers(group, inside, constraints, names)
     if found is None:
-        found = _single_rule(group, inside, _required(constraints, names)[group])
+        found = _single_rule(group, inside, constraints.matrices(tuple(names), len(names))[0][group])
         # To cut off a column or two is not worth a rule by itself.
         if found is not None and found.left > max(most, _LARGE_SHARE * len(group)):
             found = None
@@ -142,15 +142,6 @@ def _single_rule(group: Integers, inside: Flags, must: Flags) -> Advice | None:
             found.append(Advice("exogenous", (int(group[columns[best]]),), int(left[best])))
     # An edge, which comes first here, is given up more easily than a column.
     return min(found, key=lambda advice: advice.left, default=None)
-
-
-def _required(constraints: Constraints, names: Sequence[str]) -> Flags:
-    """Of every (child, parent), whether that edge must be there."""
-    place = {name: column for column, name in enumerate(names)}
-    result = np.zeros((len(names), len(names)), dtype=np.bool_)
-    for edge in constraints.required:
-        result[place[edge[1]], place[edge[0]]] = True
-    return result
 
 
 #: Why tiers do not help where a graph counts once for every order.

@@ -29,7 +29,7 @@ from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.prior_weights import Before
-from dagpost.posterior.results import engine_for_parts, known_evidence
+from dagpost.posterior.results import engine_for_parts
 from dagpost.posterior.splitting import (
     advising,
     are_affordable,
@@ -191,7 +191,7 @@ def _fix_weights(
         if own_target:
             assert method is not None
             return method.log_mass(part, study.table.names)
-        return known_evidence(modularity, part)
+        return part.log_evidence(modularity)
 
     with workspace.checkpointed(checkpoint):
         engine = engine_for_parts(modularity, workspace)
