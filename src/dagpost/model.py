@@ -29,7 +29,7 @@ from dagpost.posterior import completed_tables, fitting, lists, study, time_edge
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
 from dagpost.posterior.sample import DagSample, Statement
-from dagpost.posterior.settings import predicts_levels, with_input_tags
+from dagpost.posterior.study import predicts_levels, with_input_tags
 from dagpost.priors import StructurePrior
 from dagpost.scores import LocalScores, Score
 

@@ -12,7 +12,7 @@ from dagpost._tools.text import shortened, shown
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.recipe import Recipe
 from dagpost.errors import InputError
-from dagpost.posterior.latent_numbers import refuse_beyond
+from dagpost.posterior.augmented_workspace import refuse_beyond
 from dagpost.scores.latent_images import Images
 
 _TWO = 2

@@ -20,8 +20,8 @@ from dagpost.errors import InputError
 from dagpost.families.masks import refuse_wide
 from dagpost.local.additive import AdditiveModels
 from dagpost.posterior.all_graphs import all_graphs
+from dagpost.posterior.augmented_workspace import images_of, modelled_levels, modelled_table
 from dagpost.posterior.fitted import Fitted, targets_of
-from dagpost.posterior.latent_numbers import images_of, modelled_levels, modelled_table
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.background import background_of, count_background
 from dagpost.prediction.completed_parts import Part, weighted_parts

@@ -29,11 +29,12 @@ from numpy.typing import NDArray
 
 from dagpost._tools.text import shortened
 from dagpost.data.encoding import MOST_LEVELS, Cells
-from dagpost.data.frames import ROW_NUMBERS
 from dagpost.data.number_words import reads_as_number
 
 Use = Literal["levels", "number", "regimes", "left out"]
 
+#: What a first column without a name is called, as pandas calls it: most likely row numbers that were saved along.
+ROW_NUMBERS = "Unnamed: 0"
 #: A coded table has codes below this.
 MOST_CODES = 100
 _NEARLY_ALL = 0.95

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from dagpost.data import recipe_words as words
 from dagpost.data.encoding import code_type
 from dagpost.data.recipe_steps import Rule, Step
-from dagpost.data.slices import cut_alike
 from dagpost.data.table import Table
-from dagpost.data.time_columns import series_and_lag
+from dagpost.data.time_columns import cut_alike, series_and_lag
 from dagpost.errors import warn
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The cells of files: CSV (comma, semicolon or tab between cells), Parquet (parquet.py) and Excel (spreadsheets.py).
 
-A CSV file is text (files.py) whose first line names the columns. Before pandas reads the cells, the file is
+A CSV file is text (`decoded`) whose first line names the columns. Before pandas reads the cells, the file is
 checked for what pandas would repair silently: bytes that are not text, lines with too few or too many cells,
 names that are empty or repeated. Cells that are empty or read NA, N/A, #N/A, n/a, <NA>, NaN, nan, NULL or null are
 missing; all else, "None" and "?" included, is a value. With semicolons between the cells, numbers may

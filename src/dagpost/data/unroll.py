@@ -18,9 +18,10 @@ from dagpost._tools.arrays import Flags, Integers
 from dagpost._tools.checks import different_texts, members, text, truth, whole_number
 from dagpost._tools.spelling import either, quoted
 from dagpost._tools.text import nearest, shown
+from dagpost.data.column_kinds import ROW_NUMBERS
 from dagpost.data.encoding import Cells, cells_of
 from dagpost.data.files import source_name
-from dagpost.data.frames import ROW_NUMBERS, frame_of, named_cells
+from dagpost.data.frames import frame_of, named_cells
 from dagpost.data.table import Table
 from dagpost.data.time_columns import earlier, series_and_lag
 from dagpost.data.time_steps import Clock, clock_of

@@ -17,7 +17,7 @@ from dagpost.features import evaluate
 from dagpost.features.names import quoted
 from dagpost.features.statements.markov_blanket import InMarkovBlanket
 from dagpost.features.statements.v_structure import VStructure
-from dagpost.posterior.averaged_answers import families_listed
+from dagpost.posterior.probabilities import families_listed
 
 #: How many parent sets are told.
 _PARENT_SETS = 8

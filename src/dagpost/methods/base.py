@@ -79,6 +79,15 @@ class Study(NamedTuple):
     max_parents: int
 
 
+class Decided(NamedTuple):
+    """What a fit does: by which method (None: it depends on the weights), for which posterior, of what, and where."""
+
+    method: Method | None
+    modularity: str
+    study: Study
+    engine: Engine
+
+
 class Summed(NamedTuple):
     """Log evidence and edge probabilities (parent, child) under a target of the method's own."""
 

@@ -19,8 +19,8 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError
 from dagpost.mcmc.number_series import averages_of
-from dagpost.posterior.averaged_answers import PATIENCE_SECONDS, reckoned_tables, some_completed, weighed_table
-from dagpost.posterior.drawn_condition import DrawnCondition
+from dagpost.posterior.condition import DrawnCondition
+from dagpost.posterior.probabilities import PATIENCE_SECONDS, reckoned_tables, some_completed, weighed_table
 from dagpost.posterior.results import Results
 from dagpost.posterior.ways_left import restricted_part, ways_to_restrict
 

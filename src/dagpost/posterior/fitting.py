@@ -32,15 +32,23 @@ from dagpost.methods.choice import AS_ASKED, check_averaging, choose_method, res
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.registry import METHODS
-from dagpost.posterior.augmenting import augmented, reason_for
+from dagpost.posterior.augmenting import augmented, reason_for, require_gaps
 from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import JOINED_BEFORE, DataFacts, Fitted
 from dagpost.posterior.prior_weights import Before
 from dagpost.posterior.sample import DagSample
-from dagpost.posterior.settings import check_settings, described_settings, identity_of
-from dagpost.posterior.study import checked_method, decide, rules_of, settled_engine, table_of
+from dagpost.posterior.study import (
+    check_settings,
+    checked_method,
+    decide,
+    described_settings,
+    identity_of,
+    rules_of,
+    settled_engine,
+    table_of,
+)
 from dagpost.posterior.weighing import goes_by_components, over_densities, weigh_families
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import UniformPrior, log_prior, resolve_prior
@@ -63,18 +71,20 @@ def plan_of(model: Any, data: Any, counts: Any, interventions: Any) -> Plan:
     check_settings(model)
     with collected_warnings():  # they come with the fit
         table = table_of(model, data, counts, interventions)
-    method, study, engine = decide(model, table)
-    return plan_fit(method, model.modularity, study, model.samples, engine)
+    return plan_fit(decide(model, table), model.samples)
 
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Compute the posterior of a table with the settings of a model."""
-    method, study, engine = decide(model, table)
+    decided = decide(model, table)
+    method, _, study, engine = decided
     if is_automatic(model.score) and (said := notice_of_choice(study.score, table)):
         warn(said)
     chains = method if isinstance(method, Augmentation) else None
-    if chains is not None and table.gap_count:
-        notify_of_gaps(model, table)
+    if chains is not None:
+        require_gaps(chains, study.table)
+        if table.gap_count:
+            notify_of_gaps(model, table)
     data = DataFacts.of_table(table)
     settings = described_settings(model, study.constraints, study.score, study.prior.chosen, table.beside)
     where = backend_of(engine) if chains is None else engine.tasks
@@ -84,7 +94,7 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
         if chains is not None:
             workspace = augmented(chains, model.modularity, study, engine, reporter)
         else:
-            workspace = weigh_families(method, model.modularity, study, engine, reporter, checkpoint=kept)
+            workspace = weigh_families(decided, reporter, checkpoint=kept)
         with workspace.checkpointed(kept):
             if method is not None:
                 method.at_fit(study, workspace, model.seed)

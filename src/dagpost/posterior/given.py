@@ -6,7 +6,7 @@ probability of the condition is the ratio of the evidences, in logs: it may be a
 averages over settings mixes what is left under each of their values, so that numerator and denominator are averaged
 before they are divided; conditioning on one of the values is conditioning too.
 
-Any other statement leaves those drawn graphs in which it holds (drawn_condition.py), after whatever part of it can
+Any other statement leaves those drawn graphs in which it holds (condition.py), after whatever part of it can
 restrict the weights has done so; where a table is completed by chains, see completed_condition.py.
 
 Time: nothing is summed before somebody asks for an answer. Then it is one pass over what is left for each way, and each
@@ -32,9 +32,8 @@ from dagpost.errors import InputError, NoGraphError
 from dagpost.features import And, Feature
 from dagpost.posterior.answers import exact_sums, in_graphs_of
 from dagpost.posterior.completed_condition import CompletedCondition
-from dagpost.posterior.condition import Condition
+from dagpost.posterior.condition import Condition, DrawnCondition
 from dagpost.posterior.conditioned_sample import stated_feature
-from dagpost.posterior.drawn_condition import DrawnCondition
 from dagpost.posterior.mixture import JoinedWorkspace, MixedWorkspace
 from dagpost.posterior.ways_left import ImpossibleError, all_of, restricted_part, ways_to_restrict
 

@@ -23,8 +23,8 @@ from dagpost.features import evaluate
 from dagpost.posterior import time_edges
 from dagpost.posterior.answers import exact_matrix, known_paths
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
-from dagpost.posterior.averaged_answers import averaged_paths, families_listed
 from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.probabilities import averaged_paths, families_listed
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.scores import class_of
 
@@ -71,7 +71,7 @@ def asked_pairs(fitted: Fitted) -> Flags:
 
 def in_one_line(fitted: Fitted) -> str:
     """What was fitted and what was found, from what is known already: nothing is computed for it."""
-    from dagpost.posterior.directions import FOUND
+    from dagpost.posterior.pair_direction import FOUND
 
     data, results, target = fitted.data, fitted.recall("results"), fitted.target
     size = f"{len(data.names)} variable{'' if len(data.names) == 1 else 's'}"
@@ -215,10 +215,11 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
 def log_evidence(fitted: Fitted) -> float:
     """Log evidence of the data; nan where it is not known, or kinds of models are averaged; not there with gaps."""
     if fitted.completes:
+        without = "" if fitted.unknown.ranked else ", or fit them with missing='drop'"
         raise AttributeError(
             f"There is no log_evidence_ here: {fitted.unknown.done}. The evidence of what was observed is "
             "a sum over all ways to do so, and a mean over some of them is not that sum. To compare models, see "
-            f"score_samples(rows) on rows that were kept apart{_evidence_without(fitted)}."
+            f"score_samples(rows) on rows that were kept apart{without}."
         )
     return fitted.log_evidence
 
@@ -228,11 +229,6 @@ def _one_table(fitted: Fitted) -> str:
     if fitted.unknown.latent:
         return "A model of numbers alone, without gaps, has parent sets that stay."
     return f"Fit one completed table, as {either('completed(1)', 'dagpost complete')} gives it, and ask that."
-
-
-def _evidence_without(fitted: Fitted) -> str:
-    """Where there is evidence, instead."""
-    return "" if fitted.unknown.ranked else ", or fit them with missing='drop'"
 
 
 def _require_considered(workspace: WideWorkspace, masks: Masks, names: Sequence[str]) -> None:

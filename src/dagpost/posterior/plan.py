@@ -24,7 +24,7 @@ from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
 from dagpost.families.parent_lists import all_others, words_of
 from dagpost.methods.augmentation import Augmentation
-from dagpost.methods.base import Cost, Method, Study
+from dagpost.methods.base import Cost, Decided, Method, Study
 from dagpost.methods.choice import AS_ASKED, check_averaging, check_sums, choose_method, scores_candidates_only
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.augmenting import cost_of, reason_for
@@ -102,13 +102,15 @@ class Plan:
         return "\n".join([*self.lines(), *([in_python(self.hint)] if self.hint else [])])
 
 
-def plan_fit(method: Method | None, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
+def plan_fit(decided: Decided, samples: int) -> Plan:
     """What a fit will do; what cannot fit is refused here already."""
-    if isinstance(method, Augmentation):
+    method, modularity, study, engine = decided
+    if study.table.gap_count:
+        assert isinstance(method, Augmentation)
         return _plan_with_gaps(method, modularity, study, samples, engine)
     table, score, _, _, max_parents = study
     nodes, limit = len(table.names), min(max_parents, len(table.names) - 1)
-    workspace = weightless(method, modularity, study, engine)
+    workspace = weightless(decided)
     by_components = isinstance(workspace.parts[0], ComponentWorkspace)
     candidates_only = not by_components and scores_candidates_only(method, nodes, max_parents, engine)
     chosen, reason = choose_method(method, modularity, workspace)
@@ -120,7 +122,7 @@ def plan_fit(method: Method | None, modularity: str, study: Study, samples: int,
     if not exact or workspace.largest <= chosen.quick_nodes:
         stages += _draws(chosen, usual_count(chosen, samples, nodes), workspace, in_play)
     stages = _for_each_part(stages, workspace)
-    hint = "" if exact or method is not None else hint_for(modularity, study, engine)
+    hint = "" if exact or method is not None else hint_for(decided)
     return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages), hint)
 
 
@@ -131,10 +133,11 @@ def _plan_with_gaps(method: Augmentation, modularity: str, study: Study, samples
     return Plan(method.name, reason_for(method, study), False, True, stages)
 
 
-def weightless(method: Method | None, modularity: str, study: Study, engine: Engine) -> Workspace:
+def weightless(decided: Decided) -> Workspace:
     """A workspace without weights: enough to ask what fits and what is affordable; what cannot fit is refused."""
+    method, modularity, study, engine = decided
     names, limit = study.table.names, min(study.max_parents, len(study.table.names) - 1)
-    components = division_of(method, modularity, study, engine)
+    components = division_of(decided)
     parts: list[ExactWorkspace | ComponentWorkspace] = []
     axes = axes_of(study)
     for _ in range(math.prod(len(axis.values) for axis in axes)):
@@ -145,7 +148,7 @@ def weightless(method: Method | None, modularity: str, study: Study, engine: Eng
         own.components = components
         parts.append(own)
     if components is None:
-        with advising(method, study, engine):
+        with advising(decided):
             check_averaging(axes, method, len(names), study.max_parents, engine)
             scores_candidates_only(method, len(names), study.max_parents, engine)
     if not axes:

@@ -79,5 +79,5 @@ def _question(model: Any, data: Any, counts: Any, interventions: Any) -> tuple[B
         before = Before(names, resolve_prior(model.prior).settled(names, barred), rules, int(model.max_parents))
         return before, settled_engine(model, None, rules, names, before.limit)
     with collected_warnings():  # they come with the fit
-        _, study, engine = decide(model, table_of(model, data, counts, interventions))
+        _, _, study, engine = decide(model, table_of(model, data, counts, interventions))
     return Before.of_study(study), engine

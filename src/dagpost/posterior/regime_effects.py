@@ -32,8 +32,8 @@ from dagpost.data.regimes import resolve_regimes
 from dagpost.errors import InputError
 from dagpost.features import edge
 from dagpost.posterior.answers import exact_sums
-from dagpost.posterior.directions import FOUND
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.pair_direction import FOUND
 from dagpost.posterior.summaries.display import html_of
 from dagpost.posterior.ways_left import log_evidence_left
 from dagpost.scores import class_of, resolve_score

@@ -175,10 +175,11 @@ def _mixed(found: Sequence[Results | None], log_evidences: Sequence[float], work
     sums, own = None, [part.sums for part in known if part.sums is not None]
     if own:
         paths = [part.paths for part in own if part.paths is not None]
+        families = [mixed(rows) for rows in zip(*(part.families for part in own), strict=True)]
         sums = ExactResults(
             own[0].modularity,
             log_evidence,
-            _by_node([mixed(rows) for rows in zip(*(part.families for part in own), strict=True)], own[0].families),
+            np.array(families) if isinstance(own[0].families, np.ndarray) else tuple(families),
             mixed(paths) if paths else None,
             # Its own rounding, that of the two evidences in the share, and the parts that were left out.
             3.0 * max(part.error_bound for part in own) + left_out,
@@ -202,11 +203,6 @@ def _edges_by_kind(workspace: MixedWorkspace, found: Sequence[Results | None], s
             masses[grid.cells[cell][0]] += share
     with np.errstate(invalid="ignore"):
         return weighed / masses[:, None, None]
-
-
-def _by_node(rows: Sequence[Floats], like: Families) -> Families:
-    """Arrays of each node in the form of others: in one where all nodes have as many parent sets."""
-    return np.array(rows) if isinstance(like, np.ndarray) else tuple(rows)
 
 
 def _averaged(fitted: Fitted) -> Results:

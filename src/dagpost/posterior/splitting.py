@@ -25,7 +25,7 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.exact.components import Components
 from dagpost.exact.cuts import largest_without_columns, largest_without_edges
 from dagpost.families.numbering import MAX_NODES
-from dagpost.methods.base import Method, Study
+from dagpost.methods.base import Decided, Study
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.choice import AUTO, PATIENCE_SECONDS, require_room
 from dagpost.priors.constraints import Constraints
@@ -161,13 +161,12 @@ def are_affordable(components: Components, study: Study, engine: Engine) -> bool
     return sum(backend.structure_seconds(size) for size in components.sizes if size > 1) <= _patience(study)
 
 
-def sums_many_by_components(
-    components: Components, method: Method | None, modularity: str, study: Study, engine: Engine
-) -> bool:
+def sums_many_by_components(components: Components, decided: Decided) -> bool:
     """Of more columns than one number holds: whether to sum each component by itself.
 
     Otherwise chains walk over the whole table. A method that can do neither is refused.
     """
+    method, modularity, study, engine = decided
     nodes = len(study.table.names)
     able = method is None or method.by_components or nodes <= method.most_columns
     if modularity != "structure" or not able:
@@ -181,12 +180,14 @@ def sums_many_by_components(
     if method is None:
         return are_affordable(components, study, engine)
     if method.by_components:
-        require_components(components, method, study, engine)
+        require_components(components, decided)
     return method.by_components
 
 
-def require_components(components: Components, method: Method, study: Study, engine: Engine) -> None:
+def require_components(components: Components, decided: Decided) -> None:
     """Refuse, before any family is scored, a method for which the largest component is too large."""
+    method, _, study, engine = decided
+    assert method is not None
     size, names = len(components.largest), study.table.names
     limit = min(study.max_parents, max(size - 1, 0))
     try:
@@ -200,11 +201,12 @@ def require_components(components: Components, method: Method, study: Study, eng
 
 
 @contextmanager
-def advising(method: Method | None, study: Study, engine: Engine) -> Iterator[None]:
+def advising(decided: Decided) -> Iterator[None]:
     """What does not fit in one piece is refused with a word on what would split it, or which method can use that."""
     try:
         yield
     except ResourceError as error:
+        method, _, study, engine = decided
         if method is None:
             raise
         components = components_of(study)
@@ -218,8 +220,9 @@ def advising(method: Method | None, study: Study, engine: Engine) -> Iterator[No
         raise ResourceError(f"{error.marked} {more}") from None
 
 
-def hint_for(modularity: str, study: Study, engine: Engine) -> str:
+def hint_for(decided: Decided) -> str:
     """Where edges are estimated although there are rules: why, and what would make them exact."""
+    _, modularity, study, engine = decided
     components = components_of(study)
     if modularity == "structure":
         return hint_for_estimates(components, study, engine)

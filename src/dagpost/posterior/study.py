@@ -3,15 +3,22 @@
 The table is read for the score, the rules are checked with it; regimes become exogenous columns with a prior and a
 limit of their own. Then come the score, what the model behind it makes of the table, the prior, the method where cells
 are to be completed, and the engine.
+
+The settings of a model: checked before any work, and written down with its results.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from dagpost._tools.checks import whole_number
-from dagpost._tools.spelling import bare, either
+from dagpost._tools.checks import one_of, seed_number, whole_number
+from dagpost._tools.json_settings import to_json
+from dagpost._tools.progress import reporter_for
+from dagpost._tools.spelling import bare, either, quoted
+from dagpost._version import __version__
 from dagpost.data.gaps import (
     refuse_empty_columns,
     refuse_set_gaps,
@@ -20,36 +27,145 @@ from dagpost.data.gaps import (
     without_unmodelled_gaps,
 )
 from dagpost.data.recipe import resolve_recipe
-from dagpost.data.recipe_settings import names_of
+from dagpost.data.recipe_steps import names_of
 from dagpost.data.regimes import Regimes, resolve_regimes
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError
-from dagpost.methods.augmentation import Augmentation
-from dagpost.methods.base import Method, Study
+from dagpost.methods.base import Decided, Method, Study
 from dagpost.methods.choice import check_modularity, resolve_method
+from dagpost.methods.targets import MODULARITIES
 from dagpost.posterior.augmented_workspace import refuse_gaps_that_stay
-from dagpost.posterior.augmenting import as_augmentation, refuse_slow_orders, require_gaps, runs_chains, settled
+from dagpost.posterior.augmenting import as_augmentation, refuse_slow_orders, runs_chains, settled
+from dagpost.posterior.fitted import targets_of
 from dagpost.posterior.prior_weights import Before
-from dagpost.posterior.settings import check_settings, refuse_left_out, refuse_set_exogenous
 from dagpost.posterior.weighing import prior_left_to_us, work_of
 from dagpost.priors import resolve_prior
+from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.regimes import RegimePrior, target_probability
 from dagpost.priors.resolve import is_automatic as is_automatic_prior
-from dagpost.scores import resolve_score, scores_filled, table_for
+from dagpost.scores import Score, resolve_score, scores_filled, table_for
 from dagpost.scores.automatic import automatic_score, score_of_columns
-from dagpost.scores.local_scores import MOST_PARENTS
+from dagpost.scores.local_scores import MOST_PARENTS, parent_limit
 from dagpost.scores.resolve import is_automatic
 
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
-class Decided(NamedTuple):
-    """What a fit does: by which method (None: it depends on the weights), with what knowledge, and where."""
 
-    method: Method | None
-    study: Study
-    engine: Engine
+def check_settings(model: Any) -> None:
+    """Refuse settings of a `DagPosterior` that no table can make right."""
+    from dagpost.data.recipe import resolve_recipe
+
+    one_of(model.modularity, "modularity", MODULARITIES, "DagPosterior")
+    parent_limit(model.max_parents, "DagPosterior")
+    whole_number(model.samples, "samples", "DagPosterior")
+    seed_number(model.seed)
+    resolve_recipe(model.recipe, model.missing)
+    resolve_regimes(model.regimes)
+    reporter_for(model.progress)
+
+
+def predicts_levels(model: Any) -> bool:
+    """Scikit-learn asks whether a method is there at all: that of levels is not where there are none."""
+    fitted = getattr(model, "fitted_", None)
+    score = model.score if fitted is None or isinstance(fitted.score, str) else fitted.score
+    if resolve_score(score).columns == "continuous":
+        raise AttributeError("predict_proba is for discrete columns; with this score they are continuous.")
+    return True
+
+
+def with_input_tags(model: Any, tags: Any) -> Any:
+    """What scikit-learn's tags say of the tables that a model takes, added to them."""
+    from dagpost.data.recipe import resolve_recipe
+
+    try:
+        discrete = resolve_score(model.score).columns == "discrete"
+    except InputError:
+        # Refused when the model is fitted.
+        discrete = True
+    tags.input_tags.categorical = tags.input_tags.string = discrete
+    tags.input_tags.allow_nan = "refuse" not in (model.missing, model.recipe and resolve_recipe(model.recipe).missing)
+    return tags
+
+
+def described_settings(
+    model: Any,
+    constraints: Constraints,
+    score: Score,
+    prior: StructurePrior,
+    beside: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The settings of a `DagPosterior` as they are now, with the score and prior that were settled on, for JSON.
+
+    `beside` names the columns of the data that hold counts and interventions.
+    """
+    from dagpost.data.recipe import resolve_recipe
+
+    tiers: Any = constraints.tiers
+    regimes = resolve_regimes(model.regimes)
+    return {
+        "score": to_json(score),
+        "prior": to_json(prior),
+        "modularity": model.modularity,
+        "max_parents": int(model.max_parents),
+        "method": model.method.to_json() if isinstance(model.method, Method) else str(model.method),
+        "samples": int(model.samples),
+        "required": [list(edge) for edge in constraints.required],
+        "forbidden": [list(edge) for edge in constraints.forbidden],
+        "tiers": tiers and [list(tier) for tier in tiers],
+        "exogenous": list(constraints.exogenous),
+        **{name: list(own) for name in ("apart", "sinks") if (own := getattr(constraints, name))},
+        **({} if regimes is None else {"regimes": regimes.to_json()}),
+        "seed": None if model.seed is None else int(model.seed),
+        "recipe": None if model.recipe is None else resolve_recipe(model.recipe).to_json(),
+        "missing": model.missing,
+        **({"beside": dict(beside)} if beside else {}),
+    }
+
+
+def identity_of(fingerprint: str, settings: dict[str, Any], **asked: Any) -> dict[str, Any]:
+    """What a checkpoint belongs to: a call with all that its result depends on."""
+    # The repr of a user's object may hold its address in memory, which says nothing.
+    lasting = {name: _ADDRESS.sub("", value) if isinstance(value, str) else value for name, value in settings.items()}
+    return {"dagpost": __version__, "data": fingerprint, **lasting, **asked}
+
+
+def refuse_left_out(constraints: Constraints, in_prior: tuple[str, ...], table: Table) -> None:
+    """Refuse rules and priors about columns that are in the data and not in the table, and say why they are not."""
+    left_out = {} if table.recipe is None else {s.name: s.why for s in table.recipe.steps_ if not s.used}
+    named = {
+        "required": [name for edge in constraints.required for name in edge],
+        "forbidden": [name for edge in constraints.forbidden for name in edge],
+        "tiers": [name for tier in constraints.tiers or () for name in tier],
+        "exogenous": list(constraints.exogenous),
+        "prior": list(in_prior),
+    }
+    regimes = [] if table.recipe is None else [step.name for step in table.recipe.steps_ if step.use == "regimes"]
+    for where, names in named.items():
+        for name in names:
+            if name in regimes:
+                raise InputError(
+                    f"{quoted(where)} names the column {name!r}, which names the regimes: each has an indicator, "
+                    f"such as {table.regimes[0]!r}, and these are exogenous already. Take it out of {bare(where)}."
+                )
+            if name in left_out:
+                raise InputError(
+                    f"{quoted(where)} names the column {name!r}, which was left out ({left_out[name]}). Keep it, "
+                    f"{either(f'recipe=Recipe(keep=[{name!r}])', f'--keep {name}')}, or take it out of {bare(where)}."
+                )
+
+
+def refuse_set_exogenous(constraints: Constraints, table: Table) -> None:
+    """Refuse interventions on columns that are not modelled: they leave rows out of scores that are not there."""
+    for name in dict.fromkeys(name for own in targets_of(table) for name in own):
+        if name in list(constraints.exogenous):
+            raise InputError(
+                f"{quoted('interventions')} says that {name!r} was set from outside in some rows, and {name!r} is "
+                "exogenous: it is not modelled, so that setting it changes nothing. Leave these entries of "
+                f"{bare('interventions')} empty, or take the column out of {bare('exogenous')}."
+            )
 
 
 def decide(model: Any, table: Table) -> Decided:
@@ -58,8 +174,6 @@ def decide(model: Any, table: Table) -> Decided:
     if method is not None:
         method.check_names(table.names)
     study = study_of_table(model, method, table)
-    if isinstance(method, Augmentation):
-        require_gaps(method, study.table)
     if study.table.gap_count:
         table.refuse_other_than(study.score.columns)
         asked = as_augmentation(method, study.table)
@@ -67,7 +181,8 @@ def decide(model: Any, table: Table) -> Decided:
         refuse_slow_orders(asked, method, study)
         if not method.exact_given_table and is_automatic(model.score) and study.score.mixture() is not None:
             study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
-    return Decided(method, study, settled_engine(model, method, study.constraints, table.names, study.max_parents))
+    engine = settled_engine(model, method, study.constraints, table.names, study.max_parents)
+    return Decided(method, model.modularity, study, engine)
 
 
 def checked_method(model: Any) -> Method | None:

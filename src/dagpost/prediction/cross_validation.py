@@ -138,14 +138,15 @@ def cross_validate(
         "Validate on a part of them.",
     )
     entropy = np.random.SeedSequence(model.seed if seed is None else int(seed)).entropy
-    asked, study, engine = decide(model, table)
+    decided = decide(model, table)
+    asked, _, study, engine = decided
     # What "auto" means is decided once, and not by the worker that has the fold.
     if isinstance(asked, Augmentation):
         method: Method = asked
         if table.gap_count:
             notify_of_gaps(model, table)
     else:
-        workspace = weightless(asked, model.modularity, study, engine)
+        workspace = weightless(decided)
         method = choose_method(asked, model.modularity, workspace)[0]
     settings = {
         **model.get_params(deep=False),

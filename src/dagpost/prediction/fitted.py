@@ -27,10 +27,9 @@ from dagpost._tools.text import position_of
 from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace, images_of
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import images_of
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.prediction.averaging import (

@@ -203,11 +203,14 @@ def numbers_among_all(lists: ParentLists, node: int) -> Integers:
     array([0, 2])
     """
     members, own = lists.members(node), lists.candidates[node]
-    limit = min(lists.max_parents, lists.nodes - 1)
-    # Position -1 stands for nobody, and adds nothing.
-    places = np.append(own - (own > node), 0)
-    numbers: Integers = size_offsets(limit, lists.nodes)[lists.nodes - 1][(members >= 0).sum(axis=1)]
-    for rank in range(members.shape[1]):
-        there = members[:, rank] >= 0
-        numbers = numbers + np.where(there, binomials(limit, lists.nodes)[places[members[:, rank]], rank + 1], 0)
+    return numbers_of_places(np.where(members >= 0, (own - (own > node))[members], -1), lists.nodes - 1)
+
+
+def numbers_of_places(places: Integers, universe: int) -> Integers:
+    """The numbers of parent sets out of so many others, given by the places of their members; -1 stands for nobody."""
+    limit = places.shape[1]
+    numbers: Integers = size_offsets(limit, universe)[universe][(places >= 0).sum(axis=1)]
+    for rank in range(limit):
+        there = places[:, rank] >= 0
+        numbers = numbers + np.where(there, binomials(limit, universe)[places[:, rank], rank + 1], 0)
     return numbers

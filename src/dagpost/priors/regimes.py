@@ -18,7 +18,7 @@ from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.mixture import Mixture
 from dagpost._tools.spelling import either
 from dagpost.errors import InputError
-from dagpost.priors.base import SetPrior, StructurePrior
+from dagpost.priors.base import SetPrior, StructurePrior, numbers_of_places
 
 if TYPE_CHECKING:
     from dagpost.families.considered_sets import Members as Columns
@@ -99,16 +99,10 @@ class RegimePrior(SetPrior):
 
         Positions below `ordinary` are those of ordinary parents, and come first.
         """
-        from dagpost.families.numbering import family_count
-
         is_ordinary = (members >= 0) & (members < ordinary)
-        sizes = is_ordinary.sum(axis=1)
-        numbers = np.array([family_count(ordinary, size - 1) if size else 0 for size in range(ordinary + 1)])[sizes]
-        for rank in range(min(members.shape[1], ordinary)):
-            places = np.where(is_ordinary[:, rank], members[:, rank], 0)
-            numbers += np.array([math.comb(place, rank + 1) for place in range(ordinary)])[places]
+        numbers = numbers_of_places(np.where(is_ordinary, members, -1), ordinary)
         regimes = (members >= ordinary).sum(axis=1)
-        return np.where(sizes <= self.max_parents, numbers, -1), self.of_targets(regimes)
+        return np.where(is_ordinary.sum(axis=1) <= self.max_parents, numbers, -1), self.of_targets(regimes)
 
     def of_targets(self, regimes: Integers) -> Floats:
         """The log weight of being changed by so many regimes."""
