@@ -20,7 +20,7 @@ from dagpost.families.numbering import family_count
 from dagpost.methods.choice import resolve_method
 from dagpost.posterior.prior_weights import Before
 from dagpost.posterior.sources import is_model
-from dagpost.posterior.study import checked_method, decide, rules_of, settled_engine, table_of
+from dagpost.posterior.study import checked_method, rules_of, settled_engine, study_of_table, table_of
 from dagpost.posterior.weighing import families_of, goes_by_components, prior_left_to_us
 from dagpost.priors import resolve_prior
 from dagpost.priors.resolve import is_automatic
@@ -72,12 +72,13 @@ def _refuse_many(together: int, families: int, columns: int) -> None:
 
 def _question(model: Any, data: Any, counts: Any, interventions: Any) -> tuple[Before, Engine]:
     """What a model says before the data, and where sums over it run."""
-    checked_method(model)
+    method = checked_method(model)
     if isinstance(data, list | tuple) and all(isinstance(name, str) for name in data):
         names, rules = different_texts(data, "names", "prior_edges"), rules_of(model)
         _, barred = rules.matrices(names, int(model.max_parents))
         before = Before(names, resolve_prior(model.prior).settled(names, barred), rules, int(model.max_parents))
         return before, settled_engine(model, None, rules, names, before.limit)
     with collected_warnings():  # they come with the fit
-        _, _, study, engine = decide(model, table_of(model, data, counts, interventions))
-    return Before.of_study(study), engine
+        study = study_of_table(model, method, table_of(model, data, counts, interventions))
+    before = Before.of_study(study)
+    return before, settled_engine(model, method, before.constraints, before.names, before.max_parents)
