@@ -88,7 +88,7 @@ def stages_of(request: Case) -> dict[str, Callable[[], Any]]:
     from dagpost._tools.progress import NO_PROGRESS
     from dagpost.data import as_table
     from dagpost.engines import ThreadEngine
-    from dagpost.methods.base import Study
+    from dagpost.methods.base import Decided, Study
     from dagpost.methods.exact_layers import ExactLayers
     from dagpost.posterior.weighing import weigh_families
     from dagpost.priors import resolve_prior
@@ -102,7 +102,7 @@ def stages_of(request: Case) -> dict[str, Callable[[], Any]]:
         # Chains count graphs by orders: a modularity for which the whole table is one piece.
         modularity = "order" if request.get("dense") else "structure"
         method = None if request.get("dense") else ExactLayers()
-        made.append(weigh_families(method, modularity, study, engine, NO_PROGRESS))
+        made.append(weigh_families(Decided(method, modularity, study, engine), NO_PROGRESS))
 
     return {
         "scoring": score,

@@ -23,7 +23,7 @@ from benchmarks.world_networks import Flags, Truth
 from numpy.typing import NDArray
 
 from dagpost import DagPosterior
-from dagpost.posterior.directions import CLEAR
+from dagpost.posterior.pair_direction import CLEAR
 
 Floats = NDArray[np.float64]
 Figures = dict[str, Any]

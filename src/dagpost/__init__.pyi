@@ -72,11 +72,11 @@ from dagpost.model import DagPosterior as DagPosterior
 from dagpost.plots.comparison_plot import plot_comparison as plot_comparison
 from dagpost.posterior.estimate import Estimate as Estimate
 from dagpost.posterior.expectation import Expectation as Expectation
-from dagpost.posterior.known_targets import TargetComparison as TargetComparison
-from dagpost.posterior.known_targets import compare_targets as compare_targets
 from dagpost.posterior.plan import Plan as Plan
 from dagpost.posterior.prior_edges import prior_edges as prior_edges
 from dagpost.posterior.regime_effects import RegimeEffects as RegimeEffects
+from dagpost.posterior.regime_effects import TargetComparison as TargetComparison
+from dagpost.posterior.regime_effects import compare_targets as compare_targets
 from dagpost.posterior.sample import DagSample as DagSample
 from dagpost.posterior.summaries import adjacency_table as adjacency_table
 from dagpost.posterior.summaries import compare as compare

@@ -25,11 +25,11 @@ from dagpost.data.survey_weights import refuse_other_arguments
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting
 from dagpost.methods.base import Method
-from dagpost.posterior import completed_tables, fitting, kinds, lists, time_edges
+from dagpost.posterior import completed_tables, fitting, lists, study, time_edges
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
 from dagpost.posterior.sample import DagSample, Statement
-from dagpost.posterior.settings import predicts_levels, with_input_tags
+from dagpost.posterior.study import predicts_levels, with_input_tags
 from dagpost.priors import StructurePrior
 from dagpost.scores import LocalScores, Score
 
@@ -148,7 +148,7 @@ class DagPosterior(Estimator):
     engine_ = Found(lambda fitted: fitted.results.engine)
     verdict_ = Found(lambda fitted: fitted.results.verdict)
     mixture_weights_ = Found(lists.mixture_table)
-    joined_by_kind_ = Found(kinds.table_by_kind)
+    joined_by_kind_ = Found(lists.table_by_kind)
     condition_ = Found(lambda fitted: fitted.condition)
 
     def __init__(
@@ -192,7 +192,7 @@ class DagPosterior(Estimator):
         resumes from there. Evidence and edges are then computed at once. Weights of rows are refused.
         """
         refuse_other_arguments(others)
-        table = fitting.table_of(self, X, counts, interventions)
+        table = study.table_of(self, X, counts, interventions)
         self._forget(checkpoint)
         return self._adopt(completed_tables.with_row_labels(fitting.fit_table(self, table, checkpoint), X))
 
@@ -503,7 +503,7 @@ class DagPosterior(Estimator):
 
     def _forget(self, checkpoint: Checkpoint | None) -> None:
         """Let go of an earlier fit and its tables, once no setting is wrong: a broken-off fit leaves no model."""
-        fitting.checked_method(self)
+        study.checked_method(self)
         fitting.checked_checkpoint(checkpoint)
         self.__dict__.pop("fitted_", None)
 

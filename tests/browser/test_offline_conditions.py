@@ -13,9 +13,10 @@ from tests.browser.pages import Seen, opened_page
 from dagpost import DagPosterior, DagSample
 from dagpost.features import evaluate, resolve
 from dagpost.methods.targets import STRUCTURE
-from dagpost.posterior.compelled_shares import compelled_shares
-from dagpost.posterior.directions import CLEAR, FOUND, LEANING, Directions, directions_of, not_computed
+from dagpost.posterior.directions import Directions, directions_of, not_computed
+from dagpost.posterior.distinct import compelled_shares
 from dagpost.posterior.knowledge import knowledge_of_sample
+from dagpost.posterior.pair_direction import CLEAR, FOUND, LEANING
 from dagpost.report.packed_graphs import packed_graphs
 
 #: How each kind of assumption is written as a statement.

@@ -13,10 +13,9 @@ from tests.naive import gaps as naive
 
 from dagpost.data import as_table
 from dagpost.data.cut_tables import cut_numbers
-from dagpost.data.gaps import without_gaps
+from dagpost.data.gaps import without_gaps, written_out
 from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
-from dagpost.data.written_out import written_out
 from dagpost.scores.columns import part_of
 
 ROWS = 12

@@ -24,7 +24,7 @@ from dagpost.mcmc.chains import run_chains
 from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
 from dagpost.mcmc.records import ChainRun, Round
 from dagpost.mcmc.structure import GraphState
-from dagpost.posterior.chain_estimate import chain_estimate
+from dagpost.posterior.estimate import chain_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.priors import log_prior
 from dagpost.scores import local_scores

@@ -12,7 +12,7 @@ from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.families.considered_sets import ConsideredSets
 from dagpost.posterior.fitted import DataFacts, Fitted
-from dagpost.posterior.settings import described_settings
+from dagpost.posterior.study import described_settings
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import resolve_score

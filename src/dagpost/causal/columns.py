@@ -13,7 +13,7 @@ from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
 from dagpost.errors import InputError
-from dagpost.posterior.latent_numbers import refuse_beyond
+from dagpost.posterior.augmented_workspace import refuse_beyond
 from dagpost.scores.latent_images import Images
 
 _TWO = 2

@@ -30,12 +30,11 @@ from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError, warn
 from dagpost.features import Edge, Feature, Query, evaluate, path, resolve
-from dagpost.posterior.averaged_answers import averaged_answers
 from dagpost.posterior.condition_words import assumption_words, given_provenance
 from dagpost.posterior.directions import Directions, directions_of_sample, quick_directions
 from dagpost.posterior.estimate import RULED_OUT, Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.probabilities import probabilities
+from dagpost.posterior.probabilities import averaged_answers, probabilities
 from dagpost.posterior.sample import DagSample, Statement
 from dagpost.scores import ConditionalGaussianPrior, Score, table_for
 

@@ -157,7 +157,7 @@ def _matching(written: str, names: Sequence[str], option: str) -> list[str]:
 
 def parse_edges(texts: list[str] | None, option: str) -> list[tuple[str, str]]:
     """Edges, each written as `A -> B`; names may stand in quotes."""
-    from dagpost.priors.edge_text import read_edge
+    from dagpost.priors.edge_table import read_edge
 
     return [read_edge(text, option) for text in texts or []]
 

@@ -89,7 +89,7 @@ def best(
 
 def _refuse_unknown(score: Score, table: Table, exogenous: Sequence[str]) -> None:
     """Refuse a table in which something would have to be drawn first."""
-    from dagpost.data.unknown_cells import UnknownCells
+    from dagpost.data.gaps import UnknownCells
 
     unknown = UnknownCells.of(score.modelled(table, exogenous))
     if unknown.words:

@@ -147,7 +147,7 @@ def _found(
     seed: int | None,
 ) -> Effect:
     from dagpost.cli.effect_question import causes_of, check_outcome
-    from dagpost.posterior.latent_numbers import modelled_levels
+    from dagpost.posterior.augmented_workspace import modelled_levels
 
     *causes, outcome = words
     names, levels = model.names_, modelled_levels(model.fitted_)

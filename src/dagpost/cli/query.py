@@ -61,7 +61,7 @@ def edges(
     from dagpost.cli.time import folded_content, folded_edges, print_folded
     from dagpost.families.numbering import MAX_NODES
     from dagpost.posterior.directions import directions_of_sample, quick_directions
-    from dagpost.posterior.kinds import joined_under
+    from dagpost.posterior.lists import joined_under
     from dagpost.posterior.sample import DagSample
     from dagpost.posterior.variations import known_sensitivity
     from dagpost.prediction.gaussian_answers import quick_effects

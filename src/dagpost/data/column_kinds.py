@@ -29,34 +29,19 @@ from numpy.typing import NDArray
 
 from dagpost._tools.text import shortened
 from dagpost.data.encoding import MOST_LEVELS, Cells
-from dagpost.data.frames import ROW_NUMBERS
 from dagpost.data.number_words import reads_as_number
 
 Use = Literal["levels", "number", "regimes", "left out"]
 
+#: What a first column without a name is called, as pandas calls it: most likely row numbers that were saved along.
+ROW_NUMBERS = "Unnamed: 0"
 #: A coded table has codes below this.
 MOST_CODES = 100
 _NEARLY_ALL = 0.95
 _ROWS_OF_IDENTIFIERS = 20
 _ROWS_OF_NAMED_IDENTIFIERS = 5
 _SURE_WORDS = {"id", "ids", "uuid", "guid", "identifier"}
-_SURE_ENDINGS = tuple(
-    f"{word}id"
-    for word in [
-        "patient",
-        "subject",
-        "user",
-        "case",
-        "study",
-        "record",
-        "sample",
-        "row",
-        "customer",
-        "person",
-        "visit",
-        "donor",
-    ]
-)
+_SURE_ENDINGS = re.compile(r".*(patient|subject|user|case|study|record|sample|row|customer|person|visit|donor)id")
 _WORDS = _SURE_WORDS | {"nr", "no", "num", "number", "code", "index", "key"}
 _DATE = re.compile(
     r"(?:\d{4}([-/.])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-/.])(?:0?[1-9]|[12]\d|3[01])\2"
@@ -176,7 +161,7 @@ def _words_of(name: str) -> list[str]:
 
 
 def _surely_identifies(words: list[str]) -> bool:
-    return bool(_SURE_WORDS & set(words)) or any(word.endswith(_SURE_ENDINGS) for word in words)
+    return bool(_SURE_WORDS & set(words)) or any(map(_SURE_ENDINGS.fullmatch, words))
 
 
 def _consecutive(cells: Cells) -> bool:

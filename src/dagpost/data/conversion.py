@@ -3,12 +3,15 @@
 Everything goes through a `Recipe` (recipe.py), which decides what is done with each column. A thing that cannot be
 right is an `InputError`, a thing that was done without being asked for a `DagpostWarning`. Time and memory are linear
 in the cells.
+
+The table of whatever a user has, with the kind of columns that is wanted: levels, numbers, or both.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,15 +21,19 @@ from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
 from dagpost._tools.text import shortened
 from dagpost.data.column_kinds import stray_levels
+from dagpost.data.cut_tables import cut_numbers, cut_where_asked
 from dagpost.data.files import MISSING_LEVEL, source_name
 from dagpost.data.frames import frame_of
+from dagpost.data.recipe import resolve_recipe, with_recipe
+from dagpost.data.regimes import Regimes, reading_regimes, with_indicators
 from dagpost.data.suitable import columns_are
 from dagpost.data.survey_weights import warn_of_weights
-from dagpost.data.table import Table
+from dagpost.data.table import Columns, Table
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
+
 
 #: Whatever `as_table` takes; the libraries it comes from need not be installed.
 TableLike = Any
@@ -163,3 +170,32 @@ def read_table(
     if not isinstance(path, (str, os.PathLike)):
         raise refusal(type(path).__name__, "path", "read_table", "a str or a path", "Data in memory goes to as_table.")
     return as_table(path, counts=counts, interventions=interventions, recipe=recipe)
+
+
+def wanted_table(
+    data: TableLike,
+    wanted: Columns | None,
+    *,
+    bins: int | None = None,
+    counts: Any = None,
+    interventions: Any = None,
+    recipe: Any = None,
+    regimes: Regimes | None = None,
+) -> Table:
+    """The table of whatever `as_table` takes: numbers are cut into levels, in so many bins, where levels are wanted.
+
+    Where both are, only what the recipe says is to be cut is; None: columns are as they are. Where a column names the
+    `regimes`, indicators take its place.
+    """
+    if regimes is not None and not isinstance(data, Table):
+        recipe = reading_regimes(resolve_recipe(recipe), regimes, counts, interventions)
+    table = as_table(data, counts=counts, interventions=interventions, recipe=recipe)
+    if regimes is not None:
+        table = with_indicators(table, regimes)
+    if wanted in ("mixed", "ordered"):
+        return cut_where_asked(with_recipe(table))
+    if wanted == "discrete":
+        return cut_numbers(with_recipe(table), notify=bins is None, bins=bins)
+    if wanted == "continuous":
+        table = table.with_number_columns()
+    return table if table.recipe is None else replace(table, recipe=table.recipe.uncut())

@@ -1,14 +1,22 @@
 """The cells of files: CSV (comma, semicolon or tab between cells), Parquet (parquet.py) and Excel (spreadsheets.py).
 
-A CSV file is text (text_encoding.py) whose first line names the columns. Before pandas reads the cells, the file is
+A CSV file is text (`decoded`) whose first line names the columns. Before pandas reads the cells, the file is
 checked for what pandas would repair silently: bytes that are not text, lines with too few or too many cells,
 names that are empty or repeated. Cells that are empty or read NA, N/A, #N/A, n/a, <NA>, NaN, nan, NULL or null are
 missing; all else, "None" and "?" included, is a value. With semicolons between the cells, numbers may
 have a decimal comma. Memory: a few times the file.
+
+The bytes of a text file as letters: UTF-8, or what spreadsheets write instead, with a notice.
+
+UTF-16 is known by the mark at its beginning. Other bytes that are not UTF-8 are read as Windows-1252, of which Latin-1
+is a part as far as printable letters go; the notice names the first such byte, so that a person can check the letter.
+A file that is UTF-8 but for a few bytes is damaged, and one with zero bytes, or with control characters where it is not
+UTF-8, is not text: these are refused.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
@@ -18,14 +26,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dagpost._tools.checks import file_path
 from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest, shown
 from dagpost.data.parquet import read_parquet
 from dagpost.data.spreadsheets import read_sheet
-from dagpost.data.text_encoding import decoded
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
@@ -163,7 +168,7 @@ def _header(text: str, separator: str) -> tuple[list[str], int, int]:
 
 
 def _check_ragged(body: str, separator: str, width: int, header_lines: int, source: str) -> None:
-    found = _first_ragged_quoted(body, separator, width) if '"' in body else _first_ragged(body, separator, width)
+    found = _first_ragged(body, separator, width)
     if found is not None:
         line, cells = found
         raise InputError(
@@ -174,17 +179,7 @@ def _check_ragged(body: str, separator: str, width: int, header_lines: int, sour
 
 
 def _first_ragged(body: str, separator: str, width: int) -> tuple[int, int] | None:
-    """The first line with another number of cells than `width`, and that number; there are no quotes."""
-    letters = np.frombuffer(body.encode(), dtype=np.uint8)
-    ends = np.append(np.flatnonzero(letters == ord("\n")), len(letters))
-    separators = np.flatnonzero(letters == ord(separator))
-    cells = np.diff(np.searchsorted(separators, ends), prepend=0) + 1
-    blank = np.diff(ends, prepend=-1) == 1
-    ragged = (cells != width) & ~blank
-    return (int(ragged.argmax()) + 1, int(cells[ragged.argmax()])) if ragged.any() else None
-
-
-def _first_ragged_quoted(body: str, separator: str, width: int) -> tuple[int, int] | None:
+    """The first line with another number of cells than `width`, and that number."""
     reader = csv.reader(io.StringIO(body, newline=""), delimiter=separator, skipinitialspace=True)
     begins = 1
     for record in reader:
@@ -201,3 +196,64 @@ def _looks_like_data(names: list[str]) -> bool:
     except ValueError:
         return False
     return numbers != list(range(len(numbers)))
+
+
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+#: What hardly any text holds; tabs, line ends and form feeds are not among them.
+_CONTROL = r"\x00-\x08\x0b\x0e-\x1f\x7f"
+_REPLACED = "\ufffd"
+_WINDOWS, _LATIN = ("cp1252", "Windows-1252 (Latin-1)"), ("latin-1", "Latin-1")
+_UNUSED_IN_WINDOWS = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+
+
+def decoded(content: bytes, source: str) -> str:
+    """The text of a file, with plain line ends; what is not text is an error that names the source and the line."""
+    try:
+        text = content.decode("utf-16" if content[:2] in _UTF_16 else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        if content[:2] in _UTF_16:
+            raise InputError(f"{source}: begins as UTF-16, but is not ({error.reason}). {_remedy()}") from None
+        text = _in_one_byte_letters(content, error.start, source)
+    else:
+        _refuse_binary(text, "\0", source)
+        if content[:2] in _UTF_16:
+            warn(f"{source}: is in UTF-16 and was read as such. Other programs may want UTF-8.")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _in_one_byte_letters(content: bytes, wrong: int, source: str) -> str:
+    """The text where each byte is a letter; `wrong` is where the first byte stands that is not UTF-8."""
+    line = content.count(b"\n", 0, wrong) + 1
+    place = f"byte 0x{content[wrong]:02x} in line {line}"
+    as_far = content.decode("utf-8", "replace")
+    bad = as_far.count(_REPLACED)
+    if len(as_far) - bad - sum(map(str.isascii, as_far)) > bad:
+        raise InputError(
+            f"{source}: is text in UTF-8 except for {bad} {'place' if bad == 1 else 'places'} (the first: {place}). "
+            f"It may be damaged, or joined from files in different encodings. {_remedy()}"
+        )
+    # Windows-1252 has no letters for five bytes.
+    encoding, words = _WINDOWS if not _UNUSED_IN_WINDOWS.search(content) else _LATIN
+    text = content.decode(encoding)
+    _refuse_binary(text, _CONTROL, source)
+    warn(
+        f"{source}: is not text in UTF-8 ({place}); it was read as {words}, in which that byte is "
+        f"{bytes([content[wrong]]).decode(encoding)!r}. If letters look wrong, save the file as UTF-8."
+    )
+    return text
+
+
+def _refuse_binary(text: str, letters: str, source: str) -> None:
+    """Refuse a text that holds letters of a class that no text holds."""
+    found = re.search(f"[{letters}]", text)
+    if found:
+        line = text.count("\n", 0, found.start()) + 1
+        what = "a zero byte" if found[0] == "\0" else f"the control character {found[0]!r}"
+        raise InputError(f"{source}: is a binary file, not text ({what} in line {line}). {_remedy()}")
+
+
+def _remedy() -> str:
+    other = either(
+        "read other formats with pandas or polars and pass the data frame", "save other formats as CSV first"
+    )
+    return f"Give a text file in UTF-8 (in a spreadsheet: 'CSV UTF-8'); {other}."

@@ -23,11 +23,10 @@ from dagpost._tools.text import nearest, shown
 from dagpost.data import recipe_words as words
 from dagpost.data.cut_tables import apply_cuts, cut_where_asked
 from dagpost.data.cutting import LARGEST_BINS, USUAL_BINS, USUAL_STRATEGY, Strategy
+from dagpost.data.frames import source_of
 from dagpost.data.recipe_file import read_description, write_description
 from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow
-from dagpost.data.recipe_settings import names_of, orders_of, plain, rule_of
-from dagpost.data.recipe_source import source_of
-from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen, variable_steps
+from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen, names_of, orders_of, plain, rule_of, variable_steps
 from dagpost.data.table import Table
 from dagpost.data.time_columns import series_and_lag
 from dagpost.errors import InputError

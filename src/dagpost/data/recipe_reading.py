@@ -17,17 +17,16 @@ from numpy.typing import NDArray
 
 from dagpost._tools.spelling import either, quoted, setting
 from dagpost._tools.text import nearest, shortened
-from dagpost.data.column_kinds import is_coded, verdict
+from dagpost.data.column_kinds import ROW_NUMBERS, is_coded, verdict
 from dagpost.data.encoding import Cells, code_type
 from dagpost.data.files import MISSING_LEVEL
-from dagpost.data.frames import ROW_NUMBERS, no_name
+from dagpost.data.frames import Source, no_name
 from dagpost.data.gaps import complete_rows, gaps_of, no_observation, refuse_gaps_in_regimes, refuse_set_gaps
 from dagpost.data.level_order import in_order, words_of_order
-from dagpost.data.recipe_source import Source
 from dagpost.data.recipe_steps import Rule, Step, with_indicators
 from dagpost.data.rows import intervention_masks
-from dagpost.data.slices import at_all_times, decided_alike
 from dagpost.data.table import Table
+from dagpost.data.time_columns import at_all_times, decided_alike
 from dagpost.errors import InputError
 from dagpost.families.parent_lists import MOST_COLUMNS
 

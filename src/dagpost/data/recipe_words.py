@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import printable, shortened
 from dagpost.data.encoding import number_text
-from dagpost.data.recipe_settings import names_of
-from dagpost.data.recipe_steps import Step
+from dagpost.data.recipe_steps import Step, names_of
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table

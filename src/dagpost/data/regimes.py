@@ -20,9 +20,9 @@ from dagpost._tools.checks import number, refusal, text, whole_number
 from dagpost._tools.spelling import bare, either, quoted
 from dagpost._tools.text import nearest, shortened, shown
 from dagpost.data.encoding import Cells, number_text
+from dagpost.data.frames import Source
 from dagpost.data.gaps import refuse_gaps_in_regimes
 from dagpost.data.recipe import Recipe
-from dagpost.data.recipe_source import Source
 from dagpost.data.recipe_steps import Step
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn

@@ -351,7 +351,7 @@ class Table:
         gaps = [f"; {count:,} gap{'' if count == 1 else 's'}" if count else "" for count in counts.tolist()]
         gaps = [own + (f"; {count:,} censored" if count else "") for own, count in zip(gaps, limits, strict=True)]
         return [
-            (_range_of(column) if levels is None else _levels_in_words(levels)) + own
+            (_range_of(column) if levels is None else f"{len(levels)} levels: {shortened([*map(str, levels)])}") + own
             for column, levels, own in zip(self.columns, self.levels, gaps, strict=True)
         ]
 
@@ -379,7 +379,3 @@ def _range_of(column: NDArray[np.float64]) -> str:
     if np.isnan(column).all():
         return "continuous, no value"
     return f"continuous, {np.nanmin(column):.4g} to {np.nanmax(column):.4g}"
-
-
-def _levels_in_words(levels: tuple[object, ...]) -> str:
-    return f"{len(levels)} levels: {shortened([str(level) for level in levels])}"

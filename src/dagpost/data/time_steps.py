@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Integers
+from dagpost._tools.arrays import Integers
 from dagpost._tools.checks import is_finite, refusal
 from dagpost._tools.text import shown
 from dagpost.data.encoding import Cells, number_text
@@ -126,7 +126,7 @@ def _read_in_units(dates: Any, step: str) -> Clock:
 def _usual_step(ticks: Integers, subjects: Integers) -> int:
     """The most frequent difference between one row of a subject and the next; the smallest of several."""
     order = np.lexsort((ticks, subjects))
-    forward = np.diff(ticks[order])[_same_as_next(subjects[order])]
+    forward = np.diff(ticks[order])[subjects[order][1:] == subjects[order][:-1]]
     different, counts = np.unique(forward[forward > 0], return_counts=True)
     if not len(different):
         raise InputError(
@@ -134,10 +134,6 @@ def _usual_step(ticks: Integers, subjects: Integers) -> int:
             "and 'subject' name."
         )
     return int(different[counts.argmax()])
-
-
-def _same_as_next(subjects: Integers) -> Flags:
-    return np.asarray(subjects[1:] == subjects[:-1])
 
 
 def _tick(numbers: Any, step: Any) -> float:

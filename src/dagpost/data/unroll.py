@@ -18,9 +18,10 @@ from dagpost._tools.arrays import Flags, Integers
 from dagpost._tools.checks import different_texts, members, text, truth, whole_number
 from dagpost._tools.spelling import either, quoted
 from dagpost._tools.text import nearest, shown
+from dagpost.data.column_kinds import ROW_NUMBERS
 from dagpost.data.encoding import Cells, cells_of
 from dagpost.data.files import source_name
-from dagpost.data.frames import ROW_NUMBERS, frame_of, named_cells
+from dagpost.data.frames import frame_of, named_cells
 from dagpost.data.table import Table
 from dagpost.data.time_columns import earlier, series_and_lag
 from dagpost.data.time_steps import Clock, clock_of
@@ -306,19 +307,14 @@ def _unrolled(
         **found,
     )
     columns = {
-        earlier(name, lag): _taken(cells, present if lag == 0 else order[before[lag - 1][usable]])
+        earlier(name, lag): cells.occurring(present if lag == 0 else order[before[lag - 1][usable]])
         for lag in range(lags + 1)
         for name, cells in panel.series.items()
     }
-    columns |= {name: _taken(cells, present) for name, cells in panel.static.items()}
+    columns |= {name: cells.occurring(present) for name, cells in panel.static.items()}
     names_of = {int(subjects[row]): str(panel.subject_names[row]) for row in np.unique(subjects, return_index=True)[1]}
     left_out = tuple(names_of[int(one)] for one in idle) if subject is not None else ()
     return Unrolled(columns, record, left_out, panel.positions[present])
-
-
-def _taken(cells: Cells, rows: Integers) -> Cells:
-    """The cells of some rows, with the values that occur there."""
-    return cells.occurring(rows)
 
 
 def _earlier_rows(ticks: Integers, subjects: Integers, lags: int, step: int) -> Integers:

@@ -99,7 +99,7 @@ class Unrolling:
             where = "a subject" if self.subjects > 1 else "the series"
             said.append(
                 f"{_count(self.beginnings, 'row')} at the beginning of {where} "
-                f"{_have(self.beginnings)} too little before {_them(self.beginnings)} and only "
+                f"{_have(self.beginnings)} too little before {'it' if self.beginnings == 1 else 'them'} and only "
                 f"{'serves' if self.beginnings == 1 else 'serve'} as earlier values."
             )
         if self.gaps:
@@ -115,7 +115,8 @@ class Unrolling:
             filled = f" ({_count(self.filled_cells, 'empty cell')} filled in from other rows)"
             said.append(f"Static ({how}): {listed}{filled if self.filled_cells else ''}.")
         if self.missing_cells:
-            said.append(f"{_count(self.missing_cells, 'cell')} of the series {_are(self.missing_cells)} empty.")
+            empty = "is empty" if self.missing_cells == 1 else "are empty"
+            said.append(f"{_count(self.missing_cells, 'cell')} of the series {empty}.")
         if not self.was_sorted:
             said.append("The rows were not in the order of time; they were sorted.")
         if not self.contemporaneous:
@@ -216,13 +217,5 @@ def _were(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
 def _have(number: int) -> str:
     return "has" if number == 1 else "have"
-
-
-def _them(number: int) -> str:
-    return "it" if number == 1 else "them"

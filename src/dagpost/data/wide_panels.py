@@ -75,11 +75,8 @@ def _by_pattern(pattern: str, names: Sequence[str]) -> dict[str, dict[int, str]]
             own[first - 1] = series
     # As the first columns of each series come in the table.
     order = {name: place for place, name in enumerate(names)}
-    return {one: dict(sorted(found[one].items())) for one in sorted(found, key=lambda one: order[_first(found[one])])}
-
-
-def _first(own: Mapping[int, str]) -> str:
-    return own[min(own)]
+    sorted_by_time = {one: dict(sorted(own.items())) for one, own in found.items()}
+    return dict(sorted(sorted_by_time.items(), key=lambda one: order[next(iter(one[1].values()))]))
 
 
 def long_panel(columns: Mapping[str, Any], wide: Any, subject: str | None) -> LongPanel:
@@ -103,7 +100,7 @@ def long_panel(columns: Mapping[str, Any], wide: Any, subject: str | None) -> Lo
     subjects, moments = np.tile(np.arange(rows), len(times)), np.repeat(np.array(times, dtype=np.int64), rows)
     return LongPanel(
         {name: cells.occurring(there) for name, cells in values.items()},
-        {name: _taken(cells_of(name, column), subjects[there]) for name, column in static.items()},
+        {name: cells_of(name, column).of_rows(subjects[there]) for name, column in static.items()},
         subjects[there].astype(np.int64),
         moments[there],
     )
@@ -123,7 +120,3 @@ def _nothing(rows: int) -> Any:
     import pandas
 
     return pandas.Series(np.full(rows, np.nan))
-
-
-def _taken(cells: Cells, rows: Integers) -> Cells:
-    return cells.of_rows(rows)

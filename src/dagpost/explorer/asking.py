@@ -25,10 +25,9 @@ from dagpost.features.registry import STATEMENTS
 from dagpost.features.statements.adjacent import Adjacent
 from dagpost.features.value_queries import ValueQuery
 from dagpost.posterior.answers import exact_answer, exact_sums
-from dagpost.posterior.averaged_answers import averaged_answers
 from dagpost.posterior.estimate import AVERAGED, RULED_OUT, Estimate
-from dagpost.posterior.left_out import with_left_out
-from dagpost.posterior.probabilities import probabilities
+from dagpost.posterior.probabilities import averaged_answers, probabilities
+from dagpost.posterior.shares import with_left_out
 
 _CONFIDENCE = 0.95
 

@@ -19,8 +19,8 @@ from dagpost.errors import NoGraphError
 from dagpost.explorer.state import Setting
 from dagpost.families.essential import compelled_by_data
 from dagpost.features import Feature, ancestors, evaluate, weighted_matrix
-from dagpost.posterior.compelled_shares import CompelledShares, compelled_probabilities
-from dagpost.posterior.drawn_condition import FEWEST_EFFECTIVE
+from dagpost.posterior.condition import FEWEST_EFFECTIVE
+from dagpost.posterior.distinct import CompelledShares, compelled_probabilities
 from dagpost.posterior.estimate import Estimate, effective_estimate
 from dagpost.posterior.knowledge import Knowledge, knowledge_of
 from dagpost.posterior.mixture import MixedWorkspace

@@ -23,12 +23,11 @@ from dagpost.explorer.drawn import DrawnGraphs, Left
 from dagpost.explorer.state import State, setting_of
 from dagpost.features import Feature, projected_ways
 from dagpost.posterior.answers import exact_sums
-from dagpost.posterior.condition import all_of
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.given import assumed_feature, conditioned
+from dagpost.posterior.given import assumed_feature, conditioned, restrictable, seconds_left
 from dagpost.posterior.knowledge import Knowledge, knowledge_of, knowledge_under
 from dagpost.posterior.mixture import MixedWorkspace
-from dagpost.posterior.restriction import restrictable, seconds_left
+from dagpost.posterior.ways_left import all_of
 
 Made = TypeVar("Made")
 

@@ -23,15 +23,15 @@ from dagpost.explorer.asking import numbers_of
 from dagpost.explorer.drawn import DrawnGraphs, Left
 from dagpost.explorer.session import QUICK_SECONDS, Session
 from dagpost.explorer.state import State
-from dagpost.posterior.answers import answer_of, exact_sums, known_paths
-from dagpost.posterior.averaged_answers import PATIENCE_SECONDS as AVERAGING_SECONDS
-from dagpost.posterior.compelled_shares import one_way_at_most
+from dagpost.posterior.answers import Known, exact_sums, known_paths
 from dagpost.posterior.completed_condition import CompletedCondition
-from dagpost.posterior.drawn_condition import DrawnCondition
+from dagpost.posterior.condition import DrawnCondition
+from dagpost.posterior.distinct import one_way_at_most
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.knowledge import Knowledge
 from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.probabilities import PATIENCE_SECONDS as AVERAGING_SECONDS
 
 #: Beside draws, which are there at once, only that is summed which takes no longer than this.
 _AT_ONCE_SECONDS = 0.1
@@ -150,7 +150,7 @@ class _Finding:
         found = exact_sums(session.fitted)
         if found is not None and feature is not None and not state.setting:
             try:
-                answer = answer_of(feature, session.fitted.names, *found, _AT_ONCE_SECONDS)
+                answer = Known(session.fitted.names, *found, _AT_ONCE_SECONDS).answer(feature)
             except (PrecisionError, ResourceError):
                 answer = None
             if answer is not None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dagpost._tools.text import shown
-from dagpost.data.text_encoding import decoded
+from dagpost.data.files import decoded
 from dagpost.errors import InputError
 
 

@@ -23,7 +23,8 @@ from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.files.archive import check_format
 from dagpost.files.frames import matrix_of_triples
-from dagpost.posterior.directions import FOUND, Directions, directions_of, directions_of_sample
+from dagpost.posterior.directions import Directions, directions_of, directions_of_sample
+from dagpost.posterior.pair_direction import FOUND
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sources import edge_table_of, is_model
 from dagpost.posterior.summaries.edges import check_probabilities, probability_graph

@@ -78,6 +78,7 @@ class Augmentation(ChainMethod):
         "of the American Statistical Association, 82. "
         "https://doi.org/10.1080/01621459.1987.10478458"
     )
+    moves_in = "dagpost.mcmc.augmentation"
     moves = ("sweep",)
     thinning = 1
     gives_edges = True
@@ -129,13 +130,6 @@ class Augmentation(ChainMethod):
         return self.given_table in (ExactLayers.name, DDS.name)
 
     @property
-    def moves_module(self) -> Any:
-        """The moves."""
-        from dagpost.mcmc import augmentation
-
-        return augmentation
-
-    @property
     def step_settings(self) -> tuple[Any, ...]:
         """Graphs from each table, and rounds of its cells."""
         return int(self.graphs), int(self.rounds)
@@ -184,7 +178,6 @@ class Augmentation(ChainMethod):
 
     def empty_sums(self, context: Any, nodes: int) -> Beside:
         """The probabilities of all families, and of the values of the score's setting."""
-        del nodes
         return {"families": np.zeros(context.family_count), "shares": np.zeros(len(context.log_priors))}
 
     def check_beside(self, context: Any, nodes: int, beside: Beside) -> None:
@@ -202,10 +195,6 @@ class Augmentation(ChainMethod):
             schema.require(context.cell_rules.hold(beside["cells"]), "cells that cannot be in these places")
             schema.require(int(beside["values"].max(initial=0)) < len(context.log_priors), "values that are not there")
 
-    def can_be_at(self, context: Any, state: Any) -> bool:
-        """Whether there is such a value, and the cells are numbers."""
-        return bool(self.moves_module.is_possible(context, state))
-
     def is_enough(self, series: Sequence[Beside]) -> bool:
         """Whether chains agree about every edge and path, and their average is as sure as asked for."""
         from dagpost.mcmc.augmented_agreement import sweep_agreement
@@ -215,13 +204,11 @@ class Augmentation(ChainMethod):
 
     def cost_of_tables(self, nodes: int, max_parents: int, workers: int) -> None:  # type: ignore[override]
         """There are none: sums are made in every sweep."""
-        del nodes, max_parents, workers
 
     def cost_of_draws(self, count: int, nodes: int, max_parents: int, workers: int) -> Cost:
         """From what the sums of a sweep take; what its scores take hangs on the rows, which are not known here."""
         from dagpost.exact.structure import expected_seconds
 
-        del max_parents
         sums = expected_seconds(nodes, 1) if self.exact_given_table else nodes * _A_VARIABLE
         sweeps = self.burn_in + self.sweeps_of(count)
         seconds = math.ceil(self.chains / workers) * sweeps * (_A_SWEEP + 2.0 * sums)
@@ -232,5 +219,4 @@ class Augmentation(ChainMethod):
         """Nothing is exact where there are gaps."""
         from dagpost.mcmc.checks import INTERRUPTED, ChainChecks
 
-        del workspace, context, seed
         return ChainChecks(False, unchecked=INTERRUPTED if run.interrupted else "with gaps there are none")

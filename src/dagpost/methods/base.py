@@ -79,6 +79,15 @@ class Study(NamedTuple):
     max_parents: int
 
 
+class Decided(NamedTuple):
+    """What a fit does: by which method (None: it depends on the weights), for which posterior, of what, and where."""
+
+    method: Method | None
+    modularity: str
+    study: Study
+    engine: Engine
+
+
 class Summed(NamedTuple):
     """Log evidence and edge probabilities (parent, child) under a target of the method's own."""
 
@@ -179,7 +188,6 @@ class Method(ABC):
 
         Directions that follow from it are not findings.
         """
-        del names
         return None
 
     def check_room(self, nodes: int, max_parents: int, engine: Engine) -> None:
@@ -198,12 +206,10 @@ class Method(ABC):
 
     def summed(self, workspace: Workspace, names: tuple[str, ...]) -> Summed | None:
         """Exact evidence and edges under a target of its own; None where there are none."""
-        del workspace, names
         return None
 
     def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
         """Log of the sum, over all that it may draw, of the weights in proportion to which it draws."""
-        del workspace, names
         raise InputError(f"{type(self).__name__} must define log_mass() to average over a setting of the score.")
 
     @abstractmethod
@@ -216,7 +222,6 @@ class Method(ABC):
 
     def tables_at_hand(self, workspace: Workspace) -> bool:
         """Whether drawing is quick because the tables for it are still in memory."""
-        del workspace
         return False
 
     # What it costs
@@ -227,7 +232,6 @@ class Method(ABC):
 
     def cost_of_tables(self, nodes: int, max_parents: int, workers: int) -> Cost | None:
         """Time and memory of what it makes of the weights before it draws, beside exact sums."""
-        del nodes, max_parents, workers
         return None
 
     def cost_of_draws(self, count: int, nodes: int, max_parents: int, workers: int) -> Cost | None:
@@ -235,7 +239,6 @@ class Method(ABC):
 
         For chains, `max_parents` is the size up to which parent sets are in play at all (`Score.parents_in_play`).
         """
-        del max_parents
         size = count * (_BYTES_A_GRAPH + 2 * nodes)
         return Cost("samples", f"{count:,} graphs by {self.name}", count * _SECONDS_A_GRAPH / workers, size)
 
@@ -243,5 +246,4 @@ class Method(ABC):
         """What its tables take on one thread, beside the weights of the families."""
         from dagpost.exact.order import table_bytes
 
-        del max_parents, count
         return 2 * table_bytes(nodes) if self.needs_orders else 0

@@ -74,6 +74,7 @@ class BlockGibbs(ChainMethod):
         "Research, 17(30)."
     )
     modularity = "structure"
+    moves_in = "dagpost.mcmc.block_gibbs"
     moves = ("block",)
     takes_orders = True
     gives_edges = True
@@ -85,13 +86,6 @@ class BlockGibbs(ChainMethod):
         """Check the settings."""
         super().__post_init__()
         whole_number(self.block_size, "block_size", "BlockGibbs", least=2, most=_MOST_IN_BLOCK)
-
-    @property
-    def moves_module(self) -> Any:
-        """The moves."""
-        from dagpost.mcmc import block_gibbs
-
-        return block_gibbs
 
     def prepare(self, workspace: Workspace) -> Any:
         """The considered parent sets, and which variables go into a block together."""
@@ -119,12 +113,7 @@ class BlockGibbs(ChainMethod):
         """Graphs that cool by blocks."""
         from dagpost.mcmc.annealed_blocks import start_from_blocks
 
-        del workspace
         return partial(start_from_blocks, self, context)
-
-    def can_be_at(self, context: Any, state: Any) -> bool:
-        """Whether a state names sets that there are, and they make a graph without cycles."""
-        return bool(self.moves_module.is_possible(context, state))
 
     @property
     def step_settings(self) -> tuple[Any, ...]:

@@ -74,7 +74,6 @@ class Bootstrap(Method):
 
     def usual_count(self, samples: int) -> int:
         """All replicates."""
-        del samples
         return int(self.replicates)
 
     def at_fit(self, study: Study, workspace: Workspace, seed: int | None) -> None:
@@ -117,5 +116,4 @@ class Bootstrap(Method):
 
     def cost_of_draws(self, count: int, nodes: int, max_parents: int, workers: int) -> Cost | None:
         """The replicates are found when the families are scored."""
-        del count, nodes, max_parents, workers
         return None

@@ -10,10 +10,10 @@ which depends on how many sets the data leave in play (`Score.parents_in_play`):
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from dagpost._tools.checks import whole_number
@@ -73,6 +73,8 @@ class ChainMethod(Method):
 
     draws = "chains"
     edges_at_fit = False
+    #: Where its moves are, loaded when they are first needed.
+    moves_in: ClassVar[str]
     #: Names of the kinds of moves.
     moves: ClassVar[tuple[str, ...]]
     #: Whether `advance` adds up the exact probability of every edge given the state.
@@ -100,9 +102,12 @@ class ChainMethod(Method):
         whole_number(self.burn_in, "burn_in", owner, least=0)
 
     @property
-    @abstractmethod
     def moves_module(self) -> Any:
-        """What moves it: `State`, `start(context, generator)`, `advance(context, state, *step_settings, ...)`."""
+        """What moves it: `State`, `start(context, generator)`, `advance(context, state, *step_settings, ...)`.
+
+        Where it has `is_possible(context, state)`, states of files are asked about.
+        """
+        return import_module(self.moves_in)
 
     @property
     def step_settings(self) -> tuple[Any, ...]:
@@ -124,7 +129,6 @@ class ChainMethod(Method):
 
         During the burn-in that may be a flatter posterior.
         """
-        del number, rounds
         return context
 
     @property
@@ -139,12 +143,10 @@ class ChainMethod(Method):
 
         Where there is something, `advance` gets it and the room for sums as its last arguments.
         """
-        del context, nodes, length
         return {}
 
     def empty_sums(self, context: Any, nodes: int) -> Beside:
         """Room for what is added up over all kept steps."""
-        del context, nodes
         return {}
 
     def check_beside(self, context: Any, nodes: int, beside: Beside) -> None:
@@ -152,7 +154,6 @@ class ChainMethod(Method):
 
     def is_enough(self, series: Sequence[Beside]) -> bool:
         """Whether chains that may stop can stop, by the series of each."""
-        del series
         return False
 
     def start(self, context: Any, generator: np.random.Generator, wanted: Integers | None = None) -> Any:
@@ -165,8 +166,8 @@ class ChainMethod(Method):
 
         The kernels of `advance` trust what a state says of the weights.
         """
-        del context, state
-        return True
+        is_possible = getattr(self.moves_module, "is_possible", None)
+        return is_possible is None or bool(is_possible(context, state))
 
     def advance(
         self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers, *beside: Beside

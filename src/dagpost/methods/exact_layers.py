@@ -25,11 +25,7 @@ class ExactLayers(Method):
 
     def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
         """The evidence when every graph counts once."""
-        del names
-        own = workspace.summing(self.name)
-        if own.structure_log_evidence is None:
-            own.structure_log_evidence = own.structure_evidence()
-        return own.structure_log_evidence
+        return workspace.summing(self.name).log_evidence("structure")
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Draw layers from the tables of the sums over all graphs."""

@@ -49,6 +49,7 @@ class HybridMCMC(ChainMethod):
     )
     modularity = "structure"
     needs_orders = True
+    moves_in = "dagpost.mcmc.hybrid"
     moves = ("add", "delete", "reverse", "global")
     takes_orders = True
     costs = StepCost(2e-6, 0.0, 0.01e-9, 5e-6, 0.0, 0.0)
@@ -58,17 +59,6 @@ class HybridMCMC(ChainMethod):
         """Check the settings."""
         super().__post_init__()
         number(self.local, "local", "HybridMCMC", least=0.0, most=1.0, allowed="a number from 0 to 1")
-
-    @property
-    def moves_module(self) -> Any:
-        """The moves."""
-        from dagpost.mcmc import hybrid
-
-        return hybrid
-
-    def can_be_at(self, context: Any, state: Any) -> bool:
-        """Whether the weights of a state are those of its place."""
-        return bool(self.moves_module.is_possible(context, state))
 
     @property
     def step_settings(self) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dagpost.methods.weighted_dds import WeightedDDS
+from dagpost.methods.dds import WeightedDDS
 
 
 @dataclass(frozen=True)

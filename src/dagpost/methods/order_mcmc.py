@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dagpost._tools.schema import ArrayRule, numbers, permutation
 from dagpost.methods.chain import OVER_ORDERS, ChainMethod
@@ -38,6 +38,7 @@ class OrderMCMC(ChainMethod):
         "https://doi.org/10.1023/A:1020249912095"
     )
     modularity = "order"
+    moves_in = "dagpost.mcmc.order"
     moves = ("swap neighbours", "swap any two", "shift one")
     takes_orders = True
     gives_edges = True
@@ -46,14 +47,3 @@ class OrderMCMC(ChainMethod):
         "order": permutation("chains", "nodes"),
         "log_sums": numbers("chains", "nodes"),
     }
-
-    @property
-    def moves_module(self) -> Any:
-        """The moves."""
-        from dagpost.mcmc import order
-
-        return order
-
-    def can_be_at(self, context: Any, state: Any) -> bool:
-        """Whether the weights of a state are those of its place."""
-        return bool(self.moves_module.is_possible(context, state))

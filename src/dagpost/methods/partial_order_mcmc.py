@@ -55,6 +55,7 @@ class PartialOrderMCMC(ChainMethod):
         "networks. Uncertainty in Artificial Intelligence, 27."
     )
     modularity = "order"
+    moves_in = "dagpost.mcmc.partial_order"
     moves = ("swap between neighbours", "swap any two", "redraw a window", "shift one")
     takes_orders = True
     gives_edges = True
@@ -68,13 +69,6 @@ class PartialOrderMCMC(ChainMethod):
         whole_number(self.graphs_a_state, "graphs_a_state", "PartialOrderMCMC")
         if not isinstance(self.swaps_only, bool):
             raise refusal(self.swaps_only, "swaps_only", "PartialOrderMCMC", "True or False")
-
-    @property
-    def moves_module(self) -> Any:
-        """The moves."""
-        from dagpost.mcmc import partial_order
-
-        return partial_order
 
     def can_be_at(self, context: Any, state: Any) -> bool:
         """Whether the weights of a state are those of its place."""

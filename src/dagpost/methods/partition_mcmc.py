@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dagpost._tools.schema import ArrayRule, numbers, partition
 from dagpost.methods.chain import ChainMethod, StepCost
@@ -39,6 +39,7 @@ class PartitionMCMC(ChainMethod):
         "https://doi.org/10.1080/01621459.2015.1133426"
     )
     modularity = "structure"
+    moves_in = "dagpost.mcmc.partition"
     moves = ("split or join", "swap neighbours", "swap any two", "move one", "new edge reversal")
     takes_orders = True
     gives_edges = True
@@ -47,14 +48,3 @@ class PartitionMCMC(ChainMethod):
         "part_of": partition("chains", "nodes"),
         "log_sums": numbers("chains", "nodes"),
     }
-
-    @property
-    def moves_module(self) -> Any:
-        """The moves."""
-        from dagpost.mcmc import partition
-
-        return partition
-
-    def can_be_at(self, context: Any, state: Any) -> bool:
-        """Whether the weights of a state are those of its place."""
-        return bool(self.moves_module.is_possible(context, state))

@@ -43,6 +43,7 @@ class StructureMCMC(ChainMethod):
         "https://doi.org/10.2307/1403615"
     )
     modularity = "structure"
+    moves_in = "dagpost.mcmc.structure"
     moves = ("add", "delete", "reverse", "new edge reversal")
     takes_orders = True
     costs = StepCost(0.12e-6, 0.0, 0.01e-9, 5e-6, 0.0, 0.0)
@@ -54,17 +55,6 @@ class StructureMCMC(ChainMethod):
         # With new edge reversals alone, no chain would ever leave or reach the graph without edges.
         allowed = "a number from 0 to less than 1"
         number(self.reversals, "reversals", "StructureMCMC", least=0.0, below=1.0, allowed=allowed)
-
-    @property
-    def moves_module(self) -> Any:
-        """The moves."""
-        from dagpost.mcmc import structure
-
-        return structure
-
-    def can_be_at(self, context: Any, state: Any) -> bool:
-        """Whether the weights of a state are those of its place."""
-        return bool(self.moves_module.is_possible(context, state))
 
     @property
     def step_settings(self) -> tuple[Any, ...]:

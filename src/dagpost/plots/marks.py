@@ -16,8 +16,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from dagpost.posterior.directions import CLEAR, LEANING
-from dagpost.posterior.pair_direction import LABELS, Word
+from dagpost.posterior.pair_direction import CLEAR, LABELS, LEANING, Word
 
 #: The words in the order of legends.
 WORDS: tuple[Word, ...] = ("clear", "leaning", "open", "rules", "model", "unknown")

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import NEGLIGIBLE, weightiest
 from dagpost.posterior.results import ExactResults
-from dagpost.posterior.ways_left import log_evidence_left, log_evidence_of_ways, possible_ways, restricted_part
+from dagpost.posterior.ways_left import all_of, log_evidence_left, log_evidence_of_ways, possible_ways, restricted_part
 from dagpost.posterior.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -82,10 +82,15 @@ def exact_sums(fitted: Fitted) -> tuple[Workspace, ExactResults] | None:
     return (workspace, sums) if workspace.parts and sums is not None else None
 
 
+def in_graphs_of(fitted: Fitted, feature: Feature) -> Feature:
+    """A statement as the graphs of a model say it: without edges among present values, a path in time by its edges."""
+    by_edges = isinstance(feature, PathInTime) and fitted.settings.get("apart")
+    return feature.by_lagged_edges(fitted.names) if by_edges else feature  # type: ignore[attr-defined]
+
+
 def exact_answer(query: Query, fitted: Fitted, patience: float = PATIENCE_SECONDS) -> Estimate | None:
     """The exact probability of a statement, or None where only a sample can tell in reasonable time and memory."""
-    if isinstance(query.feature, PathInTime) and fitted.settings.get("apart"):
-        query = replace(query, feature=query.feature.by_lagged_edges(fitted.names))
+    query = replace(query, feature=in_graphs_of(fitted, query.feature))
     found = exact_sums(fitted)
     if found is None:
         if not fitted.results.exact or query.given is not None or not isinstance(query.feature, Edge):
@@ -93,7 +98,7 @@ def exact_answer(query: Query, fitted: Fitted, patience: float = PATIENCE_SECOND
         parent, child = (position_of(name, fitted.names) for name in (query.feature.parent, query.feature.child))
         return exact_estimate(float(np.clip(fitted.results.edges[parent, child], 0.0, 1.0)), fitted.target)
     try:
-        value = _exact_probability(query, fitted.names, *found, patience)
+        value = Known(fitted.names, *found, patience).probability(query)
     except (PrecisionError, ResourceError):
         return None
     if value is None:
@@ -115,7 +120,7 @@ def exact_matrix(relation: str, fitted: Fitted, patience: float = PATIENCE_SECON
 def known_paths(fitted: Fitted, patience: float = PATIENCE_SECONDS) -> Floats | None:
     """The exact probability of a directed path for every pair, nan for those that are left to samples."""
     found = exact_sums(fitted)
-    return None if found is None else exact_paths(*found, patience)
+    return None if found is None else Known(fitted.names, *found, patience).paths()
 
 
 def exact_families(fitted: Fitted, child: str, count: int | None = None) -> list[tuple[tuple[int, ...], float]] | None:
@@ -141,82 +146,215 @@ def listed_families(
     return list(zip(parts[0].parents_of_sets(node, best_first), probabilities[best_first].tolist(), strict=True))
 
 
-def _exact_probability(
-    query: Query, names: Sequence[str], tables: Workspace, results: ExactResults, patience: float
-) -> float | None:
-    """The probability; nan if no graph satisfies the condition."""
-    if query.given is None:
-        answer = answer_of(query.feature, names, tables, results, patience)
-        return None if answer is None else answer.value
-    condition = answer_of(query.given, names, tables, results, patience)
-    if condition is None or condition == IMPOSSIBLE:
-        return None if condition is None else math.nan
-    share, error = None, math.inf
-    if condition.value > condition.error:
-        both = answer_of(query.feature & query.given, names, tables, results, patience)
-        if both is None:
+class Known(NamedTuple):
+    """What was summed over all graphs, or orders, of some columns; and how long an answer may take."""
+
+    names: Sequence[str]
+    tables: Workspace
+    results: ExactResults
+    patience: float = PATIENCE_SECONDS
+
+    def probability(self, query: Query) -> float | None:
+        """The probability of a statement, perhaps under a condition; nan if no graph satisfies the condition."""
+        if query.given is None:
+            answer = self.answer(query.feature)
+            return None if answer is None else answer.value
+        condition = self.answer(query.given)
+        if condition is None or condition == IMPOSSIBLE:
+            return None if condition is None else math.nan
+        share, error = None, math.inf
+        if condition.value > condition.error:
+            both = self.answer(query.feature & query.given)
+            if both is None:
+                return None
+            share = min(both.value / condition.value, 1.0)
+            error = (both.error + share * condition.error) / condition.value
+        if self.results.error_bound > _ENOUGH_DIGITS * condition.value:
+            # A condition that is all but impossible may be nothing but rounding error.
+            better = self._share_in_logs(query.feature & query.given, query.given)
+            share, error = (share, error) if better is None else (better, 0.0)
+        # Otherwise samples are more honest.
+        return share if error < _LARGEST_ERROR else None
+
+    def _share_in_logs(self, whole: And, given: Feature) -> float | None:
+        """The conditional probability by the evidences that a condition on parents leaves, however small these are."""
+        found, both = projected_ways(given, self.names), projected_ways(whole, self.names)
+        asked = self.tables, self.results.modularity, self.patience, _MOST_WAYS
+        log_given = None if found is None else log_evidence_of_ways(found, *asked)
+        if log_given is None or log_given == -math.inf:
             return None
-        share = min(both.value / condition.value, 1.0)
-        error = (both.error + share * condition.error) / condition.value
-    if results.error_bound > _ENOUGH_DIGITS * condition.value:
-        # A condition that is all but impossible may be nothing but rounding error.
-        better = _share_in_logs(query.feature, query.given, names, tables, results, patience)
-        share, error = (share, error) if better is None else (better, 0.0)
-    # Otherwise samples are more honest.
-    return share if error < _LARGEST_ERROR else None
+        if both is not None:
+            log_both = log_evidence_of_ways(both, *asked)
+            return None if log_both is None else min(math.exp(log_both - log_given), 1.0)
+        share = self._replace(results=replace(self.results, log_evidence=log_given))._reach_under_conditions(whole)
+        return None if share is None else min(share, 1.0)
 
+    def answer(self, feature: Feature) -> Answer | None:
+        """The probability of a statement without a condition, or None where only a sample can tell."""
+        if isinstance(feature, Path) and feature.longest is None:
+            value = self._path(*(position_of(name, self.names) for name in (feature.source, feature.target)))
+            if value is not None:
+                return Answer(value, self.results.error_bound)
+        answer = None
+        for found in (projected_conditions(feature, self.names), _as_ways(feature, self.names)):
+            # Where a difference has lost its digits, a sum of ways may have them.
+            if found is None or (answer is not None and answer.error <= _RATIO_ERROR * answer.value):
+                continue
+            if self._affordable(found.conditions.terms):
+                conditions, bits = found
+                answers = [(term.sign, self._conjunction(term, bits)) for term in conditions.terms]
+                value = conditions.constant + sum(sign * own.value for sign, own in answers)
+                answer = Answer(value, sum(abs(sign) * own.error for sign, own in answers))
+        if answer is not None:
+            return answer
+        reach = projected_reach(feature, self.names)
+        if reach is not None:
+            times = len(self.tables.parts)
+            probability = _mean((share, self._reach(reach, part, times)) for share, part in self._weighty())
+        elif isinstance(feature, And):
+            probability = self._reach_under_conditions(feature)
+        else:
+            return None
+        # Whichever prior: this comes from differences.
+        return None if probability is None else Answer(probability, self.results.error_bound)
 
-def _share_in_logs(
-    feature: Feature, given: Feature, names: Sequence[str], tables: Workspace, results: ExactResults, patience: float
-) -> float | None:
-    """The conditional probability by the evidences that a condition on parents leaves, however small these are."""
-    whole = feature & given
-    found, both = projected_ways(given, names), projected_ways(whole, names)
-    asked = tables, results.modularity, patience, _MOST_WAYS
-    log_given = None if found is None else log_evidence_of_ways(found, *asked)
-    if log_given is None or log_given == -math.inf:
+    def _affordable(self, terms: Sequence[Term]) -> bool:
+        passes, modularity = sum(len(term.conditions) > 1 for term in terms), self.results.modularity
+        if modularity == "structure" and passes and not self.tables.structure_is_affordable():
+            return False
+        return passes * self.tables.seconds(modularity) / 2.0 <= self.patience
+
+    def _conjunction(self, term: Term, bits: Masks) -> Answer:
+        """Probability that the parents of each node meet its condition."""
+        part, results = self.tables.parts[0], self.results
+        kept = {node: condition(part.masks_of_sets(node, bits)) for node, condition in term.conditions.items()}
+        if len(kept) == 1:
+            ((node, allowed),) = kept.items()
+            value = float(results.families[node][allowed].sum())
+            return Answer(value, results.error_bound * (1.0 if results.modularity == "structure" else value))
+        value, possible = self._share_left(kept)
+        # A ratio of evidences loses digits in proportion to itself, however small it is; below what a number holds,
+        # all.
+        return Answer(value, max(value * _RATIO_ERROR, sys.float_info.min)) if possible else IMPOSSIBLE
+
+    def _share_left(self, kept: Mapping[int, Flags]) -> tuple[float, bool]:
+        """The probability of what restricted weights leave of all parts together, and whether that is any graph at all.
+
+        What is left of a part is at most the part: the heaviest come first, and those that cannot matter are not
+        summed.
+        """
+        results, tables = self.results, self.tables
+        total, possible, waiting = 0.0, False, float(sum(results.shares))
+        for place in np.argsort(-np.array(results.shares), kind="stable").tolist():
+            if waiting <= NEGLIGIBLE * total:
+                break
+            log_evidence = log_evidence_left(tables.parts[place], kept, results.modularity)
+            possible |= log_evidence > -math.inf
+            total += math.exp(tables.log_priors[place] + log_evidence - results.log_evidence)
+            waiting -= results.shares[place]
+        return total, possible
+
+    def _reach_under_conditions(self, feature: And) -> float | None:
+        """Conditions on parents together with a statement about one node's reach: that holds under what they leave.
+
+        Where the conditions can be met in several ways, of which no two hold together, these are added up.
+        """
+        on_parents = [part for part in feature.parts if projected_ways(part, self.names) is not None]
+        others = [part for part in feature.parts if part not in on_parents]
+        reach = projected_reach(all_of(others), self.names) if on_parents and others else None
+        found = projected_ways(all_of(on_parents), self.names) if reach is not None else None
+        if reach is None or found is None:
+            return None
+        # The parts of a model under a condition do not all leave a way the same graphs, or any.
+        left = [
+            (log_prior, part, allowed)
+            for log_prior, part in zip(self.tables.log_priors, self.tables.parts, strict=True)
+            for allowed in possible_ways(found, part)
+        ]
+        if len(left) > _MOST_WAYS * len(self.tables.parts):
+            return None
+        total, modularity = 0.0, self.results.modularity
+        for log_prior, part, allowed in left:
+            own = restricted_part(part, allowed, modularity)
+            probability = self._reach(reach, own, len(left))
+            if probability is None:
+                return None
+            log_joint = log_prior + own.log_evidence(modularity)
+            total += math.exp(log_joint - self.results.log_evidence) * probability
+        return total
+
+    def _reach(self, reach: ProjectedReach, tables: SummingWorkspace, times: int) -> float | None:
+        """Probability that the descendants or the ancestors of one node meet a condition, in one of so many parts."""
+        node, bits, patience = reach.node, reach.bits, self.patience / times
+        if self.results.modularity == "structure":
+            if not tables.structure_is_affordable() or tables.seconds("structure") > patience:
+                return None
+            columns, sets = tables.reach_sets(node, reach.direction, patience)
+        else:
+            exact = tables.all_families("paths")
+            if reach.direction == "ancestors" or not _order_paths_affordable(exact, 1, patience):
+                return None
+            forward = exact.host_forward()
+            columns = np.arange(exact.nodes)
+            sets = paths.order_descendant_sets(forward, node, engine=tables.engine, reporter=tables.reporter)
+        masks = unions_of(bits[columns])
+        elsewhere = np.setdiff1d(tables.may_reach(node, reach.direction), columns)
+        beyond = _bits_beyond(bits, elsewhere, reach.told_apart)
+        if len(beyond) > _MOST_BEYOND:
+            return None
+        met = reach.condition(masks)
+        # What is reached in other components is not in the tables, so the condition must not depend on it.
+        if any((met != reach.condition(masks | some)).any() for some in unions_of(beyond)[1:]):
+            return None
+        return float(sets[met].sum())
+
+    def _path(self, source: int, target: int) -> float | None:
+        """The probability of a directed path: known already, or worth a sum of its own."""
+        known = self.results.paths
+        if known is None:
+            matrix = self.paths()
+            return None if matrix is None else float(matrix[source, target])
+        if not math.isnan(known[source, target]):
+            return float(known[source, target])
+        patience = self.patience / len(self.tables.parts)
+        found: float | None = _mean(
+            (share, part.path_probability(source, target, patience)) for share, part in self._weighty()
+        )
+        return found
+
+    def _weighty(self) -> list[tuple[float, SummingWorkspace]]:
+        """The parts that weigh anything, with their shares."""
+        shares = self.results.shares
+        return [(shares[place], self.tables.parts[place]) for place in weightiest(np.array(shares))]
+
+    def paths(self) -> Floats | None:
+        """The probability of a directed path for every pair, or None where that is left to samples.
+
+        nan where one leads from one component to another and not all columns can be summed as one.
+        """
+        known, patience = self.results.paths, self.patience / len(self.tables.parts)
+        if known is not None:
+            if not np.isnan(known).any():
+                return known
+            whole = _mean((share, part.paths(patience)) for share, part in self._weighty())
+            return known if whole is None else np.where(np.isnan(known), whole, known)
+        if self.results.modularity != "order":
+            return None
+        parts = [(share, part.all_families("paths")) for share, part in self._weighty()]
+        if all("order_paths" in own.__dict__ or _order_paths_affordable(own, own.nodes, patience) for _, own in parts):
+            matrix: Floats = _mean((share, own.order_paths) for share, own in parts)
+            return matrix
         return None
-    if both is not None:
-        log_both = log_evidence_of_ways(both, *asked)
-        return None if log_both is None else min(math.exp(log_both - log_given), 1.0)
-    share = _reach_under_conditions(whole, names, tables, replace(results, log_evidence=log_given), patience)
-    return None if share is None else min(share, 1.0)
 
 
-def answer_of(
-    feature: Feature,
-    names: Sequence[str],
-    tables: Workspace,
-    results: ExactResults,
-    patience: float = PATIENCE_SECONDS,
-) -> Answer | None:
-    """The probability of a statement without a condition, or None where only a sample can tell."""
-    if isinstance(feature, Path) and feature.longest is None:
-        ends = position_of(feature.source, names), position_of(feature.target, names)
-        value = _path(*ends, tables, results, patience)
-        if value is not None:
-            return Answer(value, results.error_bound)
-    answer = None
-    for found in (projected_conditions(feature, names), _as_ways(feature, names)):
-        # Where a difference has lost its digits, a sum of ways may have them.
-        if found is None or (answer is not None and answer.error <= _RATIO_ERROR * answer.value):
-            continue
-        if _affordable(found.conditions.terms, tables, results.modularity, patience):
-            conditions, bits = found
-            answers = [(term.sign, _conjunction(term, bits, tables, results)) for term in conditions.terms]
-            value = conditions.constant + sum(sign * own.value for sign, own in answers)
-            answer = Answer(value, sum(abs(sign) * own.error for sign, own in answers))
-    if answer is not None:
-        return answer
-    reach = projected_reach(feature, names)
-    if reach is not None:
-        probability = _mixed_reach(reach, tables, results, patience)
-    elif isinstance(feature, And):
-        probability = _reach_under_conditions(feature, names, tables, results, patience)
-    else:
-        return None
-    # Whichever prior: this comes from differences.
-    return None if probability is None else Answer(probability, results.error_bound)
+def _mean(found: Iterable[tuple[float, Any]]) -> Any:
+    """What parts have, by their shares; None where one of them does not know."""
+    total: Any = None
+    for share, value in found:
+        if value is None:
+            return None
+        total = share * value if total is None else total + share * value
+    return total
 
 
 def _as_ways(feature: Feature, names: Sequence[str]) -> Projection | None:
@@ -227,170 +365,12 @@ def _as_ways(feature: Feature, names: Sequence[str]) -> Projection | None:
     return Projection(ParentConditions(0, tuple(Term(1, way) for way in found.ways)), found.bits)
 
 
-def _with_error(value: float, results: ExactResults) -> Answer:
-    alternating = results.modularity == "structure"
-    return Answer(value, results.error_bound if alternating else value * results.error_bound)
-
-
-def _affordable(terms: Sequence[Term], tables: Workspace, modularity: str, patience: float) -> bool:
-    passes = sum(len(term.conditions) > 1 for term in terms)
-    if modularity == "structure" and passes and not tables.structure_is_affordable():
-        return False
-    return passes * tables.seconds(modularity) / 2.0 <= patience
-
-
-def _conjunction(term: Term, bits: Masks, tables: Workspace, results: ExactResults) -> Answer:
-    """Probability that the parents of each node meet its condition."""
-    part = tables.parts[0]
-    kept = {node: condition(part.masks_of_sets(node, bits)) for node, condition in term.conditions.items()}
-    if len(kept) == 1:
-        ((node, allowed),) = kept.items()
-        return _with_error(float(results.families[node][allowed].sum()), results)
-    value, possible = _share_left(kept, tables, results)
-    if not possible:
-        return IMPOSSIBLE
-    # A ratio of evidences loses digits in proportion to itself, however small it is; below what a number holds, all.
-    return Answer(value, max(value * _RATIO_ERROR, sys.float_info.min))
-
-
-def _share_left(kept: Mapping[int, Flags], tables: Workspace, results: ExactResults) -> tuple[float, bool]:
-    """The probability of what restricted weights leave of all parts together, and whether that is any graph at all.
-
-    What is left of a part is at most the part: the heaviest come first, and those that cannot matter are not summed.
-    """
-    total, possible, waiting = 0.0, False, float(sum(results.shares))
-    for place in np.argsort(-np.array(results.shares), kind="stable").tolist():
-        if waiting <= NEGLIGIBLE * total:
-            break
-        log_evidence = log_evidence_left(tables.parts[place], kept, results.modularity)
-        possible |= log_evidence > -math.inf
-        total += math.exp(tables.log_priors[place] + log_evidence - results.log_evidence)
-        waiting -= results.shares[place]
-    return total, possible
-
-
-def _reach_under_conditions(
-    feature: And, names: Sequence[str], tables: Workspace, results: ExactResults, patience: float
-) -> float | None:
-    """Conditions on parents together with a statement about one node's reach: that holds under what they leave.
-
-    Where the conditions can be met in several ways, of which no two hold together, these are added up.
-    """
-    on_parents = [part for part in feature.parts if projected_ways(part, names) is not None]
-    others = [part for part in feature.parts if part not in on_parents]
-    reach = projected_reach(_all_of(others), names) if on_parents and others else None
-    found = projected_ways(_all_of(on_parents), names) if reach is not None else None
-    if reach is None or found is None:
-        return None
-    # The parts of a model under a condition do not all leave a way the same graphs, or any.
-    left = [
-        (log_prior, part, allowed)
-        for log_prior, part in zip(tables.log_priors, tables.parts, strict=True)
-        for allowed in possible_ways(found, part)
-    ]
-    if len(left) > _MOST_WAYS * len(tables.parts):
-        return None
-    total = 0.0
-    for log_prior, part, allowed in left:
-        own = restricted_part(part, allowed, results.modularity)
-        probability = _reach(reach, own, results.modularity, patience / len(left))
-        if probability is None:
-            return None
-        log_joint = log_prior + own.log_evidence_at_hand(results.modularity)
-        total += math.exp(log_joint - results.log_evidence) * probability
-    return total
-
-
-def _all_of(parts: Sequence[Feature]) -> Feature:
-    return parts[0] if len(parts) == 1 else And(tuple(parts))
-
-
-def _mixed_reach(reach: ProjectedReach, tables: Workspace, results: ExactResults, patience: float) -> float | None:
-    """The same under a mixture."""
-    total = 0.0
-    for share, part in _weighty(tables, results):
-        found = _reach(reach, part, results.modularity, patience / len(tables.parts))
-        if found is None:
-            return None
-        total += share * found
-    return total
-
-
-def _reach(reach: ProjectedReach, tables: SummingWorkspace, modularity: str, patience: float) -> float | None:
-    """Probability that the descendants or the ancestors of one node meet a condition."""
-    node, bits = reach.node, reach.bits
-    if modularity == "structure":
-        if not tables.structure_is_affordable() or tables.seconds(modularity) > patience:
-            return None
-        columns, sets = tables.reach_sets(node, reach.direction, patience)
-    else:
-        exact = tables.all_families("paths")
-        if reach.direction == "ancestors" or not _order_paths_affordable(exact, 1, patience):
-            return None
-        forward = exact.host_forward()
-        columns = np.arange(exact.nodes)
-        sets = paths.order_descendant_sets(forward, node, engine=tables.engine, reporter=tables.reporter)
-    masks = unions_of(bits[columns])
-    elsewhere = np.setdiff1d(tables.may_reach(node, reach.direction), columns)
-    beyond = _bits_beyond(bits, elsewhere, reach.told_apart)
-    if len(beyond) > _MOST_BEYOND:
-        return None
-    met = reach.condition(masks)
-    # What is reached in other components is not in the tables, so the condition must not depend on it.
-    if any((met != reach.condition(masks | some)).any() for some in unions_of(beyond)[1:]):
-        return None
-    return float(sets[met].sum())
-
-
 def _bits_beyond(bits: Masks, columns: Integers, told_apart: Sequence[int]) -> Masks:
     """The bits of some columns: one by one where a condition may look at each, the others together."""
     named = np.isin(columns, list(told_apart))
     together = np.bitwise_or.reduce(bits[columns[~named]], initial=np.uint64(0))
     own = bits[columns[named]]
     return np.append(own, together) if together else own
-
-
-def _path(source: int, target: int, tables: Workspace, results: ExactResults, patience: float) -> float | None:
-    """The probability of a directed path: known already, or worth a sum of its own."""
-    if results.paths is None:
-        matrix = exact_paths(tables, results, patience)
-        return None if matrix is None else float(matrix[source, target])
-    if not math.isnan(results.paths[source, target]):
-        return float(results.paths[source, target])
-    patience /= len(tables.parts)
-    found = [(share, part.path_probability(source, target, patience)) for share, part in _weighty(tables, results)]
-    if any(one is None for _, one in found):
-        return None
-    return sum(share * (one or 0.0) for share, one in found)
-
-
-def _weighty(tables: Workspace, results: ExactResults) -> list[tuple[float, SummingWorkspace]]:
-    """The parts that weigh anything, with their shares."""
-    return [(results.shares[place], tables.parts[place]) for place in weightiest(np.array(results.shares))]
-
-
-def exact_paths(tables: Workspace, results: ExactResults, patience: float = PATIENCE_SECONDS) -> Floats | None:
-    """The probability of a directed path for every pair, or None where that is left to samples."""
-    if results.paths is not None:
-        return _completed(results.paths, tables, results, patience)
-    if results.modularity != "order":
-        return None
-    parts = [(share, part.all_families("paths")) for share, part in _weighty(tables, results)]
-    patience /= len(tables.parts)
-    if all("order_paths" in part.__dict__ or _order_paths_affordable(part, part.nodes, patience) for _, part in parts):
-        matrices = [share * part.order_paths for share, part in parts]
-        return matrices[0] if len(matrices) == 1 else np.sum(matrices, axis=0)
-    return None
-
-
-def _completed(known: Floats, tables: Workspace, results: ExactResults, patience: float) -> Floats:
-    """The paths that are known, and those between components too where all columns can be summed as one."""
-    if not np.isnan(known).any():
-        return known
-    found = [(share, part.paths(patience / len(tables.parts))) for share, part in _weighty(tables, results)]
-    if any(one is None for _, one in found):
-        return known
-    return np.where(np.isnan(known), np.sum([share * one for share, one in found if one is not None], axis=0), known)
 
 
 def _order_paths_affordable(tables: ExactWorkspace, sources: int, patience: float) -> bool:

@@ -4,6 +4,8 @@ Chains complete the table (mcmc/augmentation.py). Given the cells of its gaps it
 are scored, the prior is added, and the sums over all graphs are those of an `ExactWorkspace`, or of a
 `ComponentWorkspace` where rules keep cycles inside parts of it. Each chain runs on a thread of its own, so that all of
 this is done in that thread.
+
+The table that the score of a fitted model is about, and the way from there to the columns of the user's table.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from dagpost._tools.json_settings import to_json
 from dagpost._tools.mixture import Grid, grid_of
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import either, setting
+from dagpost._tools.text import shown
+from dagpost.data.gaps import UnknownCells, written_out, written_out_like
 from dagpost.data.suitable import refuse_censored
-from dagpost.data.unknown_cells import UnknownCells
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
@@ -39,12 +42,14 @@ from dagpost.posterior.weighing import weigh_allowed
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
 from dagpost.priors.log_prior import log_prior_of_lists
-from dagpost.scores import Score, scores_within
+from dagpost.scores import NormalWishartPrior, Score, resolve_score, scores_within
 from dagpost.scores.base import Completer
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
+    from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.workspace import SummingWorkspace
+    from dagpost.scores.latent_images import Images
 
 
 class AugmentedWorkspace(Workspace):
@@ -58,7 +63,8 @@ class AugmentedWorkspace(Workspace):
         engine: Engine,
         reporter: Reporter,
     ) -> None:
-        super().__init__(None, engine, reporter)
+        nodes = len(study.table.names)
+        super().__init__(None, engine, reporter, nodes, min(study.max_parents, nodes - 1))
         self.study, self.modularity, self._way = study, modularity, way
 
     @cached_property
@@ -91,16 +97,6 @@ class AugmentedWorkspace(Workspace):
         """The values that the score averages over, if it does."""
         mixture = self.study.score.mixture()
         return None if mixture is None else grid_of([mixture])
-
-    @property
-    def nodes(self) -> int:
-        """Number of variables."""
-        return len(self.table.names)
-
-    @property
-    def max_parents(self) -> int:
-        """The most parents that a variable may have."""
-        return min(self.study.max_parents, self.nodes - 1)
 
     def filled(self, cells: NDArray[Any]) -> Table:
         """The completed table."""
@@ -252,3 +248,42 @@ def _without_completer(score: Score, table: Table) -> InputError:
         f"incomplete rows ({setting('missing', 'drop')}), give gaps a level of their own "
         f"({setting('missing', 'level')}), or use a score that completes them."
     )
+
+
+def modelled_table(fitted: Fitted) -> Table:
+    """The rows of a model as its score takes them, of latent numbers where it does; refused where there are none."""
+    table = fitted.rows("Latent numbers")
+    return fitted.once("modelled", lambda: resolve_score(fitted.score).modelled(table, fitted.exogenous))
+
+
+def modelled_levels(fitted: Fitted) -> tuple[tuple[Any, ...] | None, ...]:
+    """The levels of every column as the score takes them, None where they are numbers: in linear networks all are."""
+    score = resolve_score(fitted.score)
+    if images_of(fitted) is None and isinstance(scores_within(score)[0].parameter_prior(), NormalWishartPrior):
+        return (None,) * len(fitted.names)
+    return fitted.data.levels
+
+
+def images_of(fitted: Fitted) -> Images | None:
+    """The columns as images of latent numbers, row for row those of the completed tables; None where they are not."""
+    return fitted.once("images", lambda: _images(fitted))
+
+
+def _images(fitted: Fitted) -> Images | None:
+    if isinstance(fitted.score, str) or type(fitted.score).images is Score.images:
+        return None
+    latent = modelled_table(fitted)
+    table = written_out_like(fitted.rows("Latent numbers"), latent)
+    workspace = fitted.workspace
+    latent = workspace.table if isinstance(workspace, AugmentedWorkspace) else written_out(latent)
+    return resolve_score(fitted.score).images(table, latent)
+
+
+def refuse_beyond(images: Images, column: int, name: str, value: float) -> None:
+    """Refuse to set a column to a number beyond what was seen, where nothing says what it would do."""
+    margin = images.margin(column)
+    if not margin.slope and not margin.values[0] <= value <= margin.values[-1]:
+        raise InputError(
+            f"'do' must set a number within the range of {name!r}, {margin.values[0]:g} to {margin.values[-1]:g}. Got "
+            f"{shown(value)} instead."
+        )

@@ -11,9 +11,8 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import either, setting
+from dagpost.data.gaps import UnknownCells, size_written_out, written_out
 from dagpost.data.table import Table
-from dagpost.data.unknown_cells import UnknownCells
-from dagpost.data.written_out import size_written_out, written_out
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.inline import InlineEngine
@@ -24,7 +23,7 @@ from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.chains import FIRST_LOOK
 from dagpost.mcmc.records import ROUND_GRAPHS
 from dagpost.methods.augmentation import AUTO, Augmentation
-from dagpost.methods.base import Cost, Method, Study
+from dagpost.methods.base import Cost, Decided, Method, Study
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
@@ -100,7 +99,7 @@ def settled(method: Augmentation, modularity: str, study: Study) -> Augmentation
     if method.given_table != AUTO:
         return method
     backend, nodes = backend_of(InlineEngine()), len(study.table.names)
-    divided = division_of(None, modularity, study, InlineEngine()) is not None
+    divided = division_of(Decided(None, modularity, study, InlineEngine())) is not None
     if modularity == "order":
         return replace(method, given_table=DDS.name)
     exact = divided or (nodes <= MAX_NODES and backend.structure_seconds(nodes) <= _SECONDS_A_PASS)
@@ -144,7 +143,7 @@ def augmented(
     study = study._replace(table=table, score=study.score.settled(table))
     if method.given_table == BlockGibbs.name:
         return AugmentedWorkspace(study, modularity, by_blocks, engine, reporter)
-    by_components = division_of(method, modularity, study, InlineEngine()) is not None
+    by_components = division_of(Decided(method, modularity, study, InlineEngine())) is not None
     way = partial(exactly, by_components=by_components)
     return AugmentedWorkspace(study, modularity, way, engine, reporter)
 
@@ -191,7 +190,7 @@ def _exact_seconds(method: Augmentation, modularity: str, study: Study, lists: P
     limit = min(study.max_parents, nodes - 1)
     levels = [len(own) for own in table.levels if own is not None]
     usual, score = float(np.mean(levels)) if levels else 2.0, scores_within(study.score)[0]
-    components = division_of(method, modularity, study, InlineEngine())
+    components = division_of(Decided(method, modularity, study, InlineEngine()))
     sizes = [nodes] if components is None else [size for size in components.sizes if size > 1]
     if components is None:
         scoring = seconds_of_rescoring(table, limit, score, levels=usual)

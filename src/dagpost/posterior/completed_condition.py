@@ -18,14 +18,11 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError
-from dagpost.features import projected_ways
 from dagpost.mcmc.number_series import averages_of
-from dagpost.posterior.averaged_answers import PATIENCE_SECONDS, reckoned_tables, some_completed, weighed_table
-from dagpost.posterior.condition import ImpossibleError
-from dagpost.posterior.drawn_condition import DrawnCondition
-from dagpost.posterior.feasible import has_graph
+from dagpost.posterior.condition import DrawnCondition
+from dagpost.posterior.probabilities import PATIENCE_SECONDS, reckoned_tables, some_completed, weighed_table
 from dagpost.posterior.results import Results
-from dagpost.posterior.ways_left import restricted
+from dagpost.posterior.ways_left import restricted_part, ways_to_restrict
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
@@ -111,23 +108,14 @@ class CompletedCondition(DrawnCondition):
     def _ways(self) -> list[dict[int, Any]] | None:
         """For each way in which the condition can be true, which parent sets of which nodes it leaves."""
         augmented = self.base.augmented
-        found = projected_ways(self.rest, self.base.names)
-        if augmented is None or not augmented.exact_given_table or found is None:
+        if augmented is None or not augmented.exact_given_table:
             return None
-        part = some_completed(self.base)
-        ways = [
-            {node: condition(part.masks_of_sets(node, found.bits)) for node, condition in way.items()}
-            for way in found.ways
-        ]
-        possible = [way for way in ways if has_graph(part.restricted(way), way)]
-        if not possible:
-            raise ImpossibleError
-        return possible if len(possible) <= _MOST_WAYS else None
+        return ways_to_restrict(self.rest, self.base.names, some_completed(self.base), _MOST_WAYS)
 
     def _one(self, number: int, ways: list[dict[int, Any]]) -> _OneTable:
         """What one completed table says, given the condition, and the log of how probable that makes the condition."""
         part, modularity = weighed_table(self.base, number), self.base.modularity
-        lefts: list[SummingWorkspace] = [next(restricted(part, way, modularity)) for way in ways]
+        lefts: list[SummingWorkspace] = [restricted_part(part, way, modularity) for way in ways]
         sums = [left.summed(modularity) for left in lefts]
         logs = np.array([own.log_evidence for own in sums])
         log_left = float(np.logaddexp.reduce(logs))

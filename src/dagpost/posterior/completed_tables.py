@@ -23,8 +23,7 @@ from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import readable_level
 from dagpost.data.encoding import is_number
 from dagpost.errors import InputError
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace
-from dagpost.posterior.latent_numbers import images_of
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace, images_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,8 +33,8 @@ from dagpost.families.parent_lists import ParentLists, all_others, words_of
 from dagpost.families.pruning import considered_from_lists
 from dagpost.methods.choice import PATIENCE_SECONDS
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.split_advice import in_words
-from dagpost.posterior.workspace import Drawn, Sums, Workspace
+from dagpost.posterior.splitting import in_words
+from dagpost.posterior.workspace import Drawn, OwnSums, Sums
 from dagpost.sampling.outside_parents import draw_outside, masks_of_numbers, numbers_of_masks
 
 #: A sum over the parent sets of one node, as a share of itself.
@@ -54,33 +54,18 @@ class _Part:
         """Log of the sum over the graphs of the component."""
         if self.workspace is None:
             return float(self.log_weights[0, 0])
-        if self.workspace.structure_log_evidence is None:
-            self.workspace.structure_log_evidence = self.workspace.structure_evidence()
-        return self.workspace.structure_log_evidence
+        return self.workspace.log_evidence("structure")
 
 
-class ComponentWorkspace(Workspace):
+class ComponentWorkspace(OwnSums):
     """The weights of the families that rules allow, and the sums over each strongly connected component."""
-
-    #: How many workspaces of this size share the memory for tables that are kept.
-    sharing: int = 1
 
     def __init__(
         self, lists: ParentLists, log_weights: Ragged, engine: Engine, reporter: Reporter, known: Sequence[_Part] = ()
     ) -> None:
-        super().__init__(None, engine, reporter)
+        super().__init__(None, engine, reporter, lists.nodes, lists.max_parents)
         self.lists, self.log_weights = lists, log_weights
         self._known = {part.columns.tobytes(): part for part in known}
-
-    @property
-    def nodes(self) -> int:
-        """Number of variables, those that are not modelled included."""
-        return self.lists.nodes
-
-    @property
-    def max_parents(self) -> int:
-        """The most parents that a variable may have."""
-        return self.lists.max_parents
 
     @property
     def largest(self) -> int:
@@ -182,11 +167,6 @@ class ComponentWorkspace(Workspace):
                 own = NO_CHECKPOINT if checkpoint is None else CheckpointPart(checkpoint, self._label(number))
                 part.workspace.checkpoint = own
 
-    def summing(self, asked_by: str) -> ComponentWorkspace:
-        """The workspace itself."""
-        del asked_by
-        return self
-
     def restricted(self, allowed_sets: Mapping[int, NDArray[np.bool_]]) -> ComponentWorkspace:
         """The weights that conditions on the parents of some nodes leave; components may split further."""
         log_weights = list(self.log_weights)
@@ -269,17 +249,6 @@ class ComponentWorkspace(Workspace):
             raise no_graph()
         return math.fsum(parts)
 
-    def affordable_structure_log_evidence(self) -> float:
-        """The same where it is known or affordable; otherwise nan."""
-        if self.structure_log_evidence is None and self.structure_is_affordable():
-            self.structure_log_evidence = self.structure_evidence()
-        return math.nan if self.structure_log_evidence is None else self.structure_log_evidence
-
-    def log_evidence(self, modularity: str) -> float:
-        """Log evidence of the posterior in which every graph counts once: there is no other here."""
-        assert modularity == "structure"
-        return self.structure_evidence()
-
     def summed(self, modularity: str) -> Sums:
         """Evidence, families and paths; paths between components, which are left to draws, are nan."""
         assert modularity == "structure"
@@ -359,10 +328,6 @@ class ComponentWorkspace(Workspace):
             return ExactWorkspace(inside, min(self.max_parents, len(columns) - 1), self.engine, self.reporter)
 
         return self.once(("joined", columns.tobytes()), make)
-
-    def log_evidence_at_hand(self, modularity: str) -> float:
-        """Log evidence where the tables of the whole posterior are made already, or are needed anyway."""
-        return self.log_evidence(modularity)
 
     # Graphs
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.text import printable, shortened
 from dagpost.features import weighted_matrix
-from dagpost.posterior.compelled_shares import (
+from dagpost.posterior.distinct import (
     CompelledShares,
     compelled_probabilities,
     compelled_shares,
@@ -33,7 +33,7 @@ from dagpost.posterior.compelled_shares import (
 )
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.knowledge import Knowledge, knowledge_from, knowledge_of, knowledge_of_sample
-from dagpost.posterior.pair_direction import PairDirection
+from dagpost.posterior.pair_direction import CLEAR, FOUND, LEANING, PairDirection
 from dagpost.posterior.shares import estimate_share
 from dagpost.priors.constraints import Constraints
 
@@ -43,13 +43,6 @@ if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.sample import DagSample
-
-#: From this probability of being joined on, a pair counts as found: only then is there a direction to speak of.
-FOUND = 0.5
-#: From this share of the probability of being joined on, a compelled direction is clear.
-CLEAR = 0.9
-#: From this share on it leans one way.
-LEANING = 0.6
 
 #: A pair that is joined less often than this is not shown, and has no interval of its own.
 LEAST_SHOWN = 0.001

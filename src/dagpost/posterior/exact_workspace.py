@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import Reporter
-from dagpost._tools.schema import truth
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import KEPT_SHARE, HostBackend
 from dagpost.errors import PrecisionError, ResourceError
@@ -27,20 +26,16 @@ from dagpost.families.numbering import binomials, parent_sets, size_offsets, uns
 from dagpost.families.pruning import considered_from_all
 from dagpost.mcmc.candidates import weights_of_all
 from dagpost.methods.choice import PATIENCE_SECONDS
-from dagpost.posterior.workspace import Drawn, Sums, Workspace
+from dagpost.posterior.workspace import Drawn, OwnSums, Sums
 from dagpost.sampling.dags import RankedFamilies, rank_families
 
 
-class ExactWorkspace(Workspace):
+class ExactWorkspace(OwnSums):
     """The weights of all families of one model, and the tables that are made from them."""
 
-    #: How many workspaces of this size share the memory for tables that are kept.
-    sharing: int = 1
-
     def __init__(self, log_weights: Floats, max_parents: int, engine: Engine, reporter: Reporter) -> None:
-        super().__init__(None, engine, reporter)
+        super().__init__(None, engine, reporter, len(log_weights), max_parents)
         self.log_weights = log_weights
-        self._max_parents = max_parents
         self._forward: Forward | None = None
         self._structure: StructurePosterior | None = None
         self._order_log_evidence: float | None = None
@@ -48,16 +43,6 @@ class ExactWorkspace(Workspace):
     def __getstate__(self) -> dict[str, Any]:
         """Copies and pickles leave the forward table behind: it may be elsewhere, and is quickly made again."""
         return {**self.__dict__, "_forward": None}
-
-    @property
-    def nodes(self) -> int:
-        """Number of variables."""
-        return len(self.log_weights)
-
-    @property
-    def max_parents(self) -> int:
-        """The most parents that a variable may have."""
-        return self._max_parents
 
     @property
     def weights(self) -> FamilyWeights:
@@ -77,11 +62,6 @@ class ExactWorkspace(Workspace):
         return (self,)
 
     def all_families(self, asked_by: str) -> ExactWorkspace:
-        """The workspace itself."""
-        del asked_by
-        return self
-
-    def summing(self, asked_by: str) -> ExactWorkspace:
         """The workspace itself."""
         del asked_by
         return self
@@ -248,18 +228,6 @@ class ExactWorkspace(Workspace):
             self.log_weights, self.max_parents, reporter=self.reporter, checkpoint=self.checkpoint
         )
 
-    def affordable_structure_log_evidence(self) -> float:
-        """The same where it is known or affordable; otherwise nan."""
-        if self.structure_log_evidence is None and self.checkpoint.decided(
-            "whether to sum over all graphs", self.structure_is_affordable, truth
-        ):
-            self.structure_log_evidence = self.structure_evidence()
-        return np.nan if self.structure_log_evidence is None else self.structure_log_evidence
-
-    def log_evidence(self, modularity: str) -> float:
-        """Log evidence of one of the posteriors, for which no table over all graphs is left."""
-        return self.order_log_evidence if modularity == "order" else self.structure_evidence()
-
     def summed(self, modularity: str) -> Sums:
         """Evidence, families and edges, and paths where they come at no cost."""
         if modularity == "order":
@@ -306,10 +274,6 @@ class ExactWorkspace(Workspace):
         """The columns that a path may lead to, or come from."""
         del direction
         return np.delete(np.arange(self.nodes), node)
-
-    def log_evidence_at_hand(self, modularity: str) -> float:
-        """Log evidence where the tables of the whole posterior are made already, or are needed anyway."""
-        return self.structure().tables.log_evidence if modularity == "structure" else self.order_log_evidence
 
     def _has_room(self, size: int) -> bool:
         """Whether all that share the memory can keep a table of this size; on a device or a cluster only one can."""

@@ -16,7 +16,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.spelling import either
 from dagpost._tools.text import names_in, readable_level
-from dagpost.data.unknown_cells import UnknownCells
+from dagpost.data.gaps import UnknownCells
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.parent_lists import words_of
 from dagpost.methods.augmentation import Augmentation

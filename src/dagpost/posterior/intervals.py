@@ -16,7 +16,7 @@ those that were, `u` may be 0 (1). `T` is `1 - Delta` where the evidence is know
 drawn graphs stand for, within Garwood's (1936) interval for as many counts as have its variance. With the evidence
 known the interval never leaves the certain one, and it shrinks to a point as `Delta` tends to 1. The inclusions of
 graphs are taken as independent; those of draws with replacement are negatively correlated, so that the variance errs
-on the wide side. A value that is not normalised has the interval of the normalised one, widened to hold it.
+on the wide side.
 """
 
 from __future__ import annotations
@@ -74,16 +74,13 @@ def weighted_estimate(
     total = float(sample.weights[condition].sum())
     if total == 0.0:
         return Estimate(math.nan, 0.0, 1.0, confidence, _NEVER, looked_at, 0.0, modularity)
-    value = float(sample.weights[hit & condition].sum())
-    if sample.normalised or given is not None:
-        value /= total
+    value = float(sample.weights[hit & condition].sum()) / total
     effective = sample.effective_samples if given is None else _effective_within(sample, condition)
     if sample.estimator == "distinct":
         lower, upper = _interval_beyond(sample, hit, condition, certain_condition=given is None, confidence=confidence)
-        if sample.normalised:
-            # A share of drawn graphs may contradict what their masses prove.
-            certain = _certain_interval(sample, hit, condition)
-            value = min(max(value, certain[0]), certain[1])
+        # A share of drawn graphs may contradict what their masses prove.
+        certain = _certain_interval(sample, hit, condition)
+        value = min(max(value, certain[0]), certain[1])
     elif sample.estimator == "iw":
         lower, upper = _certain_interval(sample, hit, condition)
         confidence = 1.0

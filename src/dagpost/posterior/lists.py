@@ -1,26 +1,30 @@
-"""What a fitted model lists without being asked a question: parent sets and matrices, with labels."""
+"""What a fitted model lists without being asked a question: parent sets and matrices, with labels.
+
+What kinds of models disagree about: how probably two columns are joined under each of those that are averaged.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.arrays import Masks, labelled
+from dagpost._tools.arrays import Flags, Floats, Masks, labelled
 from dagpost._tools.checks import refusal
+from dagpost._tools.mixture import value_text
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.spelling import either, setting
+from dagpost._tools.text import printable
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
 from dagpost.features import evaluate
 from dagpost.posterior import time_edges
 from dagpost.posterior.answers import exact_matrix, known_paths
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
-from dagpost.posterior.averaged_answers import averaged_paths, families_listed
-from dagpost.posterior.kinds import disagreement
 from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.probabilities import averaged_paths, families_listed
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.scores import class_of
 
@@ -58,9 +62,16 @@ def lagged_edges(fitted: Fitted) -> pd.DataFrame:
     return time_edges.lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not apart)
 
 
+def asked_pairs(fitted: Fitted) -> Flags:
+    """The pairs that there are: all but those of two exogenous columns; the first before the second."""
+    modelled = np.array([name not in fitted.exogenous for name in fitted.names])
+    asked: Flags = np.triu(modelled[:, None] | modelled, 1)
+    return asked
+
+
 def in_one_line(fitted: Fitted) -> str:
     """What was fitted and what was found, from what is known already: nothing is computed for it."""
-    from dagpost.posterior.directions import FOUND
+    from dagpost.posterior.pair_direction import FOUND
 
     data, results, target = fitted.data, fitted.recall("results"), fitted.target
     size = f"{len(data.names)} variable{'' if len(data.names) == 1 else 's'}"
@@ -83,9 +94,7 @@ def in_one_line(fitted: Fitted) -> str:
     how = "exact" if results.exact else f"estimated by {fitted.method.name}"
     if results.tables:
         how = f"averaged over {results.tables:,} {class_of(fitted.score).tables}"
-    modelled = np.array([name not in fitted.exogenous for name in data.names])
-    asked = np.triu(modelled[:, None] | modelled[None, :], 1)
-    joined = (results.edges + results.edges.T)[asked]
+    joined = (results.edges + results.edges.T)[asked_pairs(fitted)]
     half = f"with probability ≥ {FOUND:g}" if target.posterior else "in at least half of the replicates"
     pairs = f"{int((joined >= FOUND).sum())} of {len(joined)} pair{'' if len(joined) == 1 else 's'} joined {half}"
     return f"{size}; {how} ({target.words}); {pairs}"
@@ -206,10 +215,11 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
 def log_evidence(fitted: Fitted) -> float:
     """Log evidence of the data; nan where it is not known, or kinds of models are averaged; not there with gaps."""
     if fitted.completes:
+        without = "" if fitted.unknown.ranked else ", or fit them with missing='drop'"
         raise AttributeError(
             f"There is no log_evidence_ here: {fitted.unknown.done}. The evidence of what was observed is "
             "a sum over all ways to do so, and a mean over some of them is not that sum. To compare models, see "
-            f"score_samples(rows) on rows that were kept apart{_evidence_without(fitted)}."
+            f"score_samples(rows) on rows that were kept apart{without}."
         )
     return fitted.log_evidence
 
@@ -221,11 +231,6 @@ def _one_table(fitted: Fitted) -> str:
     return f"Fit one completed table, as {either('completed(1)', 'dagpost complete')} gives it, and ask that."
 
 
-def _evidence_without(fitted: Fitted) -> str:
-    """Where there is evidence, instead."""
-    return "" if fitted.unknown.ranked else ", or fit them with missing='drop'"
-
-
 def _require_considered(workspace: WideWorkspace, masks: Masks, names: Sequence[str]) -> None:
     """Refuse a graph whose weight is not known, rather than call it impossible."""
     left_out = workspace.not_considered(masks)
@@ -234,3 +239,49 @@ def _require_considered(workspace: WideWorkspace, masks: Masks, names: Sequence[
             f"The parents of {names[left_out[0]]!r} in this graph are not among the parent sets that were considered "
             f"({workspace.considered_words}), so that its weight is not known. With fewer columns all sets are."
         )
+
+
+#: Kinds that are never further apart than this are said to agree.
+_CLOSE = 0.1
+
+
+def joined_under(fitted: Fitted) -> Mapping[str, Floats]:
+    """For each kind of model, how probably every pair is joined; nothing where one kind was fitted, or is given."""
+    edges, workspace = fitted.results.edges_by_kind, fitted.workspace
+    if edges is None or not isinstance(workspace, MixedWorkspace):
+        return {}
+    labels = map(value_text, workspace.grid.axes[0].values)
+    found = {label: np.clip(own + own.T, 0.0, 1.0) for label, own in zip(labels, edges, strict=True)}
+    left = {label: own for label, own in found.items() if not np.isnan(own).any()}
+    return left if len(left) > 1 else {}
+
+
+def table_by_kind(fitted: Fitted) -> pd.DataFrame:
+    """Every pair with the probability to be joined under each kind of model; first what they differ most about."""
+    import pandas as pd
+
+    kinds = joined_under(fitted)
+    if not kinds:
+        raise AttributeError("There is no joined_by_kind_ here: it takes exact sums under several kinds of models.")
+    first, second = np.nonzero(asked_pairs(fitted))
+    names = np.array(fitted.names, dtype=object)
+    own = {label: joined[first, second] for label, joined in kinds.items()}
+    apart = np.ptp(list(own.values()), axis=0)
+    frame = pd.DataFrame({"from": names[first], "to": names[second], **own, "apart": apart})
+    return frame.sort_values("apart", ascending=False, kind="stable", ignore_index=True)
+
+
+def disagreement(fitted: Fitted) -> str:
+    """The pair that kinds of models differ most about, in a sentence; nothing where there is one kind."""
+    kinds = list(joined_under(fitted))
+    pairs = table_by_kind(fitted) if kinds and len(fitted.names) > 1 else ()
+    if not len(pairs):
+        return ""
+    most = pairs.iloc[0]  # type: ignore[union-attr]
+    if most["apart"] < _CLOSE:
+        return f"The kinds of models agree: no two differ by more than {most['apart']:.2f} about any pair."
+    high, low = (pick(kinds, key=lambda label: most[label]) for pick in (max, min))
+    return (
+        f"The kinds of models differ most about {printable(most['from'])} - {printable(most['to'])}: joined with "
+        f"{most[high]:.2f} under {high}, {most[low]:.2f} under {low}."
+    )

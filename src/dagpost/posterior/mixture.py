@@ -70,7 +70,7 @@ class JoinedWorkspace(Workspace):
         engine: Engine,
         reporter: Reporter,
     ) -> None:
-        super().__init__(None, engine, reporter)
+        super().__init__(None, engine, reporter, parts[0].nodes, parts[0].max_parents)
         self._parts, self._log_priors, self._labels = tuple(parts), tuple(log_priors), tuple(labels)
         #: Which of several ways to meet a condition each part is: no graph is in two of them.
         self.way_of: tuple[int, ...] = (0,) * len(self._parts)
@@ -111,16 +111,6 @@ class JoinedWorkspace(Workspace):
     def joined(self) -> str:
         """What is added up, in words."""
         return "the condition"
-
-    @property
-    def nodes(self) -> int:
-        """Number of variables."""
-        return self.parts[0].nodes
-
-    @property
-    def max_parents(self) -> int:
-        """The most parents that a variable may have."""
-        return self.parts[0].max_parents
 
     @property
     def by_components(self) -> str:  # type: ignore[override]

@@ -23,17 +23,17 @@ from dagpost.engines.host.backend import HostBackend
 from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
 from dagpost.families.parent_lists import all_others, words_of
-from dagpost.methods.base import Cost, Method, Study
+from dagpost.methods.augmentation import Augmentation
+from dagpost.methods.base import Cost, Decided, Method, Study
 from dagpost.methods.choice import AS_ASKED, check_averaging, check_sums, choose_method, scores_candidates_only
 from dagpost.methods.exact_layers import ExactLayers
-from dagpost.posterior.augmenting import as_augmentation, cost_of, reason_for, settled
+from dagpost.posterior.augmenting import cost_of, reason_for
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import Fitted, usual_count
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import should_sum_exactly
-from dagpost.posterior.split_advice import in_words
-from dagpost.posterior.splitting import advising, hint_for
+from dagpost.posterior.splitting import advising, hint_for, in_words
 from dagpost.posterior.weighing import axes_of, division_of, families_of
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors.edge import DENSITY
@@ -102,13 +102,15 @@ class Plan:
         return "\n".join([*self.lines(), *([in_python(self.hint)] if self.hint else [])])
 
 
-def plan_fit(method: Method | None, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
+def plan_fit(decided: Decided, samples: int) -> Plan:
     """What a fit will do; what cannot fit is refused here already."""
+    method, modularity, study, engine = decided
     if study.table.gap_count:
+        assert isinstance(method, Augmentation)
         return _plan_with_gaps(method, modularity, study, samples, engine)
     table, score, _, _, max_parents = study
     nodes, limit = len(table.names), min(max_parents, len(table.names) - 1)
-    workspace = weightless(method, modularity, study, engine)
+    workspace = weightless(decided)
     by_components = isinstance(workspace.parts[0], ComponentWorkspace)
     candidates_only = not by_components and scores_candidates_only(method, nodes, max_parents, engine)
     chosen, reason = choose_method(method, modularity, workspace)
@@ -120,22 +122,22 @@ def plan_fit(method: Method | None, modularity: str, study: Study, samples: int,
     if not exact or workspace.largest <= chosen.quick_nodes:
         stages += _draws(chosen, usual_count(chosen, samples, nodes), workspace, in_play)
     stages = _for_each_part(stages, workspace)
-    hint = "" if exact or method is not None else hint_for(modularity, study, engine)
+    hint = "" if exact or method is not None else hint_for(decided)
     return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages), hint)
 
 
-def _plan_with_gaps(method: Method | None, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
+def _plan_with_gaps(method: Augmentation, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
     """Chains that complete the table."""
-    chosen = settled(as_augmentation(method, study.table), modularity, study)
-    count = usual_count(chosen, samples, len(study.table.names))
-    stages = (cost_of(chosen, modularity, study, count, engine),)
-    return Plan(chosen.name, reason_for(chosen, study), False, True, stages)
+    count = usual_count(method, samples, len(study.table.names))
+    stages = (cost_of(method, modularity, study, count, engine),)
+    return Plan(method.name, reason_for(method, study), False, True, stages)
 
 
-def weightless(method: Method | None, modularity: str, study: Study, engine: Engine) -> Workspace:
+def weightless(decided: Decided) -> Workspace:
     """A workspace without weights: enough to ask what fits and what is affordable; what cannot fit is refused."""
+    method, modularity, study, engine = decided
     names, limit = study.table.names, min(study.max_parents, len(study.table.names) - 1)
-    components = division_of(method, modularity, study, engine)
+    components = division_of(decided)
     parts: list[ExactWorkspace | ComponentWorkspace] = []
     axes = axes_of(study)
     for _ in range(math.prod(len(axis.values) for axis in axes)):
@@ -146,7 +148,7 @@ def weightless(method: Method | None, modularity: str, study: Study, engine: Eng
         own.components = components
         parts.append(own)
     if components is None:
-        with advising(method, study, engine):
+        with advising(decided):
             check_averaging(axes, method, len(names), study.max_parents, engine)
             scores_candidates_only(method, len(names), study.max_parents, engine)
     if not axes:

@@ -18,9 +18,9 @@ from dagpost.errors import ResourceError, collected_warnings
 from dagpost.exact.components import Components
 from dagpost.families.numbering import family_count
 from dagpost.methods.choice import resolve_method
-from dagpost.posterior.fitting import checked_method, rules_of, settled_engine, study_of, table_of
 from dagpost.posterior.prior_weights import Before
 from dagpost.posterior.sources import is_model
+from dagpost.posterior.study import checked_method, rules_of, settled_engine, study_of_table, table_of
 from dagpost.posterior.weighing import families_of, goes_by_components, prior_left_to_us
 from dagpost.priors import resolve_prior
 from dagpost.priors.resolve import is_automatic
@@ -79,5 +79,6 @@ def _question(model: Any, data: Any, counts: Any, interventions: Any) -> tuple[B
         before = Before(names, resolve_prior(model.prior).settled(names, barred), rules, int(model.max_parents))
         return before, settled_engine(model, None, rules, names, before.limit)
     with collected_warnings():  # they come with the fit
-        study, engine = study_of(model, method, table_of(model, data, counts, interventions))
-    return Before.of_study(study), engine
+        study = study_of_table(model, method, table_of(model, data, counts, interventions))
+    before = Before.of_study(study)
+    return before, settled_engine(model, method, before.constraints, before.names, before.max_parents)

@@ -129,7 +129,7 @@ def _each_summed(modularity: str, workspace: Workspace) -> tuple[list[Results | 
 
     def look(place: int, _: object) -> float:
         if not likely[place]:
-            return known_evidence(modularity, parts[place])
+            return parts[place].log_evidence(modularity)
         summed[place] = found = _summed(modularity, parts[place])
         return found.log_evidence
 
@@ -143,15 +143,6 @@ def _each_summed(modularity: str, workspace: Workspace) -> tuple[list[Results | 
     list(engine.run(finish, [own for own in weightiest(workspace.shares(log_evidences)) if summed[own] is None]))
     workspace.negligible = frozenset(place for place, found in enumerate(summed) if found is None)
     return summed, log_evidences.tolist()
-
-
-def known_evidence(modularity: str, part: SummingWorkspace) -> float:
-    """The log evidence of a part, which stays known."""
-    if modularity == "order":
-        return part.all_families("order").order_log_evidence
-    if part.structure_log_evidence is None:
-        part.structure_log_evidence = part.structure_evidence()
-    return part.structure_log_evidence
 
 
 def engine_for_parts(modularity: str, workspace: Workspace) -> Engine:
@@ -184,10 +175,11 @@ def _mixed(found: Sequence[Results | None], log_evidences: Sequence[float], work
     sums, own = None, [part.sums for part in known if part.sums is not None]
     if own:
         paths = [part.paths for part in own if part.paths is not None]
+        families = [mixed(rows) for rows in zip(*(part.families for part in own), strict=True)]
         sums = ExactResults(
             own[0].modularity,
             log_evidence,
-            _by_node([mixed(rows) for rows in zip(*(part.families for part in own), strict=True)], own[0].families),
+            np.array(families) if isinstance(own[0].families, np.ndarray) else tuple(families),
             mixed(paths) if paths else None,
             # Its own rounding, that of the two evidences in the share, and the parts that were left out.
             3.0 * max(part.error_bound for part in own) + left_out,
@@ -211,11 +203,6 @@ def _edges_by_kind(workspace: MixedWorkspace, found: Sequence[Results | None], s
             masses[grid.cells[cell][0]] += share
     with np.errstate(invalid="ignore"):
         return weighed / masses[:, None, None]
-
-
-def _by_node(rows: Sequence[Floats], like: Families) -> Families:
-    """Arrays of each node in the form of others: in one where all nodes have as many parent sets."""
-    return np.array(rows) if isinstance(like, np.ndarray) else tuple(rows)
 
 
 def _averaged(fitted: Fitted) -> Results:

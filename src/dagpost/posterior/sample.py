@@ -34,13 +34,12 @@ from dagpost.methods.choice import target_named
 from dagpost.methods.targets import MODULARITIES, STRUCTURE, Target
 from dagpost.posterior.augmented import EDGES, PATHS, augmented_of
 from dagpost.posterior.condition_words import given_content, given_words
+from dagpost.posterior.conditioned_sample import joined_provenance
 from dagpost.posterior.distinct import DistinctGraphs, distinct_graphs_in
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.evidence_field import Evidence
 from dagpost.posterior.expectation import Expectation, expected
-from dagpost.posterior.joining import joined_provenance
-from dagpost.posterior.left_out import answers_of_sample
-from dagpost.posterior.shares import GIVEN, check_estimator, weigh_sample
+from dagpost.posterior.shares import GIVEN, answers_of_sample, check_estimator, weigh_sample
 from dagpost.posterior.weights import ESTIMATORS, WeightedSample
 from dagpost.scores import class_of
 

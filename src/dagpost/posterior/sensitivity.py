@@ -1,7 +1,7 @@
 """Does a finding hang on a choice? Every pair of variables under other choices, one at a time, and what survives.
 
 A pair is found if it is joined with at least `FOUND`. One that another sensible choice takes below that does not
-survive; one that another choice would have found is marked too. What becomes of clear directions: direction_fates.py.
+survive; one that another choice would have found is marked too. What becomes of clear directions: pair_direction.py.
 How the refits are made: variations.py. Models that a user made otherwise are set side by side by `compare`
 (summaries/sensitivity.py).
 """
@@ -19,9 +19,14 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import printable
-from dagpost.posterior.direction_fates import NOT_UNDER_EVERY_CHOICE, DirectionUnderChoices, surviving, where_lost
-from dagpost.posterior.directions import FOUND
-from dagpost.posterior.pair_direction import PairDirection
+from dagpost.posterior.pair_direction import (
+    FOUND,
+    NOT_UNDER_EVERY_CHOICE,
+    DirectionUnderChoices,
+    PairDirection,
+    surviving,
+    where_lost,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,22 +1,148 @@
-"""Are the components that rules leave small enough for exact sums? If not: which is too large, and what splits it?"""
+"""Are the components that rules leave small enough for exact sums? If not: which is too large, and what splits it?
+
+Edges may form cycles among too many columns for exact sums: which rule would split them?
+
+In this order: columns that were left out of the tiers that others are in, the most frequent slip; one edge, and one
+column, without which the largest group falls apart (exact/cuts.py); otherwise how many columns have to go. What is
+said of a rule was computed: how many columns the largest group has once it is followed.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
-from dagpost._tools.spelling import setting
+import numpy as np
+
+from dagpost._tools.arrays import Flags, Integers
+from dagpost._tools.spelling import bare, setting
+from dagpost._tools.text import shortened, shown
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact.components import Components
+from dagpost.exact.cuts import largest_without_columns, largest_without_edges
 from dagpost.families.numbering import MAX_NODES
-from dagpost.methods.base import Method, Study
+from dagpost.methods.base import Decided, Study
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.choice import AUTO, PATIENCE_SECONDS, require_room
-from dagpost.posterior.split_advice import advice_in_words, advise, cycles_in_words, in_words
+from dagpost.priors.constraints import Constraints
 from dagpost.scores import scores_filled
+
+#: Edges are left out one by one if there are at most this many: two tenths of a second with 1,024 columns.
+_MOST_EDGES = 4096
+#: A rule that leaves more than this share of a group together, and too many for exact sums, does not help.
+_LARGE_SHARE = 0.75
+
+
+class Advice(NamedTuple):
+    """A rule that splits the largest group: which setting, which columns to name there, and what is left."""
+
+    #: "tiers", "exogenous" or "forbidden" (the columns are then the parent and the child of an edge).
+    rule: str
+    columns: tuple[int, ...]
+    #: How many columns the largest group has then.
+    left: int
+    #: Whether any columns will do, as many as are named.
+    any_of_them: bool = False
+
+
+def advise(components: Components, constraints: Constraints, names: Sequence[str], most: int) -> Advice:
+    """What would split the largest component, if sums take at most `most` columns at once."""
+    group = components.largest
+    inside = components.edges[np.ix_(group, group)]
+    # Groups that the advice does not touch stay as large as they are.
+    others = sorted(components.sizes)[-2] if len(components.parts) > 1 else 0
+    found = _into_tiers(group, inside, constraints, names)
+    if found is None:
+        found = _single_rule(group, inside, constraints.matrices(tuple(names), len(names))[0][group])
+        # To cut off a column or two is not worth a rule by itself.
+        if found is not None and found.left > max(most, _LARGE_SHARE * len(group)):
+            found = None
+    if found is not None:
+        return found._replace(left=max(found.left, others))
+    surplus = max(len(group) - most, 1)
+    last = tuple(group[-surplus:].tolist())
+    return Advice("exogenous", last, max(len(group) - surplus, others), any_of_them=True)
+
+
+def in_words(components: Components) -> str:
+    """The components, in words."""
+    sizes = [size for size in components.sizes if size > 1]
+    if not sizes:
+        return "no group of variables"
+    if len(sizes) == 1:
+        return f"one group of {sizes[0]} variables"
+    return f"each of {len(sizes)} groups of at most {max(sizes)} variables"
+
+
+def cycles_in_words(components: Components, names: Sequence[str]) -> str:
+    """Which columns form the largest group, as a sentence."""
+    group = components.largest
+    columns = shortened([shown(names[column]) for column in group.tolist()])
+    number = f"all {len(names):,}" if len(group) == len(names) else f"{len(group):,} of the {len(names):,}"
+    return f"Edges may form cycles among {number} columns: {columns}."
+
+
+def advice_in_words(advice: Advice, names: Sequence[str], most: int) -> str:
+    """The advice, in sentences for Python and for the command line."""
+    named = [shown(names[column]) for column in advice.columns]
+    among = "no cycles" if advice.left == 1 else f"cycles among at most {advice.left:,} columns"
+    if advice.rule == "tiers":
+        one = len(named) == 1
+        are = "is" if one else "are"
+        them = "it" if one else "them"
+        what = (
+            f"{shortened(named)} {are} in no tier, so edges lead through {them} from later tiers to earlier ones. With "
+            f"{them} in {bare('tiers')} too, the others can form {among}."
+        )
+    elif advice.rule == "forbidden":
+        what = f"Without the edge {' -> '.join(named)}, if you name it in {bare('forbidden')}, they can form {among}."
+    elif advice.any_of_them:
+        what = (
+            f"Split them by {bare('tiers')}, or name at least {len(named):,} of them in {bare('exogenous')}, so that "
+            "they are not modelled."
+        )
+    else:
+        what = f"With {named[0]} in {bare('exogenous')}, and so not modelled, they can form {among}."
+    return f"{what} Exact sums take at most {most} columns at once here."
+
+
+def _into_tiers(group: Integers, inside: Flags, constraints: Constraints, names: Sequence[str]) -> Advice | None:
+    """Columns of the group that are in no tier while most are, if the tiers would split those."""
+    placed = {name for tier in constraints.tiers or () for name in tier}
+    free = np.array([names[column] not in placed for column in group.tolist()])
+    if not free.any() or 2 * np.count_nonzero(free) > len(group):
+        return None
+    left = max(Components.of_edges(inside[np.ix_(~free, ~free)]).sizes)
+    if left == np.count_nonzero(~free):
+        return None
+    return Advice("tiers", tuple(group[free].tolist()), left)
+
+
+def _single_rule(group: Integers, inside: Flags, must: Flags) -> Advice | None:
+    """The edge, or the column, without which the least is left of the largest group; None if nothing falls apart.
+
+    An edge that must be there, and a column that must have parents, cannot go: `must` has a row for each of the group.
+    """
+    found = []
+    children, parents = np.nonzero(inside & ~must[:, group])
+    if 0 < len(children) <= _MOST_EDGES:
+        left = largest_without_edges(inside, children, parents)
+        best = int(left.argmin())
+        if left[best] < len(group):
+            found.append(Advice("forbidden", (int(group[parents[best]]), int(group[children[best]])), int(left[best])))
+    columns = np.flatnonzero(~must.any(axis=1))
+    if len(columns):
+        left = largest_without_columns(inside, columns)
+        best = int(left.argmin())
+        if left[best] < len(group) - 1:
+            found.append(Advice("exogenous", (int(group[columns[best]]),), int(left[best])))
+    # An edge, which comes first here, is given up more easily than a column.
+    return min(found, key=lambda advice: advice.left, default=None)
+
 
 #: Why tiers do not help where a graph counts once for every order.
 _ORDERS = "Rules do not split sums over orders, since the orders of separate groups of columns interleave."
@@ -35,13 +161,12 @@ def are_affordable(components: Components, study: Study, engine: Engine) -> bool
     return sum(backend.structure_seconds(size) for size in components.sizes if size > 1) <= _patience(study)
 
 
-def sums_many_by_components(
-    components: Components, method: Method | None, modularity: str, study: Study, engine: Engine
-) -> bool:
+def sums_many_by_components(components: Components, decided: Decided) -> bool:
     """Of more columns than one number holds: whether to sum each component by itself.
 
     Otherwise chains walk over the whole table. A method that can do neither is refused.
     """
+    method, modularity, study, engine = decided
     nodes = len(study.table.names)
     able = method is None or method.by_components or nodes <= method.most_columns
     if modularity != "structure" or not able:
@@ -55,12 +180,14 @@ def sums_many_by_components(
     if method is None:
         return are_affordable(components, study, engine)
     if method.by_components:
-        require_components(components, method, study, engine)
+        require_components(components, decided)
     return method.by_components
 
 
-def require_components(components: Components, method: Method, study: Study, engine: Engine) -> None:
+def require_components(components: Components, decided: Decided) -> None:
     """Refuse, before any family is scored, a method for which the largest component is too large."""
+    method, _, study, engine = decided
+    assert method is not None
     size, names = len(components.largest), study.table.names
     limit = min(study.max_parents, max(size - 1, 0))
     try:
@@ -74,11 +201,12 @@ def require_components(components: Components, method: Method, study: Study, eng
 
 
 @contextmanager
-def advising(method: Method | None, study: Study, engine: Engine) -> Iterator[None]:
+def advising(decided: Decided) -> Iterator[None]:
     """What does not fit in one piece is refused with a word on what would split it, or which method can use that."""
     try:
         yield
     except ResourceError as error:
+        method, _, study, engine = decided
         if method is None:
             raise
         components = components_of(study)
@@ -92,8 +220,9 @@ def advising(method: Method | None, study: Study, engine: Engine) -> Iterator[No
         raise ResourceError(f"{error.marked} {more}") from None
 
 
-def hint_for(modularity: str, study: Study, engine: Engine) -> str:
+def hint_for(decided: Decided) -> str:
     """Where edges are estimated although there are rules: why, and what would make them exact."""
+    _, modularity, study, engine = decided
     components = components_of(study)
     if modularity == "structure":
         return hint_for_estimates(components, study, engine)

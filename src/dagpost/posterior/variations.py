@@ -21,21 +21,21 @@ from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import duration
-from dagpost.data.recut import bins_of, cut_otherwise, cut_whole
+from dagpost.data.cut_tables import bins_of, cut_otherwise, cut_whole
 from dagpost.errors import DagpostError, InputError, ResourceError, collected_warnings
 from dagpost.families.numbering import MAX_NODES
-from dagpost.methods.base import Study
+from dagpost.methods.base import Decided, Study
 from dagpost.methods.choice import AUTO
-from dagpost.posterior.assumed_edges import assumed_edges
 from dagpost.posterior.directions import LEAST_SHOWN, by_data_of, quick_directions
 from dagpost.posterior.fitting import fit_table
 from dagpost.posterior.given import conditioned
+from dagpost.posterior.knowledge import assumed_edges
 from dagpost.posterior.plan import plan_fit
 from dagpost.posterior.sensitivity import Sensitivity, Variation
-from dagpost.priors.alternatives import other_priors
 from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.edge import DENSITY
+from dagpost.priors.resolve import other_priors
 from dagpost.scores import BIC, Additive, BDeu, BGe, ConditionalGaussian, Score
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def _seconds(fitted: Fitted, refit: Refit) -> float:
     # Sums that would not be started unasked are not started here: without tiers, they may take days.
     method = None if settings["method"] == AUTO else fitted.method
     try:
-        plan = plan_fit(method, fitted.modularity, study, _GRAPHS, fitted.workspace.engine)
+        plan = plan_fit(Decided(method, fitted.modularity, study, fitted.workspace.engine), _GRAPHS)
     except ResourceError:
         return math.inf
     if not plan.exact or not plan.fits:

@@ -23,13 +23,13 @@ from dagpost.exact.components import Components
 from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.mcmc.considered import considered_among_candidates
-from dagpost.methods.base import Method, Study
+from dagpost.methods.base import Decided, Method, Study
 from dagpost.methods.choice import check_averaging, check_sums, scores_candidates_only
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.prior_weights import Before
-from dagpost.posterior.results import engine_for_parts, known_evidence
+from dagpost.posterior.results import engine_for_parts
 from dagpost.posterior.splitting import (
     advising,
     are_affordable,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from dagpost.posterior.workspace import SummingWorkspace
     from dagpost.priors.base import StructurePrior
     from dagpost.priors.constraints import Constraints
-    from dagpost.scores import Score
 
 
 #: Densities are averaged over unasked where cycles can close among at most so many columns, and the weights of all
@@ -59,23 +58,14 @@ if TYPE_CHECKING:
 MOST_AVERAGED, _MOST_WEIGHTS = 20, 2**26
 
 
-def weigh_families(
-    method: Method | None,
-    modularity: str,
-    study: Study,
-    engine: Engine,
-    reporter: Reporter,
-    *,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-) -> Workspace:
+def weigh_families(decided: Decided, reporter: Reporter, *, checkpoint: Checkpoint = NO_CHECKPOINT) -> Workspace:
     """Score the families that a method needs and add the prior."""
+    method, _, study, engine = decided
     table, max_parents = study.table, study.max_parents
-    divided = checkpoint.decided(
-        "whether to sum by components", lambda: division_of(method, modularity, study, engine) is not None, truth
-    )
+    divided = checkpoint.decided("whether to sum by components", lambda: division_of(decided) is not None, truth)
     if divided:
-        return _mixed_over(method, modularity, study, weigh_allowed, engine, reporter, checkpoint=checkpoint)
-    with advising(method, study, engine):
+        return _mixed_over(decided, weigh_allowed, reporter, checkpoint=checkpoint)
+    with advising(decided):
         check_averaging(axes_of(study), method, len(table.names), max_parents, engine)
         candidates_only = checkpoint.decided(
             "whether to score candidates only",
@@ -91,25 +81,26 @@ def weigh_families(
         else:
             workspace = Workspace(weights_among_candidates(*study, engine=engine, **tracking), engine, reporter)
     else:
-        workspace = _mixed_over(method, modularity, study, _weigh_all, engine, reporter, checkpoint=checkpoint)
+        workspace = _mixed_over(decided, _weigh_all, reporter, checkpoint=checkpoint)
     if method is None:
-        workspace.splitting_hint = hint_for(modularity, study, engine)
+        workspace.splitting_hint = hint_for(decided)
     return workspace
 
 
-def division_of(method: Method | None, modularity: str, study: Study, engine: Engine) -> Components | None:
+def division_of(decided: Decided) -> Components | None:
     """The components that the rules leave, where sums are to be taken over each by itself; None: the whole table."""
+    method, modularity, study, engine = decided
     names = study.table.names
     if not goes_by_components(method, modularity) and len(names) <= MAX_NODES:
         return None
     components = components_of(study)
     if len(names) > MAX_NODES:
-        by_components = sums_many_by_components(components, method, modularity, study, engine)
+        by_components = sums_many_by_components(components, decided)
         return components if by_components else None
     if len(components.parts) == 1 or (method is None and not are_affordable(components, study, engine)):
         return None
     if method is not None:
-        require_components(components, method, study, engine)
+        require_components(components, decided)
     return components
 
 
@@ -144,16 +135,10 @@ def families_of(lists: ParentLists) -> int:
 
 
 def _mixed_over(
-    method: Method | None,
-    modularity: str,
-    study: Study,
-    weigh: Callable[..., SummingWorkspace],
-    engine: Engine,
-    reporter: Reporter,
-    *,
-    checkpoint: Checkpoint,
+    decided: Decided, weigh: Callable[..., SummingWorkspace], reporter: Reporter, *, checkpoint: Checkpoint
 ) -> Workspace:
     """The weights under a score and a prior, or under every combination of the values that these average over."""
+    method, modularity, study, engine = decided
     axes = axes_of(study)
     if not axes:
         return weigh(study, engine, reporter, checkpoint=checkpoint)
@@ -161,28 +146,24 @@ def _mixed_over(
     if sizes is None:
         parts = [weigh(study, engine, reporter, checkpoint=checkpoint)]
     else:
+        # Scores may read one table in different ways.
+        studies = [study._replace(score=own, table=own.modelled(study.table)) for own in sizes.choices]
         parts = [
             weigh(own, engine, reporter.part(label), checkpoint=CheckpointPart(checkpoint, label))
-            for label, own in zip(sizes.labels, _studies(study, sizes.choices), strict=True)
+            for label, own in zip(sizes.labels, studies, strict=True)
         ]
     if densities is None:
         mixed = MixedWorkspace(grid_of(axes), parts, engine, reporter, ordinary=len(study.table.names))
     else:
         mixed = over_densities(method, modularity, Before.of_study(study), sizes, parts, engine, reporter)
     if mixed.grid.fixed:
-        _fix_weights(mixed, method, modularity, study, checkpoint)
+        _fix_weights(mixed, decided, checkpoint)
     return mixed
 
 
-def _studies(study: Study, scores: Sequence[Score]) -> list[Study]:
-    """The study with each of several scores, which may read one table in different ways."""
-    return [study._replace(score=own, table=own.modelled(study.table)) for own in scores]
-
-
-def _fix_weights(
-    workspace: MixedWorkspace, method: Method | None, modularity: str, study: Study, checkpoint: Checkpoint
-) -> None:
+def _fix_weights(workspace: MixedWorkspace, decided: Decided, checkpoint: Checkpoint) -> None:
     """Give kinds of models the weights that they are to have: what all graphs of each weigh must be known for that."""
+    method, modularity, study, _ = decided
     own_target = method is not None and method.modularity is None
     check_sums(workspace.grid.axes, method, modularity, workspace)
 
@@ -191,7 +172,7 @@ def _fix_weights(
         if own_target:
             assert method is not None
             return method.log_mass(part, study.table.names)
-        return known_evidence(modularity, part)
+        return part.log_evidence(modularity)
 
     with workspace.checkpointed(checkpoint):
         engine = engine_for_parts(modularity, workspace)

@@ -7,10 +7,9 @@ probability that one draw is `G`, `pi(G) = 1 - (1 - q(G))^N` the chance that it 
 - "iw": each distinct graph by `p(G)` (IW-DDS of He, Tian & Wu 2016). If the evidence is known, so is the mass `Delta`
   that the drawn graphs cover, and what the others could change is bounded: the interval is certain.
 - "linear-extensions": each draw by `1 / (number of orders the graph fits)`, for draws from the order-modular
-  posterior. Needs no evidence. Not normalised (both evidences known): over its known mean, unbiased, able to exceed
-  1.
+  posterior. Needs no evidence.
 - "distinct": each distinct graph by `p(G) / pi(G)`, over the sum of these (Hájek 1971). Needs `q`, and `p` up to a
-  factor. Not normalised (evidence known): Horvitz & Thompson (1952), unbiased, able to exceed 1.
+  factor.
 
 Effective samples: as many plain draws would give frequencies as exact, for a statement that has nothing to do with
 the weights. That is `(sum w)^2 / sum w^2` over the draws (Kish 1965), repeats sharing the weight of their graph. For
@@ -23,7 +22,7 @@ variance from below (Cauchy and Schwarz).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +55,7 @@ class Kept(NamedTuple):
 class WeightedSample:
     """Weights for the draws of a sample, repeats sharing the weight of their graph.
 
-    They sum to 1 unless `normalised` is False. `covered` is the posterior mass of all drawn graphs together (nan if
+    They sum to 1. `covered` is the posterior mass of all drawn graphs together (nan if
     the evidence is not known), `rule` what an interval rests on. The rest is for "iw" and "distinct": `rows` says
     where each distinct graph stands first; `masses`, `stands_for` and `missed` are its `p`, `p / pi` and `1 - pi`;
     `most_left` is the most that the graphs that were not drawn may have of the mass. Masses are up to a common factor
@@ -65,15 +64,14 @@ class WeightedSample:
 
     estimator: str
     weights: Floats
-    effective_samples: float
-    covered: float
     rule: str
-    normalised: bool
-    rows: Integers
-    masses: Floats
-    stands_for: Floats
-    missed: Floats
-    most_left: float
+    effective_samples: float
+    covered: float = math.nan
+    rows: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    masses: Floats = field(default_factory=lambda: np.empty(0))
+    stands_for: Floats = field(default_factory=lambda: np.empty(0))
+    missed: Floats = field(default_factory=lambda: np.empty(0))
+    most_left: float = math.nan
 
 
 def weigh(
@@ -84,8 +82,6 @@ def weigh(
     log_proposal: Floats | None = None,
     log_extensions: Floats | None = None,
     log_evidence: float = math.nan,
-    log_order_evidence: float = math.nan,
-    normalised: bool = True,
     kept: Kept | None = None,
 ) -> WeightedSample:
     """Weights of independent draws.
@@ -99,10 +95,8 @@ def weigh(
     log_joint, log_proposal, log_extensions
         For each row log p(graph, data), the log probability that one draw is this graph, and the log of the number of
         orders it fits: "iw" needs the first, "linear-extensions" the last, "distinct" the first two.
-    log_evidence, log_order_evidence
-        Log of the sum of p(graph, data) over all graphs, and over all pairs of an order and a graph, where known.
-    normalised
-        False: the unbiased forms of "distinct" and "linear-extensions", which need the evidence, or both.
+    log_evidence
+        Log of the sum of p(graph, data) over all graphs, where known.
     kept
         Where these are the draws, out of more, in which a condition holds.
 
@@ -117,10 +111,12 @@ def weigh(
     if draws == 0:
         raise InputError("There is no graph to weigh. Draw at least one.")
     if estimator == "counting":
-        return _sample(estimator, np.full(draws, 1.0 / draws), "Clopper-Pearson")
+        return WeightedSample(estimator, np.full(draws, 1.0 / draws), "Clopper-Pearson", float(draws))
     if estimator == "linear-extensions":
         logs = _needed(estimator, "log_extensions", log_extensions, draws)
-        return _by_extensions(logs, 0.0 if normalised else log_order_evidence - log_evidence, normalised)
+        weights = np.exp(logs.min() - logs)
+        weights /= weights.sum()
+        return WeightedSample(estimator, weights, "Korn-Graubard", _effective(weights))
     if estimator not in ESTIMATORS:
         raise InputError(
             f"The estimator must be one of {', '.join(map(repr, ESTIMATORS))}. Got {shown(estimator)} instead."
@@ -130,7 +126,7 @@ def weigh(
     if estimator == "iw":
         return _by_mass(rows, member, joint, log_evidence)
     proposal = _needed(estimator, "log_proposal", log_proposal, draws)[rows]
-    return _by_inclusion(rows, member, joint, proposal, log_evidence, normalised, kept or Kept(draws, draws, 1.0))
+    return _by_inclusion(rows, member, joint, proposal, log_evidence, kept or Kept(draws, draws, 1.0))
 
 
 def evidence_ratio(log_extensions: Floats) -> tuple[float, float]:
@@ -161,69 +157,21 @@ def _needed(estimator: str, name: str, values: Floats | None, draws: int) -> Flo
     return values
 
 
-def _sample(
-    estimator: str,
-    weights: Floats,
-    rule: str,
-    *,
-    effective: float | None = None,
-    covered: float = math.nan,
-    normalised: bool = True,
-    rows: Integers | None = None,
-    masses: Floats | None = None,
-    stands_for: Floats | None = None,
-    missed: Floats | None = None,
-    most_left: float = math.nan,
-) -> WeightedSample:
-    nothing = np.empty(0)
-    return WeightedSample(
-        estimator,
-        weights,
-        float(weights.sum() ** 2 / (weights**2).sum()) if effective is None else effective,
-        covered,
-        rule,
-        normalised,
-        np.empty(0, dtype=np.int64) if rows is None else rows,
-        nothing if masses is None else masses,
-        nothing if stands_for is None else stands_for,
-        nothing if missed is None else missed,
-        most_left,
-    )
+def _effective(weights: Floats) -> float:
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def _by_mass(rows: Integers, member: Integers, log_joint: Floats, log_evidence: float) -> WeightedSample:
     masses, covered = _masses(log_joint, log_evidence)
     rule = "covered mass unknown" if math.isnan(covered) else "covered mass"
-    shares = np.exp(log_joint - log_joint.max())
-    return _sample("iw", _shared(shares / shares.sum(), member), rule, covered=covered, rows=rows, masses=masses)
-
-
-def _by_extensions(log_extensions: Floats, log_ratio: float, normalised: bool) -> WeightedSample:
-    if math.isnan(log_ratio):
-        raise InputError(
-            "Weights by linear extensions that are not normalised need both evidences, log_evidence and "
-            "log_order_evidence. Give them, or leave normalised=True."
-        )
-    if normalised:
-        weights = np.exp(log_extensions.min() - log_extensions)
-        weights /= weights.sum()
-    else:
-        weights = np.exp(log_ratio - log_extensions) / len(log_extensions)
-    return _sample("linear-extensions", weights, "Korn-Graubard", normalised=normalised)
+    weights = _shared(log_joint, member)
+    return WeightedSample("iw", weights, rule, _effective(weights), covered, rows, masses)
 
 
 def _by_inclusion(
-    rows: Integers,
-    member: Integers,
-    log_joint: Floats,
-    log_proposal: Floats,
-    log_evidence: float,
-    normalised: bool,
-    kept: Kept,
+    rows: Integers, member: Integers, log_joint: Floats, log_proposal: Floats, log_evidence: float, kept: Kept
 ) -> WeightedSample:
     known = not math.isnan(log_evidence)
-    if not normalised and not known:
-        raise InputError("Horvitz-Thompson weights need the log_evidence. Give it, or leave normalised=True.")
     draws = max(round(len(member) * kept.of / kept.left), 1)
     log_inclusions, missed = _inclusions(log_proposal, draws)
     logs = log_joint - log_inclusions
@@ -241,21 +189,19 @@ def _by_inclusion(
     least_variance = left**2 / (draws * proposal_left) if proposal_left > 0.0 else 0.0
     variance = max(float((missed * stands_for**2).sum()), least_variance)
     total = float(stands_for.sum())
-    # Shares do not depend on the evidence, not even in their last digits.
-    shares = np.exp(logs - float(logs.max()))
-    return _sample(
+    return WeightedSample(
         "distinct",
-        _shared(shares / shares.sum() if normalised else stands_for, member),
+        # Shares do not depend on the evidence, not even in their last digits.
+        _shared(logs, member),
         "Korn-Graubard beyond the drawn graphs",
         # Not total^2 / variance: the square may be beyond the largest double.
-        effective=total * (total / variance) if variance > 0.0 else math.inf,
-        covered=covered if known else math.nan,
-        normalised=normalised,
-        rows=rows,
-        masses=masses,
-        stands_for=stands_for,
-        missed=missed,
-        most_left=most_left,
+        total * (total / variance) if variance > 0.0 else math.inf,
+        covered if known else math.nan,
+        rows,
+        masses,
+        stands_for,
+        missed,
+        most_left,
     )
 
 
@@ -277,7 +223,8 @@ def _inclusions(log_proposal: Floats, draws: int) -> tuple[Floats, Floats]:
     return log_inclusions, np.exp(log_missed)
 
 
-def _shared(weights: Floats, member: Integers) -> Floats:
-    """The weight of each distinct graph, parted among its repeats."""
-    shared: Floats = (weights / np.bincount(member, minlength=len(weights)))[member]
+def _shared(logs: Floats, member: Integers) -> Floats:
+    """The share of each distinct graph by the log of its weight, parted among its repeats."""
+    shares = np.exp(logs - logs.max())
+    shared: Floats = (shares / shares.sum() / np.bincount(member, minlength=len(logs)))[member]
     return shared

@@ -30,23 +30,13 @@ class WideWorkspace(Workspace):
     """The parent sets that chains consider, with their weights, for any number of columns."""
 
     def __init__(self, considered: ConsideredSets, max_parents: int, engine: Engine, reporter: Reporter) -> None:
-        super().__init__(None, engine, reporter)
-        self._considered, self._max_parents = considered, max_parents
+        super().__init__(None, engine, reporter, considered.nodes, max_parents)
+        self._considered = considered
 
     @property
     def considered(self) -> ConsideredSets:
         """The parent sets that chains consider."""
         return self._considered
-
-    @property
-    def nodes(self) -> int:
-        """Number of variables."""
-        return self.considered.nodes
-
-    @property
-    def max_parents(self) -> int:
-        """The most parents that a variable may have."""
-        return self._max_parents
 
     @property
     def weights(self) -> NoReturn:

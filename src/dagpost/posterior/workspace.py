@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Reporter
-from dagpost._tools.schema import whole
+from dagpost._tools.schema import truth, whole
 from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, ThreadEngine
@@ -77,8 +77,13 @@ class Workspace:
     #: Where the table has gaps: what chains that complete it share (mcmc/augmentation.py).
     passes: Passes | None = None
 
-    def __init__(self, weights: FamilyWeights | None, engine: Engine, reporter: Reporter) -> None:
+    def __init__(
+        self, weights: FamilyWeights | None, engine: Engine, reporter: Reporter, nodes: int = 0, max_parents: int = 0
+    ) -> None:
         self._weights = weights
+        #: Number of variables, those that are not modelled included, and the most parents that one may have.
+        self.nodes = nodes if weights is None else weights.nodes
+        self.max_parents = max_parents if weights is None else weights.max_parents
         self._engine, self.reporter = engine, reporter
         #: Where a fit or a sample that is under way keeps what it has finished.
         self.checkpoint: Checkpoint = NO_CHECKPOINT
@@ -136,16 +141,6 @@ class Workspace:
         """The weights of the families that chains use."""
         assert self._weights is not None
         return self._weights
-
-    @property
-    def nodes(self) -> int:
-        """Number of variables."""
-        return self.weights.nodes
-
-    @property
-    def max_parents(self) -> int:
-        """The most parents that a variable may have."""
-        return self.weights.max_parents
 
     @cached_property
     def families(self) -> FamilyTables:
@@ -235,3 +230,36 @@ class Workspace:
 
     def _all_weights(self) -> Sequence[Floats]:
         return self.weights.inner, self.weights.small
+
+
+class OwnSums(Workspace):
+    """A workspace that has all families that have any weight, and sums them up by itself."""
+
+    #: How many workspaces of this size share the memory for tables that are kept.
+    sharing: int = 1
+
+    def summing(self, asked_by: str) -> Any:
+        """The workspace itself."""
+        del asked_by
+        return self
+
+    def structure_evidence(self) -> float:
+        """Log evidence when every graph counts once, summed anew."""
+        raise NotImplementedError
+
+    def log_evidence(self, modularity: str) -> float:
+        """Log evidence of one of the posteriors, which stays known; no table over all graphs is left for it."""
+        if modularity == "order":
+            return self.all_families("order").order_log_evidence
+        if self.structure_log_evidence is None:
+            self.structure_log_evidence = self.structure_evidence()
+        return self.structure_log_evidence
+
+    def affordable_structure_log_evidence(self) -> float:
+        """The same where every graph counts once, if it is known or affordable; otherwise nan."""
+        known = self.structure_log_evidence is not None
+        if not known and not self.checkpoint.decided(
+            "whether to sum over all graphs", self.structure_is_affordable, truth
+        ):
+            return math.nan
+        return self.log_evidence("structure")

@@ -24,8 +24,8 @@ from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
 from dagpost.families.numbering import MAX_NODES
+from dagpost.posterior.augmented_workspace import modelled_table
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import modelled_table
 from dagpost.prediction.stored_arrays import require, smallest
 from dagpost.scores import (
     LocalPrior,

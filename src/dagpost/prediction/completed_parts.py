@@ -23,10 +23,9 @@ from dagpost.errors import NoGraphError
 from dagpost.features import evaluate
 from dagpost.mcmc.augmentation import members_of_masks
 from dagpost.methods.augmentation import Augmentation
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace, modelled_table
 from dagpost.posterior.conditioned_sample import graphs_under
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import modelled_table
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.statistics import Statistics, sufficient_statistics

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from dagpost.errors import InputError
 from dagpost.families.masks import refuse_wide
 from dagpost.posterior.all_graphs import all_graphs
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace, modelled_table
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import modelled_table
 from dagpost.prediction.completed_parts import (
     STATISTICS,
     Part,

@@ -37,9 +37,9 @@ from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method
 from dagpost.methods.choice import choose_method
-from dagpost.posterior.augmenting import as_augmentation, settled
-from dagpost.posterior.fitting import checked_method, notify_of_gaps, rules_of, study_of, study_of_table, table_of
+from dagpost.posterior.fitting import notify_of_gaps
 from dagpost.posterior.plan import weightless
+from dagpost.posterior.study import checked_method, decide, rules_of, study_of_table, table_of
 from dagpost.posterior.weighing import work_of
 from dagpost.scores import parameter_prior_of, resolve_score, scores_within
 
@@ -138,15 +138,15 @@ def cross_validate(
         "Validate on a part of them.",
     )
     entropy = np.random.SeedSequence(model.seed if seed is None else int(seed)).entropy
-    asked = checked_method(model)
-    study, engine = study_of(model, asked, table)
+    decided = decide(model, table)
+    asked, _, study, engine = decided
     # What "auto" means is decided once, and not by the worker that has the fold.
-    if study.table.gap_count:
-        method: Method = settled(as_augmentation(asked, study.table), model.modularity, study)
+    if isinstance(asked, Augmentation):
+        method: Method = asked
         if table.gap_count:
             notify_of_gaps(model, table)
     else:
-        workspace = weightless(asked, model.modularity, study, engine)
+        workspace = weightless(decided)
         method = choose_method(asked, model.modularity, workspace)[0]
     settings = {
         **model.get_params(deep=False),

@@ -28,11 +28,14 @@ from dagpost.data.table import Table
 from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
+<<<<<<< HEAD
 from dagpost.local.models import LocalModels
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+=======
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace, images_of
+>>>>>>> post-21
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import images_of
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.prediction import local_rows

@@ -21,10 +21,9 @@ from dagpost._tools.checks import kind, one_of
 from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest, position_of, shortened
 from dagpost.data.encoding import Cells
-from dagpost.data.frames import frame_of
+from dagpost.data.frames import Source, frame_of, source_of
 from dagpost.data.number_words import limit_text
 from dagpost.data.recipe import Recipe
-from dagpost.data.recipe_source import Source, source_of
 from dagpost.data.recipe_steps import Step
 from dagpost.data.regimes import with_indicator_cells
 from dagpost.data.rows import intervention_masks

@@ -6,7 +6,6 @@ knows its name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,11 +16,17 @@ from dagpost._tools.mixture import Mixture
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES, binomials, family_count, size_offsets
+from dagpost.families.parent_lists import all_others
 from dagpost.priors.registry import PRIORS
 
 if TYPE_CHECKING:
     from dagpost.families.considered_sets import Members
     from dagpost.families.parent_lists import ParentLists
+
+
+#: Parent sets that are written out as members together.
+_TOGETHER = 1 << 16
 
 
 class StructurePrior:
@@ -63,12 +68,10 @@ class StructurePrior:
         Values are probabilities of an edge: `log_weights` are then those at even odds, and each value multiplies them
         by its own odds once for every parent.
         """
-        del nodes
         return None
 
     def without_average(self, nodes: int) -> StructurePrior:
         """The same with one stated value in the place of those that it averages over."""
-        del nodes
         return self
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -105,8 +108,6 @@ class StructurePrior:
 
         Picked from those of all sets, which takes at most 64 columns, unless a prior can do without the others.
         """
-        from dagpost.families.numbering import MAX_NODES
-
         if len(names) > MAX_NODES:
             raise self._too_many(names)
         limit = min(lists.max_parents, len(names) - 1)
@@ -119,16 +120,12 @@ class StructurePrior:
         Asked for where there are too many columns for all families; through masks, up to 64 columns, unless a prior can
         do without.
         """
-        from dagpost.families.numbering import MAX_NODES
-
         if len(names) > MAX_NODES:
             raise self._too_many(names)
         bits = np.append(np.uint64(1) << np.arange(len(names), dtype=np.uint64), np.uint64(0))
         return self.log_weights_of_sets(names, node, np.bitwise_or.reduce(bits[members], axis=1, initial=np.uint64(0)))
 
     def _too_many(self, names: tuple[str, ...]) -> InputError:
-        from dagpost.families.numbering import MAX_NODES
-
         return InputError(
             f"The prior {self!r} gives weights for at most {MAX_NODES} columns, and the table has {len(names)}. "
             "Derive it from SizePrior, use CustomPrior(function), or take fewer columns."
@@ -139,19 +136,38 @@ class StructurePrior:
         return repr(self)
 
 
-class SizePrior(StructurePrior):
+class SetPrior(StructurePrior):
+    """A prior that weighs whatever sets it is asked for, one by one: write `log_weights_of_members`."""
+
+    def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
+        """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
+        return np.array(self.log_weights_of_lists(names, all_others(len(names), min(max_parents, len(names) - 1))))
+
+    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
+        """The log weight of some parent sets of one node, given as masks over all columns."""
+        columns = np.arange(len(names))
+        weights = np.empty(len(masks))
+        for start in range(0, len(masks), _TOGETHER):
+            part = masks[start : start + _TOGETHER, None] >> columns.astype(np.uint64) & np.uint64(1)
+            members = np.where(part, columns, len(names)).astype(np.int16)
+            weights[start : start + _TOGETHER] = self.log_weights_of_members(names, node, members)
+        return weights
+
+    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
+        """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
+        # Position -1, the last one, stands for nobody.
+        columns = (np.append(own, len(names)).astype(np.int16) for own in lists.candidates)
+        return tuple(
+            self.log_weights_of_members(names, node, own[lists.members(node)]) for node, own in enumerate(columns)
+        )
+
+
+class SizePrior(SetPrior):
     """A prior that looks at nothing but the number of parents: write `log_weight_of_size`."""
 
     def log_weight_of_size(self, nodes: int, size: int) -> float:
         """The log weight of a set of `size` parents in a table of `nodes` columns."""
         raise InputError(f"{type(self).__name__} must define log_weight_of_size().")
-
-    def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
-        """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
-        nodes = len(names)
-        sizes = range(min(max_parents, nodes - 1) + 1)
-        by_size: Sequence[float] = [self.log_weight_of_size(nodes, size) for size in sizes]
-        return np.tile(np.repeat(by_size, [comb(nodes - 1, size) for size in sizes]), (nodes, 1))
 
     def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
         """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
@@ -161,12 +177,6 @@ class SizePrior(StructurePrior):
             np.repeat(by_size[: lists.limit(node) + 1], [comb(len(own), size) for size in range(lists.limit(node) + 1)])
             for node, own in enumerate(lists.candidates)
         )
-
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
-        """The log weight of some parent sets of one node, given as masks over all columns."""
-        by_size = np.array([self.log_weight_of_size(len(names), size) for size in range(len(names))])
-        weights: Floats = by_size[np.bitwise_count(masks)]
-        return weights
 
     def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
         """The log weight of some parent sets of one node, given as rows of columns."""
@@ -178,8 +188,6 @@ class SizePrior(StructurePrior):
 
 def checked_weights(prior: StructurePrior, names: tuple[str, ...], max_parents: int) -> Floats:
     """The log weights of all families, which must be as many as there are."""
-    from dagpost.families.numbering import family_count
-
     weights = prior.log_weights(names, max_parents)
     shape = (len(names), family_count(len(names) - 1, max_parents))
     if weights.shape != shape:
@@ -194,14 +202,15 @@ def numbers_among_all(lists: ParentLists, node: int) -> Integers:
     >>> numbers_among_all(ParentLists((np.array([], int), np.array([], int), np.array([1])), 1), 2)
     array([0, 2])
     """
-    from dagpost.families.numbering import binomials, size_offsets
-
     members, own = lists.members(node), lists.candidates[node]
-    limit = min(lists.max_parents, lists.nodes - 1)
-    # Position -1 stands for nobody, and adds nothing.
-    places = np.append(own - (own > node), 0)
-    numbers: Integers = size_offsets(limit, lists.nodes)[lists.nodes - 1][(members >= 0).sum(axis=1)]
-    for rank in range(members.shape[1]):
-        there = members[:, rank] >= 0
-        numbers = numbers + np.where(there, binomials(limit, lists.nodes)[places[members[:, rank]], rank + 1], 0)
+    return numbers_of_places(np.where(members >= 0, (own - (own > node))[members], -1), lists.nodes - 1)
+
+
+def numbers_of_places(places: Integers, universe: int) -> Integers:
+    """The numbers of parent sets out of so many others, given by the places of their members; -1 stands for nobody."""
+    limit = places.shape[1]
+    numbers: Integers = size_offsets(limit, universe)[universe][(places >= 0).sum(axis=1)]
+    for rank in range(limit):
+        there = places[:, rank] >= 0
+        numbers = numbers + np.where(there, binomials(limit, universe)[places[:, rank], rank + 1], 0)
     return numbers

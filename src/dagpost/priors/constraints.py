@@ -20,7 +20,7 @@ from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
 from dagpost.families.masks import masks_of_matrix, matrix_of_masks
 from dagpost.families.parent_lists import ParentLists
-from dagpost.priors.edge_text import read_edge
+from dagpost.priors.edge_table import read_edge
 
 #: An edge by its names: (parent, child).
 Edge = tuple[str, str]
@@ -91,9 +91,7 @@ class Constraints:
         tier = self._tier_of(names)
         exogenous = self._exogenous_of(names)
         _refuse_both(required, forbidden, tier)
-        _refuse_apart(required, set(self.apart))
-        _refuse_out_of_sinks(required, set(self.sinks))
-        _refuse_into_exogenous(required, exogenous)
+        _refuse_impossible(required, exogenous, set(self.apart), set(self.sinks))
         _refuse_cycle(required)
         _refuse_crowd(required, names, max_parents)
         barred = _matrix(forbidden, names)
@@ -245,31 +243,25 @@ def _exogenous(names: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts([names] if isinstance(names, str) else names, "exogenous", "Constraints")))
 
 
-def _refuse_into_exogenous(required: list[Edge], exogenous: set[str]) -> None:
+def _refuse_impossible(required: list[Edge], exogenous: set[str], apart: set[str], sinks: set[str]) -> None:
+    """Refuse edges that are required where the columns or the model behind the score leave none."""
     for parent, child in required:
-        if child in exogenous:
-            raise InputError(
-                f"The edge {parent} -> {child} is required, but {child!r} is exogenous: it is not modelled and has no "
-                f"parents. Take the edge out of {bare('required')}, or the column out of {bare('exogenous')}."
-            )
-
-
-def _refuse_apart(required: list[Edge], apart: set[str]) -> None:
-    for parent, child in required:
+        edge = f"The edge {parent} -> {child} is required, but"
         if parent in apart and child in apart:
             raise InputError(
-                f"The edge {parent} -> {child} is required, but edges among present values are not considered "
-                f"({setting('contemporaneous', False)}). Take it out of {bare('required')}."
+                f"{edge} edges among present values are not considered ({setting('contemporaneous', False)}). Take it "
+                f"out of {bare('required')}."
             )
-
-
-def _refuse_out_of_sinks(required: list[Edge], sinks: set[str]) -> None:
-    for parent, child in required:
         if parent in sinks and child not in sinks:
             raise InputError(
-                f"The edge {parent} -> {child} is required, but the model behind the score has no edges from columns "
-                f"of numbers to columns of levels. Take it out of {bare('required')}, or use another score: "
-                f"{setting('score', 'latent-gaussian')} where all levels are in an order, or a discrete one."
+                f"{edge} the model behind the score has no edges from columns of numbers to columns of levels. Take it "
+                f"out of {bare('required')}, or use another score: {setting('score', 'latent-gaussian')} where all "
+                "levels are in an order, or a discrete one."
+            )
+        if child in exogenous:
+            raise InputError(
+                f"{edge} {child!r} is exogenous: it is not modelled and has no parents. Take the edge out of "
+                f"{bare('required')}, or the column out of {bare('exogenous')}."
             )
 
 
@@ -290,25 +282,15 @@ def _refuse_both(required: list[Edge], forbidden: list[Edge], tier: dict[str, in
 
 
 def _refuse_cycle(required: list[Edge]) -> None:
-    """Follow required edges depth-first; an edge back into the path closes a cycle."""
-    children: dict[str, list[str]] = {}
-    for parent, child in required:
-        children.setdefault(parent, []).append(child)
-    finished: set[str] = set()
-    for start, first in children.items():
-        path = [start]
-        ahead = [iter(first)]
-        while path:
-            node = next(ahead[-1], None)
-            if node is None:
-                finished.add(path.pop())
-                ahead.pop()
-            elif node in path:
-                cycle = " -> ".join([*path[path.index(node) :], node])
-                raise InputError(f"The required edges form a cycle: {cycle}. Take one of them out.")
-            elif node not in finished:
-                path.append(node)
-                ahead.append(iter(children.get(node, ())))
+    if not required:
+        return
+    import networkx as nx
+
+    graph: nx.DiGraph[str] = nx.DiGraph(required)
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle = [edge[0] for edge in nx.find_cycle(graph)]
+        way = " -> ".join([*cycle, cycle[0]])
+        raise InputError(f"The required edges form a cycle: {way}. Take one of them out.")
 
 
 def _refuse_crowd(required: list[Edge], names: tuple[str, ...], max_parents: int) -> None:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import ask_user, is_finite, refusal
-from dagpost._tools.text import names_in, shown
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
-from dagpost.priors.base import StructurePrior
+from dagpost.priors.base import SetPrior
 
 if TYPE_CHECKING:
     from dagpost.families.considered_sets import Members
-    from dagpost.families.parent_lists import ParentLists
 
 
 @dataclass(frozen=True)
-class CustomPrior(StructurePrior):
+class CustomPrior(SetPrior):
     """Weights from a function of the child's name and the frozenset of its parents' names.
 
     The function gives the log weight of the family: any finite number, or minus infinity where the family is
@@ -41,36 +40,10 @@ class CustomPrior(StructurePrior):
         if not callable(self.function):
             raise refusal(self.function, "function", "CustomPrior", "callable as function(child, parents)")
 
-    def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
-        """Ask the function for every family."""
-        from dagpost.families.numbering import parent_sets
-
-        masks = parent_sets(len(names) - 1, min(max_parents, len(names) - 1)).tolist()
-        weights = np.empty((len(names), len(masks)))
-        for node, child in enumerate(names):
-            weights[node] = self._weights(child, names[:node] + names[node + 1 :], masks)
-        return weights
-
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
-        """Ask the function for some parent sets of one node, given as masks over all columns."""
-        return self._weights(names[node], names, masks.tolist())
-
     def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
         """Ask the function for some parent sets of one node, given as rows of columns."""
         sets = (frozenset(names[column] for column in own if column < len(names)) for own in members.tolist())
         return np.array([self._weight(names[node], parents) for parents in sets])
-
-    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
-        """Ask the function for the parent sets that rules allow each node."""
-        return tuple(self._weights_of_list(names, lists, node) for node in range(lists.nodes))
-
-    def _weights_of_list(self, names: tuple[str, ...], lists: ParentLists, node: int) -> Floats:
-        others = [names[column] for column in lists.candidates[node]]
-        sets = (frozenset(others[place] for place in own if place >= 0) for own in lists.members(node).tolist())
-        return np.array([self._weight(names[node], parents) for parents in sets])
-
-    def _weights(self, child: str, others: tuple[str, ...], masks: Sequence[int]) -> Floats:
-        return np.array([self._weight(child, frozenset(names_in(mask, others))) for mask in masks])
 
     def _weight(self, child: str, parents: frozenset[str]) -> float:
         weight = ask_user("The function of CustomPrior", self.function, child, parents)

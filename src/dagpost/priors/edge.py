@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats, Masks
+from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.checks import number, refusal
 from dagpost._tools.mixture import Mixture, evenly
 from dagpost._tools.spelling import bare, either
@@ -183,18 +183,6 @@ class EdgePrior(SizePrior):
         if self.averaged:
             return 0.0
         return size * math.log(self.probability) + (nodes - 1 - size) * math.log1p(-self.probability)
-
-    def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
-        """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
-        pairs = self._pairs(names)
-        return super().log_weights(names, max_parents) if pairs is None else pairs.log_weights(names, max_parents)
-
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
-        """The log weight of some parent sets of one node, given as masks over all columns."""
-        pairs = self._pairs(names)
-        if pairs is None:
-            return super().log_weights_of_sets(names, node, masks)
-        return pairs.log_weights_of_sets(names, node, masks)
 
     def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
         """The log weight of some parent sets of one node, given as rows of columns."""

@@ -21,25 +21,21 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats, Masks
+from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.text import nearest
 from dagpost.errors import InputError
-from dagpost.priors.base import StructurePrior
-from dagpost.priors.edge_table import Link, Rows
-from dagpost.priors.edge_text import PAIR
+from dagpost.priors.base import SetPrior, StructurePrior
+from dagpost.priors.edge_table import PAIR, Link, Rows
 
 if TYPE_CHECKING:
     from dagpost.families.considered_sets import Members
-    from dagpost.families.parent_lists import ParentLists
 
 #: Each of the three states of a pair is as probable as the others, which makes the odds of every edge 1.
 INDIFFERENT = 1.0 / 3.0
-#: Parent sets that are written out as bits together.
-_TOGETHER = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairPrior(StructurePrior):
+class PairPrior(SetPrior):
     """Odds of every edge on its own: what a table of prior probabilities comes down to for the columns of a table."""
 
     #: The prior of the user's choice.
@@ -59,34 +55,11 @@ class PairPrior(StructurePrior):
         """The columns that it speaks of."""
         return self.given.columns
 
-    def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
-        """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
-        from dagpost.families.numbering import parent_sets
-
-        nodes = len(names)
-        # Parent sets leave out the node itself.
-        others = np.array([[column for column in range(nodes) if column != node] for node in range(nodes)], dtype=int)
-        odds = np.take_along_axis(self.log_odds, others, axis=1)
-        return _sums(parent_sets(nodes - 1, min(max_parents, nodes - 1)), odds) + self.log_empty[:, None]
-
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:  # noqa: ARG002
-        """The log weight of some parent sets of one node, given as masks over all columns."""
-        weights: Floats = _sums(masks, self.log_odds[node : node + 1])[0] + self.log_empty[node]
-        return weights
-
     def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
         """The log weight of some parent sets of one node, given as rows of columns."""
         odds = np.append(self.log_odds[node], 0.0)
         weights: Floats = odds[np.minimum(members, len(names))].sum(axis=1) + self.log_empty[node]
         return weights
-
-    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:  # noqa: ARG002
-        """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
-        return tuple(
-            # Position -1, the last one, stands for nobody.
-            np.append(self.log_odds[node, own], 0.0)[lists.members(node)].sum(axis=1) + self.log_empty[node]
-            for node, own in enumerate(lists.candidates)
-        )
 
     def in_words(self) -> str:
         """The part of a sentence by which a report explains the prior."""
@@ -188,13 +161,3 @@ def _refuse_contradictions(edges: Floats, pairs: Floats, names: tuple[str, ...])
             f"{names[parent]} -- {names[child]} {pairs[parent, child]:g}: a pair is joined at least as probably as one "
             "way, and more where the other way is possible. Raise that of the pair."
         )
-
-
-def _sums(masks: Masks, odds: Floats) -> Floats:
-    """For each row of odds, the sum over the members of each set."""
-    bits = np.arange(odds.shape[1], dtype=np.uint64)
-    sums = np.empty((len(odds), len(masks)))
-    for start in range(0, len(masks), _TOGETHER):
-        part = masks[start : start + _TOGETHER]
-        sums[:, start : start + _TOGETHER] = odds @ ((part[None, :] >> bits[:, None]) & np.uint64(1)).astype(np.float64)
-    return sums

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.mixture import Mixture
 from dagpost._tools.spelling import either
 from dagpost.errors import InputError
-from dagpost.priors.base import StructurePrior
+from dagpost.priors.base import SetPrior, StructurePrior, numbers_of_places
 
 if TYPE_CHECKING:
     from dagpost.families.considered_sets import Members as Columns
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RegimePrior(StructurePrior):
+class RegimePrior(SetPrior):
     """The prior of a model with indicators of regimes, which are the last columns."""
 
     #: The prior of the ordinary parents.
@@ -63,33 +63,6 @@ class RegimePrior(StructurePrior):
         own = self.of_parents.settled(names[:ordinary], barred[:ordinary, :ordinary])
         return self if own is self.of_parents else replace(self, of_parents=own)
 
-    def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
-        """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
-        from dagpost.families.numbering import parent_sets
-
-        nodes = len(names)
-        ordinary = nodes - self.indicators
-        sets = parent_sets(nodes - 1, max_parents)
-        # Parent sets leave out the node itself, which is an ordinary one: indicators are above the others.
-        low = np.uint64((1 << (ordinary - 1)) - 1)
-        own = self.of_parents.log_weights(names[:ordinary], min(self.max_parents, ordinary - 1))
-        numbers, known = _looked_up(sets & low, parent_sets(ordinary - 1, min(self.max_parents, ordinary - 1)))
-        weights = np.zeros((nodes, len(sets)))
-        weights[:ordinary] = np.where(known, own[:, numbers], -np.inf)
-        weights[:ordinary] += self.of_targets(np.bitwise_count(sets & ~low).astype(np.int64))
-        return weights
-
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
-        """The log weight of some parent sets of one node, given as masks over all columns."""
-        ordinary = len(names) - self.indicators
-        if node >= ordinary:
-            return np.zeros(len(masks))
-        low = np.uint64((1 << ordinary) - 1)
-        weights = self.of_parents.log_weights_of_sets(names[:ordinary], node, masks & low)
-        weights = np.where(np.bitwise_count(masks & low) <= self.max_parents, weights, -np.inf)
-        result: Floats = weights + self.of_targets(np.bitwise_count(masks & ~low).astype(np.int64))
-        return result
-
     def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Columns) -> Floats:
         """The log weight of some parent sets of one node, given as rows of columns."""
         ordinary = len(names) - self.indicators
@@ -119,23 +92,17 @@ class RegimePrior(StructurePrior):
                 known[key] = self._parts_of_sets(lists.members(node), key[0])
             numbers, of_targets = known[key]
             weights.append(np.where(numbers < 0, -np.inf, own[numbers]) + of_targets)
-        return (*weights, *(np.zeros(1) for _ in range(self.indicators)))
+        return (*weights, *(np.zeros(count) for count in lists.counts[ordinary:]))
 
     def _parts_of_sets(self, members: Members, ordinary: int) -> tuple[Integers, Floats]:
         """For each set the number of its ordinary members by themselves (-1: too many), and what the rest weighs.
 
         Positions below `ordinary` are those of ordinary parents, and come first.
         """
-        from dagpost.families.numbering import family_count
-
         is_ordinary = (members >= 0) & (members < ordinary)
-        sizes = is_ordinary.sum(axis=1)
-        numbers = np.array([family_count(ordinary, size - 1) if size else 0 for size in range(ordinary + 1)])[sizes]
-        for rank in range(min(members.shape[1], ordinary)):
-            places = np.where(is_ordinary[:, rank], members[:, rank], 0)
-            numbers += np.array([math.comb(place, rank + 1) for place in range(ordinary)])[places]
+        numbers = numbers_of_places(np.where(is_ordinary, members, -1), ordinary)
         regimes = (members >= ordinary).sum(axis=1)
-        return np.where(sizes <= self.max_parents, numbers, -1), self.of_targets(regimes)
+        return np.where(is_ordinary.sum(axis=1) <= self.max_parents, numbers, -1), self.of_targets(regimes)
 
     def of_targets(self, regimes: Integers) -> Floats:
         """The log weight of being changed by so many regimes."""
@@ -163,10 +130,3 @@ def target_probability(expected_targets: float, variables: int) -> float:
             f"{either('expected_targets', '--expected-targets')} must be below their number."
         )
     return expected_targets / variables
-
-
-def _looked_up(masks: Masks, listed: Masks) -> tuple[Integers, Flags]:
-    """The place of each mask in a list, and whether it is there."""
-    order = np.argsort(listed)
-    places = np.minimum(np.searchsorted(listed[order], masks), len(listed) - 1)
-    return order[places], listed[order][places] == masks

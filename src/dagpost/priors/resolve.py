@@ -1,17 +1,24 @@
-"""From what a user gives as a prior, a name or an object, to a `StructurePrior`."""
+"""From what a user gives as a prior, a name or an object, to a `StructurePrior`.
+
+Which other priors is a result tried with? Those that people take, from indifferent to sparse.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
+from dagpost.families.numbering import MAX_NODES
 from dagpost.priors.base import SizePrior, StructurePrior
 from dagpost.priors.custom import CustomPrior
 from dagpost.priors.edge import AVERAGE, EdgePrior
+from dagpost.priors.indegree import InDegreePrior
 from dagpost.priors.registry import PRIORS
+from dagpost.priors.uniform import UniformPrior
 
 if TYPE_CHECKING:
     from dagpost.families.parent_lists import ParentLists
@@ -30,7 +37,7 @@ def resolve_prior(prior: Any) -> StructurePrior:
     """The prior that `name` or `name:argument` stands for; an object that gives weights is taken as it is.
 
     A choice that is left to us is an average over densities, unless a fit finds that out of reach
-    (posterior/fitting.py).
+    (posterior/study.py).
 
     >>> resolve_prior("indegree"), resolve_prior("edge:0.2"), resolve_prior("auto")
     (InDegreePrior(), EdgePrior(probability=0.2), EdgePrior(probability='average'))
@@ -73,16 +80,43 @@ class BarePrior(StructurePrior):
     def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
         """By the number of parents, if the object looks at nothing else."""
         if hasattr(self.prior, "log_weight_of_size"):
-            return SizePrior.log_weights_of_sets(self.prior, names, node, masks)
+            return _BySize(self.prior).log_weights_of_sets(names, node, masks)
         return super().log_weights_of_sets(names, node, masks)
 
     def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
         """As `log_weights` has them; where there are too many columns for that, by the number of parents."""
-        from dagpost.families.numbering import MAX_NODES
-
         if len(names) > MAX_NODES and hasattr(self.prior, "log_weight_of_size"):
-            return SizePrior.log_weights_of_lists(self.prior, names, lists)
+            return _BySize(self.prior).log_weights_of_lists(names, lists)
         return super().log_weights_of_lists(names, lists)
 
     def __repr__(self) -> str:
         return repr(self.prior)
+
+
+@dataclass(frozen=True)
+class _BySize(SizePrior):
+    """What such an object says of sizes alone."""
+
+    prior: Any
+
+    def log_weight_of_size(self, nodes: int, size: int) -> float:
+        """What the object gives."""
+        return float(self.prior.log_weight_of_size(nodes, size))
+
+
+#: The last one expects one pair in five to be joined before the data, which is sparse beside the uniform prior.
+_USUAL: tuple[tuple[str, StructurePrior], ...] = (
+    ("edge:average", EdgePrior(AVERAGE)),
+    ("uniform", UniformPrior()),
+    ("indegree", InDegreePrior()),
+    ("edge:0.1", EdgePrior(0.1)),
+)
+
+
+def other_priors(own: StructurePrior) -> list[Alternative[StructurePrior]]:
+    """The usual priors but the own one.
+
+    >>> [alternative.value for alternative in other_priors(UniformPrior())]
+    ['edge:average', 'indegree', 'edge:0.1']
+    """
+    return [Alternative("prior", written, prior) for written, prior in _USUAL if prior != own]

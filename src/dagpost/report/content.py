@@ -30,11 +30,11 @@ from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import columns_of
 from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_matrix, exact_sums
-from dagpost.posterior.averaged_answers import averaged_paths, families_listed, pair_intervals
 from dagpost.posterior.condition_words import GIVEN_FROM, GIVEN_KEYS, GIVEN_STATEMENTS, given_provenance
 from dagpost.posterior.directions import LEAST_SHOWN, Directions, directions_of_sample, quick_directions
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.lists import mixture_facts
+from dagpost.posterior.probabilities import averaged_paths, families_listed, pair_intervals
 from dagpost.posterior.regime_effects import RegimeEffects, has_regimes, regime_effects_of
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import Sensitivity

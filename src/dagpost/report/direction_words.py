@@ -6,9 +6,9 @@ What the user decided is never called a finding, and what the data cannot tell i
 from __future__ import annotations
 
 from dagpost._tools.text import printable
-from dagpost.posterior.directions import BY_MODEL, FOUND, about_cuts
+from dagpost.posterior.directions import BY_MODEL, about_cuts
 from dagpost.posterior.knowledge import TARGETS_UNKNOWN
-from dagpost.posterior.pair_direction import PairDirection, Word
+from dagpost.posterior.pair_direction import FOUND, PairDirection, Word
 from dagpost.report.content import Content
 from dagpost.report.words import counted, omitted, provenance_of_part
 

@@ -18,7 +18,7 @@ from dagpost._version import __version__
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, ORDER
 from dagpost.plots.sources import percent
-from dagpost.posterior.directions import CLEAR
+from dagpost.posterior.pair_direction import CLEAR
 from dagpost.posterior.shares import GIVEN
 from dagpost.report import assumption, citations
 from dagpost.report.content import Content

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dagpost.posterior.directions import FOUND
+from dagpost.posterior.pair_direction import FOUND
 from dagpost.report.content import Content
 from dagpost.report.tables import name, number, table, text
 

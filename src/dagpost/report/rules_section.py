@@ -8,8 +8,7 @@ from typing import Any
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.setting_text import conditional_on, readable_setting
 from dagpost._tools.text import position_of, printable, shortened
-from dagpost.posterior.directions import FOUND
-from dagpost.posterior.pair_direction import PairDirection
+from dagpost.posterior.pair_direction import FOUND, PairDirection
 from dagpost.priors.edge import EdgePrior
 from dagpost.priors.registry import PRIORS
 from dagpost.report import assumption

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from dagpost.posterior.directions import CLEAR, FOUND
+from dagpost.posterior.pair_direction import CLEAR, FOUND
 from dagpost.posterior.sensitivity import PairUnderChoices, Sensitivity
 from dagpost.report.content import Content
 from dagpost.report.tables import folded, heat_cell, name, scrolled, text

@@ -12,10 +12,9 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost.plots.marks import LOOKS
-from dagpost.posterior.directions import CLEAR, FOUND, LEANING
-from dagpost.posterior.drawn_condition import FEWEST_EFFECTIVE
+from dagpost.posterior.condition import FEWEST_EFFECTIVE
 from dagpost.posterior.knowledge import knowledge_of_sample
-from dagpost.posterior.pair_direction import LABELS, NEVER, PairDirection
+from dagpost.posterior.pair_direction import CLEAR, FOUND, LABELS, LEANING, NEVER, PairDirection
 from dagpost.report.content import Content
 from dagpost.report.many_columns import is_many
 from dagpost.report.packed_graphs import packed_graphs

@@ -23,8 +23,8 @@ from dagpost._tools.spelling import bare, either
 from dagpost._tools.text import names_in, nearest, shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.conversion import TableLike
+from dagpost.data.gaps import UnknownCells
 from dagpost.data.table import Table
-from dagpost.data.unknown_cells import UnknownCells
 from dagpost.engines import Engine, engine_or_threads
 from dagpost.errors import InputError
 from dagpost.scores.base import Score, fill_all

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
 from dagpost._tools.text import shown
-from dagpost.data.conversion import TableLike, as_table
+from dagpost.data.conversion import TableLike, wanted_table
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.scores.automatic import AUTO, AVERAGED
@@ -20,9 +20,6 @@ from dagpost.scores.bdeu import BDeu
 from dagpost.scores.custom import CustomScore
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
-
-if TYPE_CHECKING:
-    from dagpost.data.regimes import Regimes
 
 
 def is_automatic(score: Any) -> bool:
@@ -71,38 +68,15 @@ def class_of(score: Any) -> type[Score]:
     return type(score) if isinstance(score, Score) else Score
 
 
-def table_for(
-    score: str | Score,
-    data: TableLike,
-    *,
-    counts: Any = None,
-    interventions: Any = None,
-    recipe: Any = None,
-    regimes: Regimes | None = None,
-) -> Table:
-    """The table of whatever `as_table` takes, as a score wants it: numbers are cut into levels for a discrete one.
+def table_for(score: str | Score, data: TableLike, **given: Any) -> Table:
+    """The table of whatever `as_table` takes, as a score wants it; what may be `given` beside it: `wanted_table`.
 
-    Where the score is left to us, or takes both kinds, only what the recipe says is to be cut is. An object of the
-    user's that does not say which columns it takes gets them as they are. Where a column names the `regimes`,
-    indicators take its place.
+    A score that is left to us takes both levels and numbers; an object of the user's that does not say which columns it
+    takes gets them as they are.
     """
-    from dagpost.data.cut_tables import cut_numbers, cut_where_asked
-    from dagpost.data.recipe import resolve_recipe, with_recipe
-    from dagpost.data.regimes import reading_regimes, with_indicators
-
-    if regimes is not None and not isinstance(data, Table):
-        recipe = reading_regimes(resolve_recipe(recipe), regimes, counts, interventions)
-    chosen, table = resolve_score(score), as_table(data, counts=counts, interventions=interventions, recipe=recipe)
-    if regimes is not None:
-        table = with_indicators(table, regimes)
-    if is_automatic(score) or chosen.columns in ("mixed", "ordered"):
-        return cut_where_asked(with_recipe(table))
-    if chosen.columns == "discrete" and not isinstance(chosen, BareScore):
-        bins = chosen.bins if isinstance(chosen, BDeu) else None
-        return cut_numbers(with_recipe(table), notify=bins is None, bins=bins)
-    if chosen.columns == "continuous":
-        table = table.with_number_columns()
-    return table if table.recipe is None else replace(table, recipe=table.recipe.uncut())
+    chosen = resolve_score(score)
+    wanted = "mixed" if is_automatic(score) else None if isinstance(chosen, BareScore) else chosen.columns
+    return wanted_table(data, wanted, bins=chosen.bins if isinstance(chosen, BDeu) else None, **given)
 
 
 def parameter_prior_of(score: Any, what: str) -> ParameterPrior:

@@ -13,9 +13,12 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost.errors import InputError
+<<<<<<< HEAD
 from dagpost.local.models import LocalModels
+=======
+from dagpost.posterior.augmented_workspace import images_of, refuse_beyond
+>>>>>>> post-21
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import images_of, refuse_beyond
 from dagpost.prediction.background import background_of
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.prediction.mixed_statistics import MixedStatistics, compressed

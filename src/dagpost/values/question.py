@@ -27,8 +27,8 @@ from dagpost.features.feature import Feature
 from dagpost.features.language import resolve
 from dagpost.features.names import quoted
 from dagpost.features.value_queries import ValueQuery, ValueTerm, WrittenValue
+from dagpost.posterior.augmented_workspace import modelled_levels
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import modelled_levels
 from dagpost.prediction.averaging import refuse_exogenous
 from dagpost.prediction.counted_parts import has_rows, refuse_structure_alone
 

@@ -17,7 +17,7 @@ from dagpost.causal import Effect
 from dagpost.causal import effect as effect_of
 from dagpost.causal.latent import LatentMechanisms
 from dagpost.data import as_table
-from dagpost.posterior.latent_numbers import images_of
+from dagpost.posterior.augmented_workspace import images_of
 from dagpost.prediction.completed_parts import parts_of
 from dagpost.prediction.parameter_draws import DrawnNetworks
 

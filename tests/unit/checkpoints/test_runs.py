@@ -378,7 +378,7 @@ def test_a_fit_of_other_data_or_another_version_is_refused(
     other = table.to_pandas().iloc[1:]
     with pytest.raises(InputError, match="data: "):
         DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(other, counts="counts", checkpoint=eager(folder))
-    monkeypatch.setattr("dagpost.posterior.settings.__version__", "0.0.1")
+    monkeypatch.setattr("dagpost.posterior.study.__version__", "0.0.1")
     with said.raises(InputError):
         DagPosterior(prior="uniform", score="bdeu", max_parents=2).fit(table, checkpoint=eager(folder))
 

@@ -162,7 +162,7 @@ def test_kinds_that_agree_are_said_to_agree(said: Said) -> None:
     frame["B"] += 3.0 * frame["A"]
     model = DagPosterior(Committee([BGe(), BDeu(5, bins=4)])).fit(frame)
     assert model.fitted_.results.edges_by_kind.shape == (2, 2, 2)
-    from dagpost.posterior.kinds import disagreement
+    from dagpost.posterior.lists import disagreement
 
     assert disagreement(model.fitted_) == "The kinds of models agree: no two differ by more than 0.00 about any pair."
     one = model.given(setting={"kind of model": "linear (BGe)"})

@@ -16,11 +16,10 @@ from tests.tools.examples import examples
 from tests.tools.wording import Said
 
 from dagpost import DagPosterior, Recipe, as_table, read_table, unroll
-from dagpost.data.cut_tables import cut_numbers
+from dagpost.data.cut_tables import cut_numbers, cut_otherwise
 from dagpost.data.gaps import without_gaps
 from dagpost.data.number_words import limit_text, parsed_limits
 from dagpost.data.recipe_words import notice_of_gaps
-from dagpost.data.recut import cut_otherwise
 from dagpost.errors import InputError, collected_warnings
 
 NUMBERS = [f"{number / 10:g}" for number in range(1, 25)]

@@ -13,7 +13,7 @@ import pytest
 from tests.tools.reference import table_of
 from tests.tools.wording import Said
 
-from dagpost.data import Table, cohort, datasets, read_table
+from dagpost.data import Table, datasets, read_table
 from dagpost.errors import InputError
 
 
@@ -137,7 +137,7 @@ def test_each_column_of_the_cohort_depends_on_its_causes_as_declared() -> None:
     # 5e-5, and the seed is fixed.
     table = datasets.load("cohort", rows=200_000, seed=1)
     codes = dict(zip(table.names, table.columns, strict=True))
-    for name, column in cohort.COLUMNS.items():
+    for name, column in datasets.COLUMNS.items():
         assert table.levels[table.names.index(name)] == column.levels
         causes = [codes[cause] for cause in column.causes] or [np.zeros(table.rows, dtype=int)]
         seen, member, count = np.unique(np.stack(causes), axis=1, return_inverse=True, return_counts=True)

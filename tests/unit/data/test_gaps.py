@@ -13,12 +13,12 @@ from tests.tools.wording import Said
 from dagpost import DagPosterior, Recipe, as_table, local_scores, unroll
 from dagpost._tools import memory
 from dagpost.data.cut_tables import cut_numbers
-from dagpost.data.gaps import without_gaps, without_idle_gaps
+from dagpost.data.gaps import without_gaps, without_idle_gaps, written_out
 from dagpost.data.recipe_words import notice_of_gaps
 from dagpost.data.table import Table
-from dagpost.data.written_out import written_out
 from dagpost.errors import DagpostWarning, InputError, ResourceError, collected_warnings
-from dagpost.posterior.fitting import notify_of_gaps, rules_of, table_of
+from dagpost.posterior.fitting import notify_of_gaps
+from dagpost.posterior.study import rules_of, table_of
 from dagpost.scores.columns import part_of
 
 ROWS = 12

@@ -17,7 +17,7 @@ from tests.tools.wording import Said
 
 from dagpost import DagPosterior, Recipe, as_table, read_table
 from dagpost.data.cut_tables import cut_numbers
-from dagpost.data.scales import SCALES, known_order
+from dagpost.data.level_order import SCALES, known_order
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 

@@ -19,9 +19,8 @@ from tests.tools.clinical import clinical_frame
 from tests.tools.wording import Said
 
 from dagpost import DagPosterior, Recipe, as_table
-from dagpost.data.cut_tables import cut_numbers
+from dagpost.data.cut_tables import bins_of, cut_numbers, cut_otherwise
 from dagpost.data.recipe_file import read_description, toml_of
-from dagpost.data.recut import bins_of, cut_otherwise
 from dagpost.errors import InputError
 from dagpost.scores.resolve import table_for
 

@@ -11,8 +11,8 @@ import pytest
 from tests.tools.wording import Said
 
 from dagpost.data import Table, as_table, discretise, read_table
+from dagpost.data.cut_tables import cut_otherwise
 from dagpost.data.recipe import Recipe
-from dagpost.data.recut import cut_otherwise
 from dagpost.errors import DagpostWarning, InputError
 
 _COLUMNS, _ROWS = 300, 60

@@ -21,7 +21,7 @@ from dagpost.mcmc.diagnostics import (
     largest_r_hat,
     r_hat,
 )
-from dagpost.posterior.chain_estimate import chain_estimate
+from dagpost.posterior.estimate import chain_estimate
 
 NAMES = ("a", "b", "c")
 

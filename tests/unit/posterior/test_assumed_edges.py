@@ -11,8 +11,7 @@ from tests.tools.report_page import random_table
 
 from dagpost import DagPosterior
 from dagpost.features import evaluate, resolve
-from dagpost.posterior.assumed_edges import assumed_edges
-from dagpost.posterior.knowledge import knowledge_from, knowledge_under
+from dagpost.posterior.knowledge import assumed_edges, knowledge_from, knowledge_under
 from dagpost.priors.constraints import Constraints
 
 NAMES = ("A", "B", "C", "D")

@@ -18,9 +18,8 @@ from dagpost import DagPosterior, InputError, ResourceError, equivalence_classes
 from dagpost.features import resolve
 from dagpost.mcmc.records import ChainRecord
 from dagpost.posterior.augmented import Augmented, augmented_of, kept_sweeps
-from dagpost.posterior.averaged_answers import averaged_answers, better_answers
-from dagpost.posterior.averaged_estimate import averaged_estimate, ratio_estimate, summed_estimate
-from dagpost.posterior.probabilities import probabilities
+from dagpost.posterior.estimate import averaged_estimate, ratio_estimate, summed_estimate
+from dagpost.posterior.probabilities import averaged_answers, better_answers, probabilities
 
 
 @cache

@@ -24,7 +24,7 @@ from dagpost.features import parse
 from dagpost.methods.base import Wanted
 from dagpost.methods.given_order import GivenOrder
 from dagpost.methods.kbest import KBest
-from dagpost.posterior.given import condition_seconds
+from dagpost.posterior.given import cells_of, restricted_workspace, seconds_left
 from dagpost.posterior.mixture import MixedWorkspace, list_best
 
 NAMES = ("A", "B", "C", "D")
@@ -212,10 +212,15 @@ def test_models_are_copied_and_say_what_they_take_for_true(model: DagPosterior, 
 
 def test_time_is_reckoned(model: DagPosterior) -> None:
     fitted_model = model.fitted_
-    single = condition_seconds(fitted_model, parse("A -> B", NAMES).feature)
-    assert 0.0 < single < condition_seconds(fitted_model, parse("A -- B", NAMES).feature) < 1.0
-    assert condition_seconds(fitted_model, None, {"equivalent sample size": 10.0}) < single
-    assert condition_seconds(fitted_model, parse("A ~> B", NAMES).feature) == math.inf
+
+    def seconds(feature: Any, setting: dict[str, float]) -> float:
+        left = restricted_workspace(fitted_model, feature, cells_of(fitted_model, setting))
+        assert left is not None
+        return seconds_left(left, fitted_model.modularity)
+
+    single = seconds(parse("A -> B", NAMES).feature, {})
+    assert 0.0 < single < seconds(parse("A -- B", NAMES).feature, {}) < 1.0
+    assert seconds(None, {"equivalent sample size": 10.0}) < single
 
 
 # By draws

@@ -19,9 +19,9 @@ from tests.tools.wording import Said
 from dagpost import BDeu, DagPosterior, Recipe
 from dagpost.files import archive
 from dagpost.posterior import variations
-from dagpost.posterior.direction_fates import NOT_UNDER_EVERY_CHOICE, DirectionUnderChoices, surviving, where_lost
 from dagpost.posterior.directions import about_cuts, directions_of
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.pair_direction import NOT_UNDER_EVERY_CHOICE, DirectionUnderChoices, surviving, where_lost
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import Sensitivity, Variation, label_under_choices, sensitivity_from
 

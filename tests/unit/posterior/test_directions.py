@@ -18,14 +18,13 @@ from dagpost.errors import InputError
 from dagpost.features import evaluate
 from dagpost.posterior.directions import (
     ASSUMPTION,
-    CLEAR,
     Directions,
     by_data_of,
     directions_of,
     directions_of_sample,
     quick_directions,
 )
-from dagpost.posterior.pair_direction import LABELS, MARKS, PairDirection
+from dagpost.posterior.pair_direction import CLEAR, LABELS, MARKS, PairDirection
 
 COLUMNS = ["Smoking", "M. Work", "P. Work", "Pressure"]
 

@@ -11,8 +11,8 @@ import pytest
 from tests.naive.sensitivity import joined_under
 
 from dagpost import BDeu, BGe, DagPosterior, datasets, discretise
+from dagpost.data.cut_tables import bins_of, cut_otherwise
 from dagpost.data.recipe import Recipe
-from dagpost.data.recut import bins_of, cut_otherwise
 from dagpost.posterior.sensitivity import Sensitivity
 
 # A notice that columns are cut, which is what these tests are about.

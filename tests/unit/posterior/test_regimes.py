@@ -28,7 +28,7 @@ from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.methods.base import Study
 from dagpost.posterior.regime_effects import log_odds_of
-from dagpost.posterior.regime_rules import with_regimes
+from dagpost.posterior.study import with_regimes
 from dagpost.priors import log_prior, log_prior_of_lists
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.regimes import RegimePrior

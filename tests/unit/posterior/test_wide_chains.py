@@ -24,9 +24,9 @@ from dagpost.features import evaluate, evaluation, weighted_matrix
 from dagpost.mcmc.diagnostics import effective_sizes
 from dagpost.mcmc.records import ChainRecord
 from dagpost.posterior import distinct as distinct_file
-from dagpost.posterior.chain_estimate import _effective_size
 from dagpost.posterior.directions import _Found, directions_of_sample
 from dagpost.posterior.distinct import distinct_graphs_in
+from dagpost.posterior.estimate import _effective_size
 from dagpost.posterior.knowledge import knowledge_of_sample
 from dagpost.posterior.summaries import equivalence_classes, top_graphs
 

@@ -9,7 +9,7 @@ from tests.tools.latent_models import latent_frame, latent_model
 from tests.tools.wording import Said
 
 from dagpost import DagPosterior, InputError, as_table
-from dagpost.posterior.latent_numbers import modelled_table
+from dagpost.posterior.augmented_workspace import modelled_table
 from dagpost.prediction import log_predictive, sufficient_statistics
 from dagpost.prediction.latent_rows import Network, averaged, walked
 

@@ -1,7 +1,7 @@
 """Who is in whose Markov blanket: parents, children and other parents of the children?
 
 That is all that a variable depends on directly once everything else is known. One pass over the graphs of a sample,
-n^2 steps each; beyond 64 columns as many as there are pairs within families.
+with as many steps as there are pairs within families.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.checks import whole_number
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.families.graph_lists import GraphLists, graphs_together, lists_of
 from dagpost.posterior.sources import sample_of
@@ -22,11 +21,10 @@ if TYPE_CHECKING:
     from dagpost.posterior.sources import GraphSource
 
 
-def markov_blanket_table(source: GraphSource, *, at_a_time: int = 65_536) -> pd.DataFrame:
+def markov_blanket_table(source: GraphSource) -> pd.DataFrame:
     """Probability that one variable is in the Markov blanket of another, for all pairs; the table is symmetric.
 
-    From the graphs of a sample, or of a model's own one; `at_a_time` of them are copied together. What exogenous
-    columns are to each other is not modelled: nan.
+    From the graphs of a sample, or of a model's own one. What exogenous columns are to each other is not modelled: nan.
 
     >>> from dagpost import DagPosterior, datasets
     >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
@@ -39,17 +37,11 @@ def markov_blanket_table(source: GraphSource, *, at_a_time: int = 65_536) -> pd.
     sample = sample_of(source)
     nodes = len(sample.names)
     total = np.zeros((nodes, nodes))
-    whole_number(at_a_time, "at_a_time", "markov_blanket_table")
-    wide = sample.parents.ndim == 3
-    if wide:
-        at_a_time = min(at_a_time, graphs_together(*sample.parents.shape[1:]))
-    for start in range(0, len(sample), at_a_time):
-        masks = np.array(sample.parents[start : start + at_a_time], dtype=np.uint64, order="C")
-        weights = np.array(sample.weights[start : start + at_a_time])
-        if wide:
-            _add_blankets_of_lists(lists_of(masks)[0], weights, total)
-        else:
-            _add_blankets(masks, weights, total)
+    words = sample.parents.reshape(len(sample), nodes, -1)
+    step = graphs_together(*words.shape[1:])
+    for start in range(0, len(sample), step):
+        masks = np.array(words[start : start + step], dtype=np.uint64, order="C")
+        _add_blankets(lists_of(masks)[0], np.array(sample.weights[start : start + step]), total)
     matrix = np.clip(total + total.T, 0.0, 1.0)
     given = np.array([name in sample.exogenous for name in sample.names])
     matrix[given[:, None] & given[None, :] & ~np.eye(nodes, dtype=np.bool_)] = np.nan
@@ -58,30 +50,8 @@ def markov_blanket_table(source: GraphSource, *, at_a_time: int = 65_536) -> pd.
 
 
 @kernel
-def _add_blankets(parents: Masks, weights: Floats, total: Floats) -> None:
-    """Add the weight of each graph to [x, y], x > y, where the two are in each other's blanket."""
-    count, nodes = parents.shape
-    one, none = np.uint64(1), np.uint64(0)
-    blankets = np.empty(nodes, dtype=np.uint64)
-    for graph in range(count):
-        for node in range(nodes):
-            blankets[node] = none
-        for node in range(nodes):
-            direct = parents[graph, node]
-            family = direct | one << np.uint64(node)
-            blankets[node] |= direct
-            for other in range(nodes):
-                if direct >> np.uint64(other) & one:
-                    blankets[other] |= family
-        for node in range(nodes):
-            for other in range(node):
-                if blankets[node] >> np.uint64(other) & one:
-                    total[node, other] += weights[graph]
-
-
-@kernel
-def _add_blankets_of_lists(lists: GraphLists, weights: Floats, total: Floats) -> None:
-    """The same for graphs as lists: all pairs within the families of a graph, each pair once."""
+def _add_blankets(lists: GraphLists, weights: Floats, total: Floats) -> None:
+    """Add the weight of each graph to [x, y], x > y: for all pairs within its families, each pair once."""
     nodes = len(total)
     # The graph in which a pair was seen last.
     seen = np.full((nodes, nodes), -1, dtype=np.int64)

@@ -44,7 +44,8 @@ class Comparison:
             return f"{len(self.models)} models of one variable: there is nothing to compare"
         row = self.table.iloc[0]
         return (
-            f"{len(self.models)} models; what moves most is {_relation_text(row)}: "
+            f"{len(self.models)} models; what moves most is {printable(row['from'])} {row['relation']} "
+            f"{printable(row['to'])}: "
             f"{row[list(self.models)].min():.3f} to {row[list(self.models)].max():.3f}"
         )
 
@@ -122,7 +123,3 @@ def _matrix(source: GraphSource, relation: str, names: tuple[str, ...]) -> Float
     frame = edge_table_of(source) if relation == "->" else source.probability_matrix(relation)
     matrix: Floats = frame.loc[list(names), list(names)].to_numpy(dtype=np.float64)
     return matrix
-
-
-def _relation_text(row: Any) -> str:
-    return f"{printable(row['from'])} {row['relation']} {printable(row['to'])}"
