@@ -16,16 +16,9 @@ from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.masks import refuse_wide
-<<<<<<< HEAD
 from dagpost.local.models import LocalModels, models_of
+from dagpost.posterior.augmented_workspace import images_of, modelled_levels
 from dagpost.posterior.fitted import Fitted, targets_of
-from dagpost.posterior.latent_numbers import images_of, modelled_levels
-=======
-from dagpost.local.additive import AdditiveModels
-from dagpost.posterior.all_graphs import all_graphs
-from dagpost.posterior.augmented_workspace import images_of, modelled_levels, modelled_table
-from dagpost.posterior.fitted import Fitted, targets_of
->>>>>>> post-21
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.background import background_of, count_background, no_background
 from dagpost.prediction.counted_parts import (

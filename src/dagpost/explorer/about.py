@@ -17,12 +17,8 @@ from dagpost.features import evaluate
 from dagpost.features.names import quoted
 from dagpost.features.statements.markov_blanket import InMarkovBlanket
 from dagpost.features.statements.v_structure import VStructure
-<<<<<<< HEAD
-from dagpost.posterior.averaged_answers import families_listed
-from dagpost.report.content import Family, weighted_sets
-=======
 from dagpost.posterior.probabilities import families_listed
->>>>>>> post-21
+from dagpost.report.content import Family, weighted_sets
 
 #: How many parent sets are told.
 _PARENT_SETS = 8

@@ -26,12 +26,6 @@ from dagpost.methods.base import Method, Study
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.augmenting import augmented
 from dagpost.posterior.fitted import Fitted
-<<<<<<< HEAD
-from dagpost.posterior.modelled import modelled
-from dagpost.posterior.regime_rules import with_regimes
-=======
-from dagpost.posterior.results import Results
->>>>>>> post-21
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.study import modelled, with_regimes
 from dagpost.posterior.weighing import families_of

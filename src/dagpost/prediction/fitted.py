@@ -28,12 +28,8 @@ from dagpost.data.table import Table
 from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
-<<<<<<< HEAD
 from dagpost.local.models import LocalModels
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace
-=======
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace, images_of
->>>>>>> post-21
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace

@@ -15,9 +15,9 @@ from dagpost.families.numbering import MAX_NODES
 from dagpost.local.kept import Arrays, kept, restored
 from dagpost.local.models import LocalModels, models_of
 from dagpost.posterior.all_graphs import all_graphs
+from dagpost.posterior.augmented_workspace import modelled_levels, modelled_table
 from dagpost.posterior.conditioned_sample import graphs_under
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.latent_numbers import modelled_levels, modelled_table
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.completed_parts import Part, weighted_parts
 from dagpost.prediction.counted_parts import all_counted_parts, counted_parts, where_of

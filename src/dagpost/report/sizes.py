@@ -16,12 +16,8 @@ from dagpost.causal.effects import effect_of_fitted
 from dagpost.causal.results import Effect, EffectPart, interval_of
 from dagpost.errors import InputError, ResourceError, collected_warnings
 from dagpost.families.numbering import MAX_NODES
-<<<<<<< HEAD
 from dagpost.plots.small_curve import SmallCurve, small_curve
-from dagpost.posterior.directions import FOUND, Directions
-=======
 from dagpost.posterior.directions import Directions
->>>>>>> post-21
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.pair_direction import FOUND
 from dagpost.prediction.counted_parts import has_rows, refuse_structure_alone

@@ -13,11 +13,8 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost.errors import InputError
-<<<<<<< HEAD
 from dagpost.local.models import LocalModels
-=======
 from dagpost.posterior.augmented_workspace import images_of, refuse_beyond
->>>>>>> post-21
 from dagpost.posterior.fitted import Fitted
 from dagpost.prediction.background import background_of
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
