@@ -29,35 +29,17 @@ from dagpost.errors import DagpostError, DagpostWarning
 
 WRONG = 2
 
-#: The module and the function of every command, or its group of commands, as the help lists them: under what for.
+#: Every command, or group of commands, as the help lists them: under what for.
 _SECTIONS = {
-    "Begin": {
-        "demo": ("dagpost.cli.demo", "demo"),
-        "data": ("dagpost.cli.data", "data"),
-        "info": ("dagpost.cli.info", "info"),
-        "fit": ("dagpost.cli.fit", "fit"),
-    },
-    "Ask": {
-        "edges": ("dagpost.cli.query", "edges"),
-        "query": ("dagpost.cli.query", "query"),
-        "effect": ("dagpost.cli.effect", "effect"),
-        "best": ("dagpost.cli.best", "best"),
-        "predict": ("dagpost.cli.predict", "predict"),
-    },
-    "Show": {
-        "plot": ("dagpost.cli.plot", "plot"),
-        "report": ("dagpost.cli.report", "report"),
-        "explore": ("dagpost.cli.explore", "explore"),
-    },
-    "Draw": {
-        "sample": ("dagpost.cli.sample", "sample"),
-        "complete": ("dagpost.cli.complete", "complete"),
-    },
-    "Check": {
-        "reference": ("dagpost.cli.reference", "reference"),
-    },
+    "Begin": ("demo", "data", "info", "fit"),
+    "Ask": ("edges", "query", "effect", "best", "predict"),
+    "Show": ("plot", "report", "explore"),
+    "Draw": ("sample", "complete"),
+    "Check": ("reference",),
 }
-_COMMANDS = {name: home for section in _SECTIONS.values() for name, home in section.items()}
+_COMMANDS = tuple(name for names in _SECTIONS.values() for name in names)
+#: Commands that are not in the module of their own name.
+_ELSEWHERE = {"edges": "query"}
 #: Commands that do something without an argument.
 _READY = ("demo", "data")
 
@@ -65,8 +47,7 @@ _READY = ("demo", "data")
 @functools.cache
 def _command(name: str) -> Any:
     """A command, loaded when it is first looked at: `dagpost query` does not load `dagpost fit`."""
-    module, attribute = _COMMANDS[name]
-    found = getattr(import_module(module), attribute)
+    found = getattr(import_module(f"dagpost.cli.{_ELSEWHERE.get(name, name)}"), name)
     if isinstance(found, typer.Typer):
         group = found
     else:

@@ -1,4 +1,4 @@
-"""What the page may ask: one function and one line each. A question comes as JSON and its answer goes as JSON."""
+"""What the page may ask: one function each. A question comes as JSON and its answer goes as JSON."""
 
 from __future__ import annotations
 
@@ -15,12 +15,5 @@ from dagpost.explorer.views import view
 #: Takes the session and the request; what comes back can be written as JSON. An `InputError` is the fault of who asks.
 Question = Callable[[Session, Mapping[str, Any]], dict[str, Any]]
 
-QUESTIONS: dict[str, Question] = {
-    "view": view,
-    "ask": ask,
-    "words": words,
-    "about": about,
-    "effect": effect,
-    "code": code,
-    "report": report,
-}
+#: By name.
+QUESTIONS: dict[str, Question] = {own.__name__: own for own in (view, ask, words, about, effect, code, report)}
