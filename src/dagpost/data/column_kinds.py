@@ -153,7 +153,8 @@ def _identifies(name: str, cells: Cells, different: int, observations: int) -> b
     if observations < (_ROWS_OF_NAMED_IDENTIFIERS if sure else _ROWS_OF_IDENTIFIERS):
         return False
     named = bool(_WORDS & set(words)) or sure
-    return cells.kind == "text" or named or (different == observations and _consecutive(cells))
+    consecutive = cells.kind == "whole" and bool(cells.values[-1] - cells.values[0] == len(cells.values) - 1)
+    return cells.kind == "text" or named or (different == observations and consecutive)
 
 
 def _words_of(name: str) -> list[str]:
@@ -162,10 +163,6 @@ def _words_of(name: str) -> list[str]:
 
 def _surely_identifies(words: list[str]) -> bool:
     return bool(_SURE_WORDS & set(words)) or any(map(_SURE_ENDINGS.fullmatch, words))
-
-
-def _consecutive(cells: Cells) -> bool:
-    return cells.kind == "whole" and bool(cells.values[-1] - cells.values[0] == len(cells.values) - 1)
 
 
 def _share(texts: list[str], pattern: re.Pattern[str]) -> float:

@@ -15,7 +15,7 @@ from dagpost._tools.checks import one_of, texts, whole_number
 from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest, shown
 from dagpost.data.conversion import TableLike, checked_table, warn_about
-from dagpost.data.cutting import LARGEST_BINS, Strategy
+from dagpost.data.cutting import LARGEST_BINS, USUAL_BINS, USUAL_STRATEGY, Strategy
 from dagpost.data.encoding import is_number
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.table import Table
@@ -23,7 +23,7 @@ from dagpost.errors import InputError, warn
 
 
 def discretise(
-    table: TableLike, bins: int = 3, strategy: Strategy = "quantile", columns: Sequence[str] | None = None
+    table: TableLike, bins: int = USUAL_BINS, strategy: Strategy = USUAL_STRATEGY, columns: Sequence[str] | None = None
 ) -> Table:
     """Cut columns of numbers into bins, and name the levels by the cuts.
 

@@ -86,7 +86,8 @@ def known_order(levels: Sequence[object]) -> list[int] | None:
     if len(levels) < 2 or not all(isinstance(level, str) for level in levels):
         return None
     words = [" ".join(re.split(r"[\s_-]+", str(level).casefold())).strip() for level in levels]
-    for found in (*(_on_scale(words, places) for places in _PLACES), _stages(words), _intervals([*map(str, levels)])):
+    on_scales = ([places[word] for word in words] for places in _PLACES if places.keys() >= {*words})
+    for found in (*on_scales, _stages(words), _intervals([*map(str, levels)])):
         if found is not None and len(set(found)) == len(found):
             return sorted(range(len(levels)), key=found.__getitem__)
     if len(words) == _TWO:
@@ -98,10 +99,6 @@ def known_order(levels: Sequence[object]) -> list[int] | None:
 def _says_nothing(word: str, other: str) -> bool:
     """Whether the first of two words says that there is nothing, or that the other does not hold."""
     return word in _NOTHING or other == f"ab{word}" or any(word == f"{prefix}{other}" for prefix in _NOT)
-
-
-def _on_scale(words: list[str], places: dict[str, int]) -> list[int] | None:
-    return [places[word] for word in words] if all(word in places for word in words) else None
 
 
 class _Stage(NamedTuple):

@@ -25,7 +25,7 @@ from dagpost.data.cut_tables import apply_cuts, cut_where_asked
 from dagpost.data.cutting import LARGEST_BINS, USUAL_BINS, USUAL_STRATEGY, Strategy
 from dagpost.data.frames import source_of
 from dagpost.data.recipe_file import read_description, write_description
-from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow
+from dagpost.data.recipe_reading import Choices, decide, describe, follow
 from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen, names_of, orders_of, plain, rule_of, variable_steps
 from dagpost.data.table import Table
 from dagpost.data.time_columns import series_and_lag
@@ -154,7 +154,8 @@ class Recipe(Transformer):
         if isinstance(X, Table) and X.recipe is not None and self._has_made(X.recipe):
             return X
         reading = follow(source, self.steps_, choices) if self.fitted else decide(source, choices)
-        return self._with_recipe(reading, source.rows)
+        done = copy.copy(self)._adopt(reading.steps, reading.dropped, source.rows)
+        return replace(reading.table, recipe=done)
 
     def describe(self, X: Any, *, counts: Any = None, interventions: Any = None) -> Recipe:
         """What would be done with each column, also of a table that nothing can be fitted to as it is."""
@@ -297,9 +298,6 @@ class Recipe(Transformer):
     def _adopt(self, steps: tuple[Step, ...], dropped: int, rows: int) -> Self:
         self.steps_, self.dropped_rows_, self.rows_ = steps, dropped, rows
         return self
-
-    def _with_recipe(self, reading: Reading, rows: int) -> Table:
-        return replace(reading.table, recipe=copy.copy(self)._adopt(reading.steps, reading.dropped, rows))
 
     def _has_made(self, done: Recipe) -> bool:
         """Whether a table with the recipe `done` is one that this recipe makes; another that is cut is an error."""

@@ -93,7 +93,10 @@ def toml_of(described: Mapping[str, Any]) -> str:
         _line("unseen", described["unseen"]),
         "# how numbers are cut that have no cuts of their own: quantile, uniform or kmeans. Without both keys, numbers",
         "# are cut only for a score that needs levels",
-        *(_unless_usual(key, described.get(key), usual) for key, usual in _USUAL.items()),
+        *(
+            f"# {_line(key, usual)}" if described.get(key) is None else _line(key, described[key])
+            for key, usual in _USUAL.items()
+        ),
     ]
     own = described.get("cut") or {}
     usual = _rule_for_all(described)
@@ -119,10 +122,6 @@ def _column(step: Mapping[str, Any], own: Any, usual: list[Any], *, exogenous: b
     elif step["use"] == _NUMBER and own is not None:
         lines.append(_line("cuts", _rule_text(own) if _is_rule(own) else own))
     return "\n".join(lines)
-
-
-def _unless_usual(key: str, value: object, usual: object) -> str:
-    return f"# {_line(key, usual)}" if value is None else _line(key, value)
 
 
 def _rule_for_all(described: Mapping[str, Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 Where the evidence is known and every graph counts once, the posterior probability of a drawn graph is known exactly
 (docs/design, "Weights"); elsewhere its share of the weight of the sample stands for it, and the result says which.
-Repeats are told apart by sorting (posterior/compelled_shares.py): N log N steps.
+Repeats are told apart by sorting (posterior/distinct.py): N log N steps.
 """
 
 from __future__ import annotations
