@@ -336,6 +336,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "LocalScores": (lambda **fields: replace(made.scores, **fields), _fields(made.scores)),
         "LocalScores.score": (made.scores.score, {"child": "A", "parents": ["B"]}),
         "LocalScores.parent_names": (made.scores.parent_names, {"child": "A", "number": 1}),
+        "scores.LocalPrior": (dagpost.scores.LocalPrior, {"module": "dagpost.local.additive"}),
         "DirichletPrior": (dagpost.DirichletPrior, {"pseudocount": 1.0}),
         "NormalWishartPrior": (dagpost.NormalWishartPrior, {}),
         "EdgePrior": (_with_prior(made, dagpost.EdgePrior), {"probability": {"A -> B": 0.1}, "otherwise": 0.2}),

@@ -238,7 +238,7 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
     And how exogenous columns are distributed, and the sensitivity table, if it was made. The sample is drawn for the
     file if it is not there yet and does not take long to draw.
     """
-    parts = {}
+    parts, keeps_rows = {}, truth(rows, "rows", "save")
     sample = _sample_to_keep(fitted)
     if sample is not None:
         parts[_SAMPLE] = parts_of(sample)
@@ -248,14 +248,14 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
         # Where the rows are kept, regressions are fitted to them again.
-        regressions = None if rows else local_models_to_keep(fitted)
+        regressions = None if keeps_rows else local_models_to_keep(fitted)
         if regressions is not None:
             parts[_REGRESSIONS] = (regressions[0], dict(regressions[1]))
     if (background := background_to_keep(fitted)) is not None:
         parts[_BACKGROUND] = ({}, background.arrays())
     if (sensitivity := known_sensitivity(fitted)) is not None:
         parts[_SENSITIVITY] = (sensitivity.about(), sensitivity.arrays())
-    if truth(rows, "rows", "save"):
+    if keeps_rows:
         if fitted.table is None:
             raise InputError("This model has no rows to save: it was itself read from a file without them.")
         parts[_ROWS] = rows_of(fitted.table, fitted.recall(ROW_LABELS))

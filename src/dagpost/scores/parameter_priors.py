@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost._tools.checks import number
+from dagpost._tools.checks import kind, number
 from dagpost._tools.spelling import either, parameter
 from dagpost._tools.text import shown
 from dagpost.errors import InputError, PrecisionError
@@ -229,6 +229,11 @@ class LocalPrior:
     """
 
     module: str
+
+    def __post_init__(self) -> None:
+        name = kind(self.module, "module", str, "the name of a module")
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise InputError(f"'module' of a LocalPrior must be the name of a module. Got {shown(name)} instead.")
 
 
 ParameterPrior = DirichletPrior | NormalWishartPrior | ConditionalGaussianPrior | LocalPrior

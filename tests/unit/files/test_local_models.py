@@ -77,7 +77,7 @@ def test_many_columns_keep_a_part_of_their_sample(tmp_path: Path, said: Said) ->
     with said.raises(InputError):
         models.families(np.array([0]), np.array([0b1111110], dtype=np.uint64))
     # Under a condition the kept graphs count in which it holds.
-    from_node, to_node = np.unravel_index(model.edge_probabilities_.argmax(), (7, 7))
+    from_node, to_node = np.unravel_index(np.asarray(model.edge_probabilities_).argmax(), (7, 7))
     assert (
         len(bare.given(f"{'abcdefg'[from_node]} -> {'abcdefg'[to_node]}").predict_number(table.head(3), target="a"))
         == 3
