@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost.causal import discrete, gaussian, mixed, moved
+from dagpost.causal import discrete, gaussian, moved
 from dagpost.causal.mechanisms import Mechanisms, World
 from dagpost.prediction.background import Background
-from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, LocalPrior, NormalWishartPrior, ParameterPrior
+from dagpost.scores import DirichletPrior, LocalPrior, NormalWishartPrior, ParameterPrior
 
 
 class Kind(NamedTuple):
@@ -43,12 +43,6 @@ KINDS: Mapping[type[Any], Kind] = {
         gaussian.expected,
         "Every column of numbers is a linear function of its causes with normal noise.",
         change=gaussian.change,
-    ),
-    ConditionalGaussianPrior: Kind(
-        mixed.drawn,
-        mixed.expected,
-        "Every column of numbers is a linear function of its causes with normal noise, a different one for each "
-        "combination of levels among them, and no column of numbers causes one of levels.",
     ),
 }
 

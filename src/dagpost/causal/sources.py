@@ -27,7 +27,6 @@ from dagpost.prediction.counted_parts import (
 )
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.local_parts import parts_with_parameters
-from dagpost.prediction.mixed_statistics import MixedStatistics
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.scores import (
     LocalPrior,
@@ -123,8 +122,6 @@ def _means(statistics: Statistics | LocalModels) -> Floats:
     means = np.zeros(len(statistics.names))
     if isinstance(statistics, GaussianStatistics):
         means[:] = statistics.centre
-    elif isinstance(statistics, MixedStatistics):
-        means[statistics.number_columns] = statistics.numbers.centre
     elif isinstance(statistics, LocalModels):
         means[:] = statistics.seen.means
     return means

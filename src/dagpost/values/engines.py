@@ -18,26 +18,18 @@ from dagpost.posterior.augmented_workspace import images_of, refuse_beyond
 from dagpost.posterior.fitted import Fitted
 from dagpost.prediction.background import background_of
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
-from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
-from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, LocalPrior, NormalWishartPrior
+from dagpost.scores import DirichletPrior, LocalPrior, NormalWishartPrior
 from dagpost.values.averaged import Averaged, Weighted, chosen_graphs, cut_graphs, relevant
 from dagpost.values.draws import Drawn, NumberLimits, joined_draws, level_draws, number_draws
 from dagpost.values.lanes import Lanes, lanes_of
 from dagpost.values.latent import Behind, gaussian_moments, joined_graphs
 from dagpost.values.levels import drawn_logs, exact_logs
 from dagpost.values.local import local_draws
-from dagpost.values.mixed import drawn_moments
 from dagpost.values.normals import Limits
 from dagpost.values.question import Cell, Columns, Question, refuse_open_numbers
 
-#: Networks, each with one lane of levels, whose numbers are worked on at a time.
-_TOGETHER = 2**14
-#: Networks, each with one lane, that are drawn in all; fewer where numbers are simulated; graphs drawn at least.
-_MOST, _MOST_SIMULATED, _FEWEST = 2**18, 2**16, 200
 #: Draws where columns are images of latent numbers.
 _LATENT = 1000
-#: Under these, the probabilities of levels are sums over all of their combinations.
-_WITH_SUMS = (DirichletPrior, ConditionalGaussianPrior)
 
 
 class Asked:
@@ -54,11 +46,6 @@ class Asked:
         """Whether a column is one of numbers."""
         return self.columns.levels[node] is None
 
-    @property
-    def numbers_matter(self) -> bool:
-        """Whether a column of numbers is asked about or given."""
-        return any(self.is_number(node) for node in (*self.question.nodes, *self.question.evidence))
-
     def mattering(self, graphs: Masks) -> int:
         """The columns that matter in some of the graphs."""
         return int(np.bitwise_or.reduce(relevant(cut_graphs(graphs, self.given), self.asked), initial=np.uint64(0)))
@@ -69,9 +56,9 @@ class Asked:
         parts = self.averaged.parts if self.outside else []
         return reduce(or_, (self.mattering(part.graphs) for part in parts), 0) & self.outside
 
-    def lanes(self, also: Sequence[int] = ()) -> Lanes:
+    def lanes(self) -> Lanes:
         """Every way to fill the columns of levels."""
-        return lanes_of(self.question, self.columns, background_of(self.fitted), also, self._mattering_outside)
+        return lanes_of(self.question, self.columns, background_of(self.fitted), self._mattering_outside)
 
     def fixed_numbers(self, mattering: int, as_number: Callable[[int, Cell], Any] | None = None) -> dict[int, Any]:
         """The columns of numbers that are set or exogenous, with their values; those that matter must have one.
@@ -147,10 +134,9 @@ def with_one_regime(question: Question, columns: Columns, averaged: Averaged) ->
     if isinstance(statistics, LocalModels):
         regimes = np.flatnonzero(statistics.seen.exclusive).tolist()
         return _others_off(question, regimes)
-    counted = statistics.discrete if isinstance(statistics, MixedStatistics) else statistics
-    if not isinstance(counted, DiscreteStatistics):
+    if not isinstance(statistics, DiscreteStatistics):
         return question
-    return _others_off(question, [columns.names.index(name) for name in counted.regimes])
+    return _others_off(question, [columns.names.index(name) for name in statistics.regimes])
 
 
 def _others_off(question: Question, regimes: Sequence[int]) -> Question:
@@ -164,34 +150,19 @@ def exact_shares(asked: Asked) -> Floats | None:
     """The probabilities of the events, averaged over graphs with the parameters integrated out; None: not possible."""
     from scipy.special import logsumexp
 
-    if asked.numbers_matter or any(not isinstance(part.prior, _WITH_SUMS) for part in asked.averaged.parts):
+    parts = asked.averaged.parts
+    if any(not isinstance(part.prior, DirichletPrior) for part in parts):
         return None
     lanes = asked.lanes()
     total = np.full(lanes.width, -np.inf)
-    for part in asked.averaged.parts:
-        statistics, prior, graphs, keep = _of_levels(part)
-        own = exact_logs(
-            statistics, prior, graphs, part.weights, lanes.cells[keep], _kept(lanes.known, keep),
-            _kept(asked.given, keep),
-        )  # fmt: skip
+    for part in parts:
+        assert isinstance(part.statistics, DiscreteStatistics)
+        assert isinstance(part.prior, DirichletPrior)
+        own = exact_logs(part.statistics, part.prior, part.graphs, part.weights, lanes.cells, lanes.known, asked.given)
         total = np.logaddexp(total, own)
     total = total + lanes.log_shares
     shares: Floats = np.exp(total - logsumexp(total)) @ lanes.events.T
     return shares
-
-
-def _of_levels(part: Weighted) -> tuple[Any, DirichletPrior, Masks, np.ndarray]:
-    """The columns of levels by themselves: numbers lead to none of them."""
-    if isinstance(part.prior, DirichletPrior):
-        return part.statistics, part.prior, part.graphs, np.arange(part.graphs.shape[1])
-    assert isinstance(part.prior, ConditionalGaussianPrior)
-    keep = part.statistics.level_columns  # type: ignore[union-attr]
-    graphs = np.ascontiguousarray(compressed(part.graphs[:, keep], keep))
-    return part.statistics.discrete, part.prior.dirichlet, graphs, keep  # type: ignore[union-attr]
-
-
-def _kept(mask: int, keep: np.ndarray) -> int:
-    return int(compressed(np.array([mask], dtype=np.uint64), keep)[0])
 
 
 def drawn_answers(asked: Asked, draws: int, generator: np.random.Generator) -> Drawn:
@@ -206,54 +177,11 @@ def drawn_answers(asked: Asked, draws: int, generator: np.random.Generator) -> D
 
 
 def _level_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
-    lanes = asked.lanes()
-    statistics, prior, graphs, keep = _of_levels(part._replace(graphs=chosen_graphs(part, draws, generator)))
-    logs = drawn_logs(
-        statistics, prior, graphs, lanes.cells[keep], _kept(lanes.known, keep), _kept(asked.given, keep), generator
-    )
+    assert isinstance(part.statistics, DiscreteStatistics)
+    assert isinstance(part.prior, DirichletPrior)
+    lanes, graphs = asked.lanes(), chosen_graphs(part, draws, generator)
+    logs = drawn_logs(part.statistics, part.prior, graphs, lanes.cells, lanes.known, asked.given, generator)
     return level_draws(logs + lanes.log_shares, lanes.events)
-
-
-def _mixed_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
-    if not asked.numbers_matter:
-        return _level_kind(asked, part, draws, generator)
-    chosen = chosen_graphs(part, draws, generator)
-    lanes = asked.lanes(_interface(asked, chosen))
-    fixed = asked.fixed_numbers(asked.mattering(chosen))
-    order = asked.number_order(fixed)
-    limits = asked.limits(order)
-    most = (_MOST_SIMULATED if limits.simulated else _MOST) // lanes.width
-    if draws > most:
-        # Some of those above: lanes have what leads to numbers in these, and may not in others.
-        count = min(max(round(len(chosen) * max(most, _FEWEST) / draws), 1), len(chosen))
-        chosen = chosen[np.arange(count) * len(chosen) // count]
-    wanted = [*order[0], *order[1], *order[2]]
-    pieces = []
-    step = max(_TOGETHER // lanes.width, 1)
-    for start in range(0, len(chosen), step):
-        own = part._replace(graphs=chosen[start : start + step])
-        statistics, prior, graphs, keep = _of_levels(own)
-        logs = np.zeros((len(graphs), lanes.width))
-        if len(keep):
-            given = _kept(asked.given, keep)
-            known = _kept(lanes.known, keep)
-            logs = drawn_logs(statistics, prior, graphs, lanes.cells[keep], known, given, generator)
-        moments = drawn_moments(part.statistics, part.prior, own.graphs, lanes.cells, fixed, wanted, generator)  # type: ignore[arg-type]
-        pieces.append(number_draws(logs + lanes.log_shares, *moments, limits, lanes.events, generator))
-    return joined_draws(pieces)
-
-
-def _interface(asked: Asked, graphs: Masks) -> list[int]:
-    """The columns of levels that lead to numbers that matter."""
-    cut = cut_graphs(graphs, asked.given)
-    counts = relevant(cut, asked.asked)
-    found = np.uint64(0)
-    for node in range(graphs.shape[1]):
-        if asked.is_number(node):
-            found |= np.bitwise_or.reduce(
-                cut[counts >> np.uint64(node) & np.uint64(1) == 1, node], initial=np.uint64(0)
-            )
-    return [node for node in range(graphs.shape[1]) if int(found) >> node & 1 and not asked.is_number(node)]
 
 
 def _gaussian_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
@@ -304,5 +232,4 @@ def _latent_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.
 _KINDS: Mapping[type[Any], Callable[[Asked, Weighted, int, np.random.Generator], Drawn]] = {
     DirichletPrior: _level_kind,
     NormalWishartPrior: _gaussian_kind,
-    ConditionalGaussianPrior: _mixed_kind,
 }

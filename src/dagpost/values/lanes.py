@@ -38,14 +38,12 @@ class Lanes(NamedTuple):
         return int(self.cells.shape[1])
 
 
-def lanes_of(
-    question: Question, columns: Columns, background: Background, also: Sequence[int], exogenous: int
-) -> Lanes:
-    """The lanes of a question; `also` are further columns that must be filled, `exogenous` the columns that matter."""
+def lanes_of(question: Question, columns: Columns, background: Background, exogenous: int) -> Lanes:
+    """The lanes of a question; `exogenous` are columns that matter."""
     levels = columns.levels
     arities = [len(own or ()) for own in levels]
     outside = sum(1 << columns.names.index(name) for name in columns.exogenous)
-    asked = [node for node in (*question.nodes, *also) if levels[node] is not None and not outside >> node & 1]
+    asked = [node for node in question.nodes if levels[node] is not None and not outside >> node & 1]
     axes: dict[int, Sequence[int]] = {}
     for node in dict.fromkeys([*asked, *question.evidence]):
         if levels[node] is not None and not outside >> node & 1 and node not in question.do:
