@@ -52,7 +52,6 @@ from dagpost.prediction.counted_parts import (
     where_of,
 )
 from dagpost.prediction.latent_rows import log_probabilities, number_distributions
-from dagpost.prediction.local_parts import local_models_of
 from dagpost.prediction.network import AnyNetwork, bayesian_network, mixed_network
 from dagpost.prediction.numbers import mixture_of, number_components, refuse_levels_as_target
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
@@ -75,10 +74,10 @@ def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: A
         rows = encode_new_rows(fitted, X, images.table, unseen=unseen, interventions=interventions)
         result: Floats = log_probabilities(fitted, images, rows)[0]
         return result
-    models = local_models_of(fitted)
-    if models is not None:
-        rows = encode_new_rows(fitted, X, models, unseen=unseen, interventions=interventions)
-        found: Floats = local_rows.log_probabilities(fitted, models, rows)[0]
+    local = local_rows.averaged(fitted)
+    if local is not None:
+        rows = encode_new_rows(fitted, X, local[0].models, unseen=unseen, interventions=interventions)
+        found: Floats = local_rows.log_probabilities(local, rows)[0]
         return found
     counted = counted_parts(fitted)
     rows = encode_new_rows(fitted, X, counted[0][1], unseen=unseen, interventions=interventions)
@@ -104,13 +103,13 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     images = images_of(fitted)
     if images is not None:
         return _levels_of_latents(fitted, images, X, target, unseen, interventions)
-    models = local_models_of(fitted)
-    if models is not None:
-        node = position_of(target, fitted.names)
+    local = local_rows.averaged(fitted)
+    if local is not None:
+        node, models = position_of(target, fitted.names), local[0].models
         _refuse_numbers_as_target(models, node)
         rows = encode_new_rows(fitted, X, models, target=target, unseen=unseen, interventions=interventions)
         refuse_set_target(rows, target, fitted.names)
-        chances = as_shares(local_rows.log_probabilities(fitted, models, rows, node))
+        chances = as_shares(local_rows.log_probabilities(local, rows, node))
         return pd.DataFrame(chances, columns=pd.Index(list(models.levels[node] or ()), name=target))
     counted = counted_parts(fitted)
     statistics, where = counted[0][1], where_of(fitted)
@@ -158,13 +157,13 @@ def number_predictions(
         refuse_levels_as_target(images.table, node)
         rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
         return _number_table(number_distributions(fitted, images, rows, node, probabilities))
-    models = local_models_of(fitted)
-    if models is not None:
-        node = position_of(target, fitted.names)
+    local = local_rows.averaged(fitted)
+    if local is not None:
+        node, models = position_of(target, fitted.names), local[0].models
         refuse_levels_as_target(models, node)
         rows = encode_new_rows(fitted, X, models, target=target, unseen=unseen, interventions=interventions)
         refuse_set_target(rows, target, fitted.names)
-        return _number_table(local_rows.number_distributions(fitted, models, rows, node, probabilities))
+        return _number_table(local_rows.number_distributions(local, rows, node, probabilities))
     counted = counted_parts(fitted)
     statistics = counted[0][1]
     refuse_levels_as_target(statistics, position_of(target, fitted.names))
