@@ -69,7 +69,7 @@ def parts_with_parameters(fitted: Fitted) -> tuple[Sequence[tuple[Part, Statisti
 
 def _local_parts(fitted: Fitted, prior: LocalPrior) -> tuple[LocalParts, bool]:
     if fitted.gaps:
-        return _of_completed_tables(fitted, prior), False
+        return _of_completed_tables(fitted), False
     models, every = _models_of_table(fitted, prior), all_graphs(fitted)
     if every is None:
         sample = _kept_sample(fitted) if fitted.table is None else thinned(fitted.own_sample(), _MOST_REGRESSED)
@@ -81,18 +81,21 @@ def _models_of_table(fitted: Fitted, prior: LocalPrior) -> LocalModels:
     """The local models of a table whose columns have no gaps."""
     known: LocalModels | None = fitted.recall(LOCAL_MODELS)
     if known is None:
-        known = models_of(fitted.rows("Regressions with curves"), prior, **where_of(fitted))
+        known = models_of(fitted.rows("Regressions"), prior, **where_of(fitted))
         fitted.remember(LOCAL_MODELS, known)
     return known
 
 
-def _of_completed_tables(fitted: Fitted, prior: LocalPrior) -> LocalParts:
+def _of_completed_tables(fitted: Fitted) -> LocalParts:
     parts = completed_parts(fitted, _MOST_TABLES, partial(_completed, completions_of(base_of(fitted))))
     each = max(_MOST_REGRESSED // len(parts), 1)
     found = []
     for part in parts:
         assert part.table is not None
         fewer = part._replace(sample=thinned(part.sample, each))
+        # What the prior has from the data, it has from cells that were there.
+        prior = part.score.parameter_prior()
+        assert isinstance(prior, LocalPrior)
         found.append((fewer, models_of(part.table(), prior, **where_of(fitted))))
     return found
 

@@ -4,9 +4,9 @@
 
 Each distinct family is evaluated once for all rows. The levels of a column are compared by what the whole row has with
 each; a number by the density of the whole row at points: first evenly among what the graphs find likely, then where
-these were dense. In rows with gaps, what is missing is drawn given its parents and what is there weighs these draws
-(local/walks.py); the numbers behind the draws are fixed, so that a row has the same prediction whatever stands beside
-it.
+these were dense. A few missing levels are filled in every way. In rows with other gaps, what is missing is drawn given
+its parents and what is there weighs these draws (local/walks.py); the numbers behind the draws are fixed, so that a row
+has the same prediction whatever stands beside it.
 
 Columns that are not modelled, or were set, count as given: their factor is 1.
 
@@ -15,8 +15,10 @@ Time: families times rows; some 200 points a number.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import reduce
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +38,8 @@ from dagpost.prediction.rows import NewRows
 
 #: Numbers (graphs times rows) that are held at a time; draws of what is missing in a row, for each graph.
 _TOGETHER, _DRAWS = 2**22, 32
+#: Ways to fill the missing levels of a row that are all looked at.
+_FEW = 64
 #: Points of a number: from each of the target's regressions, of these in either tail; and again where the density is.
 _FIRST, _TAIL, _AGAIN = 112, 24, 160
 _LEAST = -1e300
@@ -93,10 +97,9 @@ def _of_table(about: Averaged, rows: NewRows, target: int) -> Floats:
     levels = 1 if target < 0 else len(about.models.levels[target] or ())
     result = np.full((levels, rows.cells.shape[1]), np.nan)
     for pattern, some in _patterns(about, rows, target):
-        if pattern.gaps:
-            result[:, some] = _with_gaps(about, rows.chosen(some), pattern, target, levels)
-        else:
-            result[:, some] = _complete(about, rows.chosen(some).cells.astype(np.float64), pattern, target, levels)
+        left, filled = _filled(about, rows.chosen(some).cells.astype(np.float64), pattern)
+        log_of = _with_gaps if left.gaps else _complete
+        result[:, some] = reduce(np.logaddexp, (log_of(about, cells, left, target, levels) for cells in filled))
     return result
 
 
@@ -124,6 +127,20 @@ def _patterns(about: Averaged, rows: NewRows, target: int) -> Iterator[tuple[_Pa
         step = max(_TOGETHER // max(each, 1), 1)
         for start in range(0, len(pattern.rows), step):
             yield _Pattern(pattern.gaps, pattern.given), pattern.rows[start : start + step]
+
+
+def _filled(about: Averaged, cells: Floats, pattern: _Pattern) -> tuple[_Pattern, list[Floats]]:
+    """Rows with their missing levels filled in every way, where there are few and no number is missing; or as is."""
+    missing = list(members_of(pattern.gaps))
+    arities = [about.models.seen.arities[node] for node in missing]
+    if not 0 < math.prod(arities) <= _FEW:
+        return pattern, [cells]
+    filled = []
+    for codes in product(*map(range, arities)):
+        own = cells.copy()
+        own[missing] = np.array(codes, dtype=np.float64)[:, np.newaxis]
+        filled.append(own)
+    return pattern._replace(gaps=0), filled
 
 
 class _Families(NamedTuple):
@@ -206,8 +223,7 @@ def _walk(about: Averaged, cells: Floats, pattern: _Pattern, known_too: Known, w
     return walked(networks, known, np.tile(uniforms, (1, 1, cells.shape[1])))  # type: ignore[arg-type]
 
 
-def _with_gaps(about: Averaged, rows: NewRows, pattern: _Pattern, target: int, levels: int) -> Floats:
-    cells = rows.cells.astype(np.float64)
+def _with_gaps(about: Averaged, cells: Floats, pattern: _Pattern, target: int, levels: int) -> Floats:
     count = cells.shape[1]
     result = np.empty((levels, count))
     for level in range(levels):
@@ -241,11 +257,12 @@ def number_distributions(tables: Sequence[Averaged], rows: NewRows, target: int,
     most = max(len(about.graphs) for about in tables)
     for pattern, several in _patterns(tables[0], rows, target):
         step = max(_TOGETHER // (16 * most), 1)
-        points_of = _points_by_walk if pattern.gaps else _points_by_density
         for start in range(0, len(several), step):
             some = several[start : start + step]
             cells = rows.chosen(some).cells.astype(np.float64)
-            found = _joined([points_of(about, cells, pattern, target) for about in tables])
+            left, filled = _filled(tables[0], cells, pattern)
+            points_of = _points_by_walk if left.gaps else _points_by_density
+            found = _joined([points_of(about, own, left, target) for about in tables for own in filled])
             numbers, shares = found.numbers, found.shares
             result.means[some] = (shares * numbers).sum(axis=0)
             result.deviations[some] = np.sqrt((shares * (numbers - result.means[some]) ** 2).sum(axis=0))

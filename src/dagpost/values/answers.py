@@ -118,7 +118,8 @@ def _number(
     weights, worth = _weights(drawn, question)
     assert drawn.components is not None
     logs, means, deviations = drawn.components
-    shares = np.exp(logs - drawn.log_weights[:, np.newaxis])
+    # Draws that rule the evidence out weigh nothing.
+    shares = np.exp(logs - np.where(np.isfinite(drawn.log_weights), drawn.log_weights, 0.0)[:, np.newaxis])
     own_means = (shares * means).sum(axis=1)
     mean = float(weights @ own_means)
     every = (weights[:, np.newaxis] * shares).reshape(-1)

@@ -90,14 +90,19 @@ class _Asking:
             ]
             logs = np.stack(each, axis=1)
             total = np.logaddexp.reduce(logs, axis=1)
-            return Drawn(total, np.exp(logs - total[:, np.newaxis]))
+            return Drawn(total, np.exp(logs - _finite(total)[:, np.newaxis]))
         alone = walked(networks, self.evidence, uniforms).log_probabilities()
         both = {
             node: _known(cell.meet(question.evidence[node]) if node in question.evidence else cell)
             for node, cell in question.targets.items()
         }
         together = walked(networks, {**self.evidence, **both}, uniforms).log_probabilities()
-        return Drawn(alone, np.clip(np.exp(together - alone), 0.0, 1.0)[:, np.newaxis])
+        return Drawn(alone, np.clip(np.exp(together - _finite(alone)), 0.0, 1.0)[:, np.newaxis])
+
+
+def _finite(logs: Floats) -> Floats:
+    """Where nothing is left of the evidence, the draw weighs nothing, whatever it says."""
+    return np.where(np.isfinite(logs), logs, 0.0)
 
 
 def _known(cell: Cell) -> Observed | Within | Among:
