@@ -24,8 +24,7 @@ from dagpost.prediction.parameter_draws import drawn_networks
 from dagpost.scores import parameter_prior_of
 from dagpost.values.averaged import averaged_graphs
 from dagpost.values.engines import Asked, drawn_answers, exact_shares
-from dagpost.values.latent import gaussian_moments
-from dagpost.values.normals import Limits, walked
+from dagpost.values.normals import Limits, gaussian_moments, walked
 from dagpost.values.question import columns_of, question_of_arguments
 
 _LETTERS = "abc"

@@ -25,8 +25,6 @@ class Kind(NamedTuple):
     #: In linear networks, in which `through` too is linear in every parameter: the change of an outcome with columns
     #: that are set, by the step of each. A difference of two outcomes would lose it where numbers are large.
     change: Callable[[Mechanisms, int, World], Floats] | None = None
-    #: Of mechanisms with latent numbers, outcome and two worlds: the change in latent standard deviations.
-    standardised: Callable[[Mechanisms, int, World, World], Floats] | None = None
 
     @property
     def linear(self) -> bool:

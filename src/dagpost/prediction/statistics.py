@@ -62,10 +62,17 @@ _KINDS: Mapping[type[Any], _Kind] = {
 }
 
 
+def counted_prior(score: Score) -> ParameterPrior | None:
+    """The prior of a score's parameters, latent ones too, if rows are counted for them."""
+    prior = score.coefficient_prior() or score.parameter_prior()
+    return prior if type(prior) in _KINDS else None
+
+
 def _counted_prior(score: str | Score) -> ParameterPrior:
-    """The prior of a score's parameters, of a kind for which rows are counted."""
-    prior = parameter_prior_of(score, "Prediction needs to know")
-    if type(prior) not in _KINDS:
+    """The same; of other kinds it is an error."""
+    parameter_prior_of(score, "Prediction needs to know")
+    prior = counted_prior(resolve_score(score))
+    if prior is None:
         raise InputError(
             f"Under the score {shown(resolve_score(score).name)} each column given its parents is fitted to the rows "
             "when it is asked for: there is no network of tables or of coefficients. Ask a fitted model for effects, "

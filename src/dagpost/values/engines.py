@@ -14,7 +14,6 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Masks
 from dagpost.errors import InputError
 from dagpost.local.models import LocalModels
-from dagpost.posterior.augmented_workspace import images_of, refuse_beyond
 from dagpost.posterior.fitted import Fitted
 from dagpost.prediction.background import background_of
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
@@ -22,14 +21,10 @@ from dagpost.scores import DirichletPrior, LocalPrior, NormalWishartPrior
 from dagpost.values.averaged import Averaged, Weighted, chosen_graphs, cut_graphs, relevant
 from dagpost.values.draws import Drawn, NumberLimits, joined_draws, level_draws, number_draws
 from dagpost.values.lanes import Lanes, lanes_of
-from dagpost.values.latent import Behind, gaussian_moments, joined_graphs
 from dagpost.values.levels import drawn_logs, exact_logs
 from dagpost.values.local import local_draws
-from dagpost.values.normals import Limits
+from dagpost.values.normals import Limits, gaussian_moments
 from dagpost.values.question import Cell, Columns, Question, refuse_open_numbers
-
-#: Draws where columns are images of latent numbers.
-_LATENT = 1000
 
 
 class Asked:
@@ -39,7 +34,6 @@ class Asked:
         self.fitted, self.columns, self.question, self.averaged = fitted, columns, question, averaged
         self.outside = sum(1 << columns.names.index(name) for name in columns.exogenous)
         self.given = self.outside | sum(1 << node for node in question.do)
-        self.images = images_of(fitted)
         self.asked = sum(1 << node for node in {*question.nodes, *question.evidence}) & ~self.given
 
     def is_number(self, node: int) -> bool:
@@ -104,28 +98,20 @@ class Asked:
         targets = [node for node in self.question.nodes if self.is_number(node) and node not in evidence]
         return points, intervals, targets
 
-    def limits(
-        self, order: tuple[list[int], list[int], list[int]],
-        scale: Callable[[int, float, bool], float] = lambda _, x, __: x, between: Sequence[Limits] = (),
-    ) -> NumberLimits:  # fmt: skip
-        """What is said of these columns, `between` standing after the points."""
+    def limits(self, order: tuple[list[int], list[int], list[int]]) -> NumberLimits:
+        """What is said of these columns."""
         points, intervals, targets = order
-
-        def of(node: int, cell: Cell) -> Limits:
-            low, high = (
-                end if math.isinf(end) else scale(node, end, cell.is_point) for end in (cell.lower, cell.upper)
-            )
-            return Limits(np.array(low), np.array(high), cell.is_point)
-
         evidence, wanted = self.question.evidence, self.question.targets
-        at = [of(node, evidence[node]) for node in points]
-        given = [of(node, evidence[node]) for node in intervals]
+        given = [_limits(evidence[node]) for node in (*points, *intervals)]
         if self.question.of is not None and self.is_number(self.question.of):
-            return NumberLimits([*at, *between, *given], None)
-        met = [of(node, evidence[node].meet(wanted[node])) if node in wanted else own
-               for node, own in zip(intervals, given, strict=True)]  # fmt: skip
-        more = [of(node, wanted[node]) for node in targets]
-        return NumberLimits([*at, *between, *given], [*at, *between, *met, *more])
+            return NumberLimits(given, None)
+        met = [evidence[node].meet(wanted[node]) if node in wanted else evidence[node] for node in intervals]
+        more = [wanted[node] for node in targets]
+        return NumberLimits(given, [*given[: len(points)], *map(_limits, (*met, *more))])
+
+
+def _limits(cell: Cell) -> Limits:
+    return Limits(np.array(cell.lower), np.array(cell.upper), cell.is_point)
 
 
 def with_one_regime(question: Question, columns: Columns, averaged: Averaged) -> Question:
@@ -185,8 +171,6 @@ def _level_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.G
 
 
 def _gaussian_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
-    if asked.images is not None:
-        return _latent_kind(asked, part, draws, generator)
     graphs = chosen_graphs(part, draws, generator)
     fixed = asked.fixed_numbers(asked.mattering(graphs), asked.plain_number)
     order = asked.number_order(fixed)
@@ -199,34 +183,6 @@ def _gaussian_kind(asked: Asked, part: Weighted, draws: int, generator: np.rando
 def _local_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
     exogenous = [asked.columns.names.index(name) for name in asked.columns.exogenous]
     return local_draws(asked.question, exogenous, part, draws, generator)
-
-
-def _latent_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
-    """Columns are images of latent numbers: levels are intervals of them."""
-    assert asked.images is not None
-    graphs = joined_graphs(chosen_graphs(part, min(draws, _LATENT), generator), asked.outside)
-    for node, value in asked.question.do.items():
-        if asked.is_number(node):
-            refuse_beyond(asked.images, node, asked.columns.names[node], value)
-    behind = Behind(asked.images, part.part, asked.columns, generator)
-    fixed = asked.fixed_numbers(asked.mattering(graphs), behind.value)
-    order = asked.number_order(fixed)
-    lanes = asked.lanes()
-    levels = [
-        node for node in range(len(asked.columns.names))
-        if lanes.known >> node & 1 and not asked.is_number(node) and node not in fixed
-    ]  # fmt: skip
-    wanted = [*order[0], *levels, *order[1], *order[2]]
-    means, covariances = gaussian_moments(part, graphs, fixed, wanted, generator)
-    spread = np.broadcast_to(means[:, np.newaxis], (len(graphs), lanes.width, len(wanted)))
-    square = np.broadcast_to(covariances[:, np.newaxis], (*spread.shape, len(wanted)))
-    ends = [behind.ends(node, len(graphs), lanes.cells[node]) for node in levels]
-    limits = asked.limits(order, behind.limit, ends)
-    found = number_draws(np.zeros((len(graphs), lanes.width)), spread, square, limits, lanes.events, generator)
-    of = asked.question.of
-    return found if found.components is None or of is None else found._replace(
-        components=behind.images_of(of, found.components)
-    )  # fmt: skip
 
 
 _KINDS: Mapping[type[Any], Callable[[Asked, Weighted, int, np.random.Generator], Drawn]] = {

@@ -135,7 +135,7 @@ def test_setting_a_column_says_nothing_of_its_causes() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Do not trust")
-def test_latent_numbers_answer_too(said: Said) -> None:
+def test_latent_numbers_answer_too() -> None:
     model = latent_model()
     no, yes = model.value("smoking", {"pressure": 135.0}, draws=200).probabilities
     assert float(yes) + float(no) == pytest.approx(1.0)
@@ -147,16 +147,10 @@ def test_latent_numbers_answer_too(said: Said) -> None:
     assert found.lower < found.median < found.upper
     done = model.value("pressure", do={"smoking": "yes"}, where="smoking ~> pressure", draws=200)
     assert 115.0 < done.median < 135.0
-    # No value lies beyond those of the table.
-    assert float(model.probability("P(pressure > 1000)")) == 0.0
-    assert float(model.probability("P(pressure > 1000 | pressure > 100, smoking = yes)")) == 0.0
+    # Far beyond those of the table there are no values.
+    assert float(model.probability("P(pressure > 1000)")) < 1e-12
+    assert float(model.probability("P(pressure > 1000 | pressure > 100, smoking = yes)")) < 1e-12
     assert float(model.probability("P(pressure < 1000)")) == pytest.approx(1.0)
-    # Nor can one be set, in the words of effects.
-    with said.raises(InputError) as refused:
-        model.probability("P(pain = 1 | do(pressure = 1000))")
-    with pytest.raises(InputError) as same:
-        model.effect("pressure", "pain", do=(1000, 120))
-    assert str(refused.value) == str(same.value)
 
 
 def test_a_model_without_rows_says_the_same(levels: DagPosterior, tmp_path: Path) -> None:
