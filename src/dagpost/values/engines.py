@@ -54,14 +54,10 @@ class Asked:
         """Every way to fill the columns of levels."""
         return lanes_of(self.question, self.columns, background_of(self.fitted), self._mattering_outside)
 
-    def fixed_numbers(self, mattering: int, as_number: Callable[[int, Cell], Any] | None = None) -> dict[int, Any]:
-        """The columns of numbers that are set or exogenous, with their values; those that matter must have one.
-
-        Where levels are numbers too, `as_number` says which.
-        """
-        numbers = [node for node in range(len(self.columns.names)) if as_number is not None or self.is_number(node)]
+    def fixed_numbers(self, mattering: int) -> dict[int, float]:
+        """The columns of numbers that are set or exogenous, with their values; those that matter must have one."""
         fixed, lacking = {}, []
-        for node in numbers:
+        for node in range(len(self.columns.names)):
             cell = self.question.evidence.get(node)
             if node in self.question.do:
                 value = self.question.do[node]
@@ -69,7 +65,7 @@ class Asked:
             elif not self.outside >> node & 1:
                 continue
             if cell is not None and (cell.is_point or len(cell.codes or ()) == 1):
-                fixed[node] = cell.lower if as_number is None else as_number(node, cell)
+                fixed[node] = self._plain_number(node, cell)
             elif mattering >> node & 1:
                 lacking.append(node)
             else:
@@ -77,7 +73,7 @@ class Asked:
         refuse_open_numbers(self.columns, lacking)
         return fixed
 
-    def plain_number(self, node: int, cell: Cell) -> float:
+    def _plain_number(self, node: int, cell: Cell) -> float:
         """A number, or a level that is one."""
         return cell.lower if cell.codes is None else float((self.columns.levels[node] or ())[cell.codes[0]])
 
@@ -111,7 +107,7 @@ class Asked:
 
 
 def _limits(cell: Cell) -> Limits:
-    return Limits(np.array(cell.lower), np.array(cell.upper), cell.is_point)
+    return Limits(cell.lower, cell.upper, cell.is_point)
 
 
 def with_one_regime(question: Question, columns: Columns, averaged: Averaged) -> Question:
@@ -172,12 +168,10 @@ def _level_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.G
 
 def _gaussian_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
     graphs = chosen_graphs(part, draws, generator)
-    fixed = asked.fixed_numbers(asked.mattering(graphs), asked.plain_number)
+    fixed = asked.fixed_numbers(asked.mattering(graphs))
     order = asked.number_order(fixed)
-    means, covariances = gaussian_moments(part, graphs, fixed, [*order[0], *order[1], *order[2]], generator)
-    one = np.zeros((len(graphs), 1)), np.ones((1, 1), dtype=np.bool_)
-    moments = means[:, np.newaxis], covariances[:, np.newaxis]
-    return number_draws(one[0], *moments, asked.limits(order), one[1], generator)
+    moments = gaussian_moments(part, graphs, fixed, [*order[0], *order[1], *order[2]], generator)
+    return number_draws(*moments, asked.limits(order), generator)
 
 
 def _local_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
