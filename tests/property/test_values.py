@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -189,9 +187,8 @@ def test_moments_of_drawn_networks_match_their_recursion(seed: int) -> None:
         masks[0, node] = sum(1 << int(other) for other in order[:place] if generator.random() < 0.6)
     statistics, prior = sufficient_statistics(table, masks, "bge"), parameter_prior_of("bge", "The test needs")
     fixed = {int(generator.integers(4)): 1.5}
-    part: Any = SimpleNamespace(statistics=statistics, prior=prior)
-    means, covariances = gaussian_moments(part, masks, fixed, range(4), np.random.default_rng(seed))
     network = drawn_networks(statistics, prior, masks, np.random.default_rng(seed))
+    means, covariances = gaussian_moments(network, fixed, range(4))
     mean, ways = np.zeros(4), np.zeros((4, 4))
     for node in order:
         if node in fixed:

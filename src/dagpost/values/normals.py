@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Masks
-from dagpost.prediction.parameter_draws import drawn_networks
-from dagpost.values.averaged import Weighted
+from dagpost._tools.arrays import Floats
+from dagpost.prediction.parameter_draws import DrawnNetworks
 
 #: Draws of numbers within their intervals, for each network.
 _PARTICLES = 32
@@ -53,14 +52,13 @@ class Walked(NamedTuple):
 
 
 def gaussian_moments(
-    part: Weighted, graphs: Masks, fixed: Mapping[int, Any], wanted: Sequence[int], generator: np.random.Generator
+    networks: DrawnNetworks, fixed: Mapping[int, float], wanted: Sequence[int]
 ) -> tuple[Floats, Floats]:
-    """Means (graphs, wanted) and covariances of some columns of drawn networks, in which others are set."""
-    networks = drawn_networks(part.statistics, part.prior, graphs, generator)  # type: ignore[arg-type]
+    """Means (graphs, wanted) and covariances of some columns of networks, in which others are set."""
     matrices, intercepts, spreads = networks.matrices(), networks.intercepts.copy(), networks.spreads.copy()
     for node, value in fixed.items():
         matrices[:, node], intercepts[:, node], spreads[:, node] = 0.0, value, 0.0
-    nodes = graphs.shape[1]
+    nodes = intercepts.shape[1]
     right = np.concatenate([intercepts[:, :, np.newaxis], spreads[:, :, np.newaxis] * np.eye(nodes)], axis=2)
     solved = np.linalg.solve(np.eye(nodes) - matrices, right)[:, list(wanted)]
     ways = solved[:, :, 1:]
