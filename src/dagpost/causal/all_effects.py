@@ -105,7 +105,7 @@ def _chosen(graphs: Graphs, draws: int, generator: np.random.Generator) -> Itera
             continue
         above = np.ascontiguousarray(ancestors(part.graphs[rows]).T)
         drawn = part.drawn(rows, graphs.background, generator)
-        if part.kind.expected is None or graphs.exact:
+        if not part.kind.sums or graphs.exact:
             yield _Chosen(part, drawn, above, drawn, above, np.ones(len(rows)))
             continue
         # In linear networks all graphs take no longer than a few.

@@ -64,8 +64,7 @@ class Asked:
         question = self.question._replace(causes=(Cause(cause.column, values, values, (len(values) - 1, 0)),))
         generator = np.random.default_rng(self.entropy)
         drawn = drawn_effects(self.graphs, self.groups, question, [], self.draws, generator).outcomes
-        known = self.graphs.kind.expected is not None
-        means = expected_outcomes(self.graphs, self.groups, question).outcomes if known else drawn.mean(axis=1)
+        means = expected_outcomes(self.graphs, self.groups, question).outcomes
         return Curve(outcomes_of(question, means, drawn, confidence), drawn, observed)
 
     def _refuse_no_curve(self) -> None:

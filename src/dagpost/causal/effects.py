@@ -10,9 +10,9 @@ Time: see the files of the kinds of tables; 30,000 graphs of 20 columns of numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.text import printable
 from dagpost.causal.assumptions import assumptions_of
-from dagpost.causal.averages import Drawn, Expected, drawn_effects, expected_outcomes, expected_parts
+from dagpost.causal.averages import Drawn, drawn_effects, expected_outcomes, expected_parts
+from dagpost.causal.columns import Cause
 from dagpost.causal.effect_curve import Asked, outcomes_of
 from dagpost.causal.graphs import Alike, Graphs, alike, given, with_path_probability
 from dagpost.causal.question import Question, decided, question_of
@@ -40,8 +41,8 @@ from dagpost.scores import ConditionalGaussianPrior, Score, table_for
 
 #: A column that lies on the way less often than this has no part of its own, unless all graphs are listed.
 _LEAST_PART = 0.001
-#: Draws that say which levels lie farthest apart, where no sum does.
-_ROUGH_DRAWS = 1_000
+#: How sure an interval is that nobody looks at.
+_ANY = 0.95
 #: What is exact given a condition is asked for if sums over all graphs are reckoned to take no longer than this.
 _PATIENCE_SECONDS = 1.0
 
@@ -147,15 +148,51 @@ def effect_of_fitted(
         known = _known(fitted, Query(condition), confidence) if asked else None
         share = share if known is None else float(known)
         exact = exact or (known is not None and known.rule == "exact")
-    path_probability = None
-    if question.single and quick and not graphs.exact:
-        (x,), y = question.changed, question.outcome
-        there = resolve(path(fitted.names[x], fitted.names[y]), fitted.names, None, fitted.exogenous).feature
-        path_probability = _known(fitted, Query(there, condition), confidence)
+    path_probability = _of_a_path(fitted, graphs, question, condition, confidence) if quick else None
     found = effect_in(graphs, question, draws, confidence, seed, path_probability, lambda: quick_directions(fitted))
     own = None if condition is None else Condition(str(condition), share, exact=exact)
     under = _all_conditions(fitted, own)
     return found if under is None else found.under(under)
+
+
+def _of_a_path(
+    fitted: Fitted, graphs: Graphs, question: Question, condition: Feature | None, confidence: float
+) -> Estimate | None:
+    """How probable a path from cause to outcome is, where the model knows it better than from some graphs."""
+    if not question.single or graphs.exact:
+        return None
+    x, y = question.causes[0].column, question.outcome
+    there = resolve(path(fitted.names[x], fitted.names[y]), fitted.names, None, fitted.exogenous).feature
+    return _known(fitted, Query(there, condition), confidence)
+
+
+class WhenSet(NamedTuple):
+    """An outcome when columns are set: the mean of each level, or of the number, and draws of these (draws, levels)."""
+
+    means: Floats
+    draws: Floats
+    #: Whether means are sums in every graph.
+    sums: bool
+
+
+def outcome_when_set(
+    fitted: Fitted, set_to: Mapping[int, float], outcome: int, condition: Feature | None, draws: int, entropy: int
+) -> WhenSet:
+    """What the outcome is when columns are set and nothing else is known: as effects have it, for all who ask."""
+    graphs = graphs_of_fitted(fitted)
+    if condition is not None:
+        graphs, _ = _restricted(graphs, condition)
+    causes = [Cause(column, (value,), (value,), None) for column, value in set_to.items()]
+    question = Question(tuple(causes), outcome, graphs.columns.levels_of(outcome), 0)
+    groups = [alike(part, question) for part in graphs.parts]
+    quick = condition is None or fitted.workspace.seconds(fitted.modularity) <= _PATIENCE_SECONDS
+    known = _of_a_path(fitted, graphs, question, condition, _ANY) if quick else None
+    if known is not None and np.isfinite(known):
+        groups = with_path_probability(groups, float(known))
+    question = question._replace(causes=tuple(own._replace(compared=(0, 0)) for own in causes))
+    means = expected_outcomes(graphs, groups, question).outcomes[0]
+    drawn = drawn_effects(graphs, groups, question, [], draws, np.random.default_rng(entropy)).outcomes[0]
+    return WhenSet(means, drawn, graphs.kind.sums)
 
 
 def _with_rows(graphs: Graphs, table: Table | None) -> Graphs:
@@ -228,13 +265,10 @@ def effect_in(
     if path_probability is not None and np.isfinite(path_probability):
         zero = 1.0 - float(path_probability)
         groups = with_path_probability(groups, float(path_probability))
-    expected = None if graphs.kind.expected is None else expected_outcomes(graphs, groups, question)
-    seen = _roughly(graphs, groups, question, draws, entropy) if expected is None else expected.outcomes
-    question = decided(question, seen, graphs.columns.names)
+    expected = expected_outcomes(graphs, groups, question)
+    question = decided(question, expected.outcomes, graphs.columns.names)
     on_way = _mediators(graphs, groups, question)
     drawn = drawn_effects(graphs, groups, question, list(on_way), draws, generator)
-    if expected is None:
-        expected = Expected(drawn.outcomes.mean(axis=1), (drawn.outcomes * drawn.reached[:, np.newaxis]).mean(axis=1))
     _warn_of_model(graphs, question)
     level = question.level
     assert level is not None
@@ -262,19 +296,6 @@ def effect_in(
         exogenous=graphs.columns.exogenous,
         asked=Asked(graphs, groups, question, draws, entropy),
     )
-
-
-def _roughly(graphs: Graphs, groups: Sequence[Alike], question: Question, draws: int, entropy: Any) -> Floats:
-    """The mean outcome in every world by some draws, where what is compared hangs on it; else nothing."""
-    first, *others = question.causes
-    if first.compared is not None and question.level is not None:
-        return np.empty(0)
-    any_pair = first._replace(compared=first.compared or (0, 0))
-    asked = question._replace(causes=(any_pair, *others), level=question.level or 0)
-    generator = np.random.default_rng(entropy)
-    drawn = drawn_effects(graphs, groups, asked, [], min(draws, _ROUGH_DRAWS), generator)
-    means: Floats = drawn.outcomes.mean(axis=1)
-    return means
 
 
 def _pair(labels: tuple[Any, ...], compared: tuple[int, int] | None) -> tuple[Any, Any]:
@@ -321,10 +342,9 @@ def _parts(
     """The direct part and those through other columns, largest first."""
     if not question.single:
         return None, ()
-    direct, through = float(drawn.direct.mean()), {column: float(own.mean()) for column, own in drawn.through.items()}
-    if graphs.kind.expected is not None:
-        direct, known = expected_parts(graphs, groups, question, list(on_way))
-        through |= known
+    through = {column: float(own.mean()) for column, own in drawn.through.items()}
+    direct, known = expected_parts(graphs, groups, question, list(on_way))
+    through |= known
     joined = min(sum(float(own.weights[own.joined].sum()) for own in groups), 1.0)
     names = graphs.columns.names
     parts = [

@@ -40,7 +40,6 @@ class Weighted(NamedTuple):
 
     def expected(self, rows: Integers, background: Background) -> Mechanisms:
         """Some of the graphs with the posterior means of their parameters."""
-        assert self.kind.expected is not None
         return self.kind.expected(self.statistics, self.prior, self.graphs[rows], background)
 
     def drawn(self, rows: Integers, background: Background, generator: np.random.Generator) -> Mechanisms:
@@ -73,7 +72,7 @@ class Graphs:
     @property
     def exact_means(self) -> bool:
         """Whether means are sums over all graphs there are, without draws."""
-        return self.exact and self.kind.expected is not None
+        return self.exact and self.kind.sums
 
     def of_fewer_tables(self) -> Graphs:
         """The graphs of some of many completed tables, evenly: enough where many effects are asked for."""

@@ -19,9 +19,10 @@ class Kind(NamedTuple):
     """How mechanisms of one kind of table are made (mechanisms.py), and what is assumed of it, in a sentence."""
 
     drawn: Callable[[Any, Any, Masks, Background, np.random.Generator], Mechanisms]
-    #: None: what follows from the means of the parameters is not the mean of what follows from them.
-    expected: Callable[[Any, Any, Masks, Background], Mechanisms] | None
+    expected: Callable[[Any, Any, Masks, Background], Mechanisms]
     assumption: str
+    #: Whether what is expected is a sum; else it is the mean of draws that all questions share.
+    sums: bool = True
     #: In linear networks, in which `through` too is linear in every parameter: the change of an outcome with columns
     #: that are set, by the step of each. A difference of two outcomes would lose it where numbers are large.
     change: Callable[[Mechanisms, int, World], Floats] | None = None
@@ -48,5 +49,5 @@ KINDS: Mapping[type[Any], Kind] = {
 def kind_of(prior: ParameterPrior) -> Kind:
     """The kind of a prior; local models of every kind answer alike."""
     if isinstance(prior, LocalPrior):
-        return Kind(moved.drawn, None, import_module(prior.module).ASSUMPTION)
+        return Kind(moved.drawn, moved.expected, import_module(prior.module).ASSUMPTION, sums=False)
     return KINDS[type(prior)]

@@ -25,6 +25,8 @@ from dagpost.prediction.background import Background
 
 #: People who are moved in graphs with drawn parameters, and distinct ways in which all of them are moved together.
 _FEW, _AT_A_TIME = 32, 64
+#: Means are of at least this many draws of graph and parameters, always the same, at least two of each graph.
+_MEANS, _SEED = 800, 0
 
 
 class _Prepared(NamedTuple):
@@ -143,3 +145,43 @@ def drawn(
     together = np.ascontiguousarray(graphs, dtype=np.uint64)
     draws = Draws(int(generator.integers(2**62)), together, np.arange(len(graphs)))
     return MovedMechanisms(statistics, draws, weights)
+
+
+class _Means:
+    """Graphs, of each of which some draws are averaged."""
+
+    def __init__(self, mechanisms: MovedMechanisms, graphs: Masks, each: int) -> None:
+        self.graphs, self._mechanisms, self._each = graphs, mechanisms, each
+
+    def some(self, rows: Integers) -> _Means:
+        """Some of the graphs, with the same draws."""
+        places = (np.asarray(rows)[:, np.newaxis] * self._each + np.arange(self._each)).reshape(-1)
+        return _Means(self._mechanisms.some(places), self.graphs[rows], self._each)
+
+    def outcome(self, outcome: int, world: World) -> Floats:
+        """The outcome when some columns are set."""
+        return self._mean(self._mechanisms.outcome(outcome, world))
+
+    def direct(self, cause: int, outcome: int, values: tuple[float, float]) -> Floats:
+        """The change along the edge alone."""
+        return self._mean(self._mechanisms.direct(cause, outcome, values))
+
+    def through(self, cause: int, outcome: int, mediator: int, values: tuple[float, float]) -> Floats:
+        """The change that passes through the mediator."""
+        return self._mean(self._mechanisms.through(cause, outcome, mediator, values))
+
+    def _mean(self, found: Floats) -> Floats:
+        means: Floats = found.reshape(len(self.graphs), self._each, found.shape[1]).mean(axis=1)
+        return means
+
+
+def expected(statistics: Any, prior: Any, graphs: Masks, background: Background) -> _Means:
+    """Means over draws that every question shares, so that whoever asks the same hears the same."""
+    del prior, background
+    assert isinstance(statistics, LocalModels)
+    graphs = np.ascontiguousarray(graphs, dtype=np.uint64)
+    each = max(-(-_MEANS // max(len(graphs), 1)), 2)
+    together = np.repeat(graphs, each, axis=0)
+    few = min(_FEW, statistics.seen.people.shape[1])
+    draws = Draws(_SEED, together, np.arange(len(together)), balanced=True)
+    return _Means(MovedMechanisms(statistics, draws, np.ones((len(together), few))), graphs, each)

@@ -36,6 +36,10 @@ class LocalModel(ABC):
     def drawn(self, generator: np.random.Generator, count: int) -> Floats:
         """Independent draws of the parameters: (count, width)."""
 
+    def balanced(self, generator: np.random.Generator, count: int) -> Floats:
+        """Draws whose mean is near that of the posterior, for averages; they need not be independent."""
+        return self.drawn(generator, count)
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a file keeps, in arrays of two dimensions; only for kinds whose module has `kept` and `restorer`."""
         raise NotImplementedError

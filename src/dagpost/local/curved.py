@@ -69,6 +69,13 @@ class _Curved:
             result[:, begin : begin + len(posterior.coefficients)] = posterior.coefficients + noise @ posterior.factor.T
         return result
 
+    def balanced(self, generator: np.random.Generator, count: int) -> Floats:
+        """Pairs of draws on opposite sides of the middle."""
+        drawn = self.drawn(generator, (count + 1) // 2)
+        pairs = np.stack([drawn, 2.0 * self.likeliest - drawn], axis=1)
+        found: Floats = np.ascontiguousarray(pairs.reshape(-1, drawn.shape[1])[:count])
+        return found
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The coefficients of all regressions, and of their covariances what matters."""
         width = len(self._of_features[0].coefficients) if self._of_features else 0
@@ -181,8 +188,7 @@ class CurvedLevel(_Curved, LevelModel):
 
     def predictive(self, values: Floats) -> Floats:
         """Averaged over pairs of draws on opposite sides of the middle."""
-        drawn = self.drawn(np.random.default_rng(0), _PAIRS)
-        theta = np.concatenate([drawn, 2.0 * self.likeliest - drawn])
+        theta = self.balanced(np.random.default_rng(0), 2 * _PAIRS)
         found: Floats = self.chances(np.ascontiguousarray(values[:, np.newaxis]), theta).mean(axis=0)
         return found
 

@@ -34,6 +34,8 @@ class Draws(NamedTuple):
     seed: int
     together: Masks
     rows: Integers
+    #: Whether they are for averages alone.
+    balanced: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +100,8 @@ def networks_of(models: LocalModels, graphs: Masks, needed: Flags, draws: Draws 
         # All graphs with this family draw, so that the parameters of some of them are the same.
         everyone = np.flatnonzero(draws.together[:, node] == mask)
         chosen = rows[member == number]
-        drawn = model.drawn(np.random.default_rng([draws.seed, node, int(mask)]), len(everyone))
+        draw = model.balanced if draws.balanced else model.drawn
+        drawn = draw(np.random.default_rng([draws.seed, node, int(mask)]), len(everyone))
         theta.append(np.ascontiguousarray(drawn[np.searchsorted(everyone, draws.rows[chosen])]))
         places[chosen, node] = np.arange(len(chosen))
     parents = tuple(members_of(mask) for mask in masks.tolist())

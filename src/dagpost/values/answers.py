@@ -3,26 +3,29 @@
     P(target | evidence) = sum over G of weight(G) p(target, evidence | G, data) / the same sum without the target
 
 Columns of levels: exact in each graph, with the parameters integrated out (levels.py). Columns of numbers: graph and
-parameters are drawn, and inference in each draw is exact (normals.py); means are exact where nothing is observed. The
-draws also say how far to trust the answer. Where nodes are local models, people are drawn, too (local.py).
+parameters are drawn, and inference in each draw is exact (normals.py). The draws also say how far to trust the answer.
+Where nodes are local models, people are drawn, too (local.py). What is asked of columns that are set, and of nothing
+else, is what effects are made of, and comes from there.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import seed_number, whole_number
+from dagpost.causal.effects import WhenSet, outcome_when_set
 from dagpost.errors import InputError, warn
 from dagpost.features.value_queries import ValueQuery
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.values.averaged import Averaged, averaged_graphs
 from dagpost.values.draws import Drawn
-from dagpost.values.engines import Asked, drawn_answers, exact_mean, exact_shares, with_one_regime
+from dagpost.values.engines import Asked, drawn_answers, exact_shares, with_one_regime
 from dagpost.values.question import Columns, Question, columns_of, question_of_arguments, question_of_text
 from dagpost.values.results import ValueDistribution, ValueEstimate
 
@@ -73,28 +76,48 @@ def _rest(words: str, name: str) -> str:
 
 
 def _probabilities(
-    fitted: Fitted, columns: Columns, question: Question, confidence: float, draws: int, seed: int | None
+    fitted: Fitted, columns: Columns, asked_for: Question, confidence: float, draws: int, seed: int | None
 ) -> list[ValueEstimate]:
-    averaged = averaged_graphs(fitted, question.where)
-    question = with_one_regime(question, columns, averaged)
+    averaged = averaged_graphs(fitted, asked_for.where)
+    question = with_one_regime(asked_for, columns, averaged)
     open_question = _without_pinned(question)
     if open_question is None or not open_question.nodes:
         certain = 0.0 if open_question is None else 1.0
         return [_estimate(fitted, averaged, question, certain, (certain, certain), confidence, "exact", math.inf)]
-    asked = Asked(fitted, columns, open_question, averaged)
-    exact = exact_shares(asked)
-    drawn = drawn_answers(asked, draws, _generator(fitted, seed))
-    weights, worth = _weights(drawn, question)
-    assert drawn.shares is not None
-    values = weights @ drawn.shares if exact is None else exact
-    rule = _rule(averaged, drawn=exact is None)
+    when_set = _when_set(fitted, asked_for, draws, seed)
+    if when_set is not None:
+        every = [[code] for code in range(when_set.means.size)]
+        codes = every if question.of is not None else [list(cell.codes or ()) for cell in question.targets.values()]
+        values: Any = [when_set.means[own].sum() for own in codes]
+        shares = np.stack([when_set.draws[:, own].sum(axis=1) for own in codes])
+        weights, worth, rule = np.full(draws, 1.0 / draws), float(draws), _rule(averaged, drawn=not when_set.sums)
+    else:
+        asked = Asked(fitted, columns, open_question, averaged)
+        exact = exact_shares(asked)
+        drawn = drawn_answers(asked, draws, _generator(fitted, seed))
+        weights, worth = _weights(drawn, question)
+        assert drawn.shares is not None
+        values, shares = weights @ drawn.shares if exact is None else exact, drawn.shares.T
+        rule = _rule(averaged, drawn=exact is None)
     return [
         _estimate(
             fitted, averaged, question, float(min(max(value, 0.0), 1.0)), _interval(own, weights, confidence),
             confidence, rule, worth,
         )
-        for value, own in zip(values, drawn.shares.T, strict=True)
+        for value, own in zip(values, shares, strict=True)
     ]  # fmt: skip
+
+
+def _when_set(fitted: Fitted, question: Question, draws: int, seed: int | None) -> WhenSet | None:
+    """The answer of effects, where columns are set and nothing else is known; None: this is no such question."""
+    if not question.do or question.evidence or len(question.nodes) != 1:
+        return None
+    (node,) = question.nodes
+    of_limits = question.of is None and question.targets[node].codes is None
+    if node in question.do or of_limits or fitted.names[node] in fitted.exogenous:
+        return None
+    entropy = int(_generator(fitted, seed).integers(2**62))
+    return outcome_when_set(fitted, question.do, node, question.where, draws, entropy)
 
 
 def _rule(averaged: Averaged, *, drawn: bool) -> str:
@@ -116,36 +139,30 @@ def _without_pinned(question: Question) -> Question | None:
 
 
 def _number(
-    fitted: Fitted, columns: Columns, question: Question, confidence: float, draws: int, seed: int | None
+    fitted: Fitted, columns: Columns, asked_for: Question, confidence: float, draws: int, seed: int | None
 ) -> tuple[ValueEstimate, tuple[float, float, float]]:
     """The mean of a column of numbers, and median, lower and upper limit of a new value."""
-    averaged = averaged_graphs(fitted, question.where)
-    question = with_one_regime(question, columns, averaged)
-    asked = Asked(fitted, columns, question, averaged)
-    exact = exact_mean(asked)
-    drawn = drawn_answers(asked, draws, _generator(fitted, seed))
+    averaged = averaged_graphs(fitted, asked_for.where)
+    question = with_one_regime(asked_for, columns, averaged)
+    drawn = drawn_answers(Asked(fitted, columns, question, averaged), draws, _generator(fitted, seed))
     weights, worth = _weights(drawn, question)
     assert drawn.components is not None
     logs, means, deviations = drawn.components
     # Draws that rule the evidence out weigh nothing.
     shares = np.exp(logs - np.where(np.isfinite(drawn.log_weights), drawn.log_weights, 0.0)[:, np.newaxis])
     own_means = (shares * means).sum(axis=1)
-    mean = float(weights @ own_means) if exact is None else exact
+    mean, interval = float(weights @ own_means), _interval(own_means, weights, confidence)
     every = (weights[:, np.newaxis] * shares).reshape(-1)
     spread = (deviations**2 + (means - mean) ** 2).reshape(-1)
     tail = (1.0 - confidence) / 2.0
     quantiles = mixture_quantiles(every, means.reshape(-1), deviations.reshape(-1), [0.5, tail, 1.0 - tail])
+    when_set = _when_set(fitted, asked_for, draws, seed)
+    if when_set is not None:
+        mean = float(when_set.means[0])
+        interval = _interval(when_set.draws[:, 0], np.full(draws, 1.0 / draws), confidence)
+    rule = _rule(averaged, drawn=when_set is None or not when_set.sums)
     estimate = replace(
-        _estimate(
-            fitted,
-            averaged,
-            question,
-            mean,
-            _interval(own_means, weights, confidence),
-            confidence,
-            _rule(averaged, drawn=exact is None),
-            worth,
-        ),
+        _estimate(fitted, averaged, question, mean, interval, confidence, rule, worth),
         sd=math.sqrt(float(every @ spread)),
         predictive=(quantiles[1], quantiles[2]),
     )

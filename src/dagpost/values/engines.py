@@ -18,7 +18,7 @@ from dagpost.posterior.fitted import Fitted
 from dagpost.prediction.background import background_of
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
-from dagpost.prediction.parameter_draws import drawn_networks, expected_networks
+from dagpost.prediction.parameter_draws import drawn_networks
 from dagpost.scores import DirichletPrior, LocalPrior, NormalWishartPrior
 from dagpost.values.averaged import Averaged, Weighted, chosen_graphs, cut_graphs, relevant
 from dagpost.values.draws import Drawn, NumberLimits, joined_draws, level_draws, number_draws
@@ -147,25 +147,6 @@ def exact_shares(asked: Asked) -> Floats | None:
     total = total + lanes.log_shares
     shares: Floats = np.exp(total - logsumexp(total)) @ lanes.events.T
     return shares
-
-
-def exact_mean(asked: Asked) -> float | None:
-    """The mean of a number when columns are set, averaged over graphs and parameters; None: only draws say it.
-
-    Every parameter occurs at most once in a product behind a mean, as in the effect of what is set.
-    """
-    parts, of = asked.averaged.parts, asked.question.of
-    observed = any(not asked.outside >> node & 1 for node in asked.question.evidence)
-    if of is None or observed or any(not isinstance(part.prior, NormalWishartPrior) for part in parts):
-        return None
-    mean = 0.0
-    for part in parts:
-        assert isinstance(part.statistics, GaussianStatistics)
-        assert isinstance(part.prior, NormalWishartPrior)
-        networks = expected_networks(part.statistics, part.prior, part.graphs)
-        fixed = asked.fixed_numbers(asked.mattering(part.graphs))
-        mean += float(part.weights @ gaussian_moments(networks, fixed, [of])[0][:, 0])
-    return mean
 
 
 def drawn_answers(asked: Asked, draws: int, generator: np.random.Generator) -> Drawn:
