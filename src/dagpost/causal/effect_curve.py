@@ -85,7 +85,9 @@ class Asked:
             )
 
     def _usual(self, column: int) -> tuple[float, float]:
-        """Where most numbers lie, as far as statistics tell."""
+        """The smallest and largest number, or where most lie, as far as what is kept of the rows tells."""
+        if (quartiles := self.graphs.columns.quartiles) is not None:
+            return float(quartiles[column, 0]), float(quartiles[column, -1])
         statistics, place = self.graphs.parts[0].statistics, column
         if isinstance(statistics, MixedStatistics):
             place = int(np.searchsorted(statistics.number_columns, column))
