@@ -55,7 +55,7 @@ class Asked:
         """Whether there is one cause, and that is a column of numbers."""
         return self.question.single and self.graphs.columns.levels[self.question.causes[0].column] is None
 
-    def curve(self, points: int, confidence: float) -> Curve:
+    def curve(self, points: int, confidence: float, most_draws: int | None = None) -> Curve:
         """The outcome under numbers that lie evenly between the smallest and the largest one of the cause."""
         self._refuse_no_curve()
         (cause,), columns = self.question.causes, self.graphs.columns
@@ -64,8 +64,9 @@ class Asked:
         values = tuple(np.unique(np.linspace(*ends, whole_number(points, "points", "curve", least=2))).tolist())
         question = self.question._replace(causes=(Cause(cause.column, values, values, (len(values) - 1, 0)),))
         generator = np.random.default_rng(self.entropy)
-        drawn = drawn_effects(self.graphs, self.groups, question, [], self.draws, generator).outcomes
         known = self.graphs.kind.expected is not None
+        draws = self.draws if known or most_draws is None else min(self.draws, most_draws)
+        drawn = drawn_effects(self.graphs, self.groups, question, [], draws, generator).outcomes
         means = expected_outcomes(self.graphs, self.groups, question).outcomes if known else drawn.mean(axis=1)
         return Curve(outcomes_of(question, means, drawn, confidence), drawn, observed)
 

@@ -40,6 +40,8 @@ from dagpost.scores import ConditionalGaussianPrior, Score, table_for
 
 #: A column that lies on the way less often than this has no part of its own, unless all graphs are listed.
 _LEAST_PART = 0.001
+#: Of one effect among many, drawn parts are those through so many columns.
+_LIKELIEST = 3
 #: Draws that say which levels lie farthest apart, where no sum does.
 _ROUGH_DRAWS = 1_000
 #: What is exact given a condition is asked for if sums over all graphs are reckoned to take no longer than this.
@@ -132,7 +134,11 @@ def effect_of_fitted(
     *,
     one_of_many: bool = False,
 ) -> Effect:
-    """The effect under a fitted model; as `one_of_many` it is averaged over fewer completed tables."""
+    """The effect under a fitted model.
+
+    As `one_of_many` it is averaged over fewer completed tables, and where parts through other columns have to be drawn,
+    only those through the likeliest of these are.
+    """
     check_confidence(confidence)
     graphs = _with_rows(graphs_of_fitted(fitted), fitted.table)
     if one_of_many:
@@ -152,7 +158,10 @@ def effect_of_fitted(
         (x,), y = question.changed, question.outcome
         there = resolve(path(fitted.names[x], fitted.names[y]), fitted.names, None, fitted.exogenous).feature
         path_probability = _known(fitted, Query(there, condition), confidence)
-    found = effect_in(graphs, question, draws, confidence, seed, path_probability, lambda: quick_directions(fitted))
+    found = effect_in(
+        graphs, question, draws, confidence, seed, path_probability, lambda: quick_directions(fitted),
+        one_of_many=one_of_many,
+    )  # fmt: skip
     own = None if condition is None else Condition(str(condition), share, exact=exact)
     under = _all_conditions(fitted, own)
     return found if under is None else found.under(under)
@@ -217,6 +226,8 @@ def effect_in(
     seed: int | None,
     path_probability: Estimate | None,
     directions: Callable[[], Directions],
+    *,
+    one_of_many: bool = False,
 ) -> Effect:
     """The posterior of an effect over some graphs; the probability of a path may be known better than from these."""
     check_confidence(confidence)
@@ -232,6 +243,8 @@ def effect_in(
     seen = _roughly(graphs, groups, question, draws, entropy) if expected is None else expected.outcomes
     question = decided(question, seen, graphs.columns.names)
     on_way = _mediators(graphs, groups, question)
+    if one_of_many and expected is None:
+        on_way = dict(list(on_way.items())[:_LIKELIEST])
     drawn = drawn_effects(graphs, groups, question, list(on_way), draws, generator)
     if expected is None:
         expected = Expected(drawn.outcomes.mean(axis=1), (drawn.outcomes * drawn.reached[:, np.newaxis]).mean(axis=1))

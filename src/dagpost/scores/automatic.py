@@ -62,7 +62,7 @@ class Work(NamedTuple):
     @property
     def quick(self) -> bool:
         """Whether exact sums of several scores cost no more than those of 18 variables without rules."""
-        pairs = sum(3**size for size in self.groups if size > 1)
+        pairs: int = sum(3**size for size in self.groups if size > 1)
         return pairs <= 3**MOST_VARIABLES and self.families <= MOST_VARIABLES * 2 ** (MOST_VARIABLES - 1)
 
 

@@ -129,13 +129,13 @@ def test_unordered_codes_and_gap_levels_are_not_for_latent_numbers() -> None:
 def test_what_came_first_what_was_set_and_how_often_rows_count_change_nothing() -> None:
     frame = pd.DataFrame({**NUMBERS, "dose": DOSES})
     later = pd.DataFrame({"person": np.repeat(range(12), 4), "week": list(range(4)) * 12, **NUMBERS})
-    given: list[tuple[pd.DataFrame | Table, dict[str, Any], dict[str, Any]]] = [
+    given: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [
         (frame, {"exogenous": ["dose"]}, {}),
         (frame, {"tiers": [["dose"], ["x", "y"]]}, {}),
         (frame, {"modularity": "order"}, {}),
-        (frame, {}, {"interventions": ["dose"] * 4 + [None] * (ROWS - 4)}),
+        (frame, {}, {"interventions": ["dose" if row < 4 else None for row in range(ROWS)]}),
         (frame.assign(lab=["a", "b"] * (ROWS // 2)), {"regimes": Regimes("lab", reference="a")}, {}),
-        (frame.assign(dose=[None, *DOSES[1:]]), {"missing": "level"}, {}),
+        (frame.assign(dose=["", *DOSES[1:]]), {"missing": "level"}, {}),
         (frame.assign(weight=2), {}, {"counts": "weight"}),
         (unroll(later, time="week", subject="person"), {}, {}),
     ]
@@ -163,9 +163,10 @@ def test_every_method_fits_the_score_that_is_chosen_for_it(method: str) -> None:
             return
         model.fit(frame)
         sample = model.sample(40, seed=1)
-    mixes = resolve_method(asked).mixes  # type: ignore[union-attr]
-    assert isinstance(model.fitted_.score, Committee if mixes else Additive)
-    assert not (mixes and chains)
+    known = resolve_method(asked)
+    assert known is not None
+    assert isinstance(model.fitted_.score, Committee if known.mixes else Additive)
+    assert not (known.mixes and chains)
     assert np.isfinite(sample.log_joint).all()
 
 
