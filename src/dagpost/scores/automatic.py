@@ -62,8 +62,8 @@ class Work(NamedTuple):
     @property
     def quick(self) -> bool:
         """Whether exact sums of several scores cost no more than those of 18 variables without rules."""
-        pairs: int = sum(3**size for size in self.groups if size > 1)
-        return pairs <= 3**MOST_VARIABLES and self.families <= MOST_VARIABLES * 2 ** (MOST_VARIABLES - 1)
+        pairs = sum(3**size for size in self.groups if size > 1)
+        return bool(pairs <= 3**MOST_VARIABLES and self.families <= MOST_VARIABLES * 2 ** (MOST_VARIABLES - 1))
 
 
 def automatic_score(
