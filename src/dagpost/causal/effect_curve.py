@@ -87,9 +87,7 @@ class Asked:
             )
 
     def _usual(self, column: int) -> tuple[float, float]:
-        """The smallest and largest number, or where most lie, as far as what is kept of the rows tells."""
-        if (quartiles := self.graphs.columns.quartiles) is not None:
-            return float(quartiles[column, 0]), float(quartiles[column, -1])
+        """Where most numbers lie, as far as statistics tell."""
         statistics, place = self.graphs.parts[0].statistics, column
         if isinstance(statistics, LocalModels):
             return float(statistics.seen.quartiles[column, 0]), float(statistics.seen.quartiles[column, -1])
