@@ -33,10 +33,8 @@ from dagpost.scores.bge import BGe
 from dagpost.scores.committee import Committee
 from dagpost.scores.conditional_gaussian import ConditionalGaussian
 from dagpost.scores.latent_gaussian import LatentGaussian
+from dagpost.scores.resolve import AVERAGED
 
-#: The setting that leaves the choice to us.
-AUTO = "auto"
-AVERAGED = BDeu("average")
 BEST_SINGLE = BDeu(5.0)
 #: Up to so many variables all fits together are a matter of seconds. Not a time: the answer to a question must not
 #: depend on the machine.

@@ -33,13 +33,13 @@ from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
 from dagpost.posterior.augmenting import runs_chains
 from dagpost.scores.automatic import (
-    AVERAGED,
     BEST_SINGLE,
     MOST_LATENT_CELLS,
     Work,
     automatic_score,
     notice_of_choice,
 )
+from dagpost.scores.resolve import AVERAGED
 from dagpost.scores.scoring_time import regressions_among
 
 RNG = np.random.default_rng(8)
