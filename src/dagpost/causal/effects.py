@@ -40,8 +40,8 @@ from dagpost.scores import ConditionalGaussianPrior, Score, table_for
 
 #: A column that lies on the way less often than this has no part of its own, unless all graphs are listed.
 _LEAST_PART = 0.001
-#: Of one effect among many, drawn parts are those through so many columns.
-_LIKELIEST = 3
+#: Of one effect among many that come of draws: so many draws, and parts through so many columns.
+_DRAWS_OF_MANY, _LIKELIEST = 2_000, 2
 #: Draws that say which levels lie farthest apart, where no sum does.
 _ROUGH_DRAWS = 1_000
 #: What is exact given a condition is asked for if sums over all graphs are reckoned to take no longer than this.
@@ -136,8 +136,8 @@ def effect_of_fitted(
 ) -> Effect:
     """The effect under a fitted model.
 
-    As `one_of_many` it is averaged over fewer completed tables, and where parts through other columns have to be drawn,
-    only those through the likeliest of these are.
+    As `one_of_many` it is averaged over fewer completed tables; where all comes of draws, of fewer graphs and by fewer
+    draws, with parts through the likeliest columns only.
     """
     check_confidence(confidence)
     graphs = _with_rows(graphs_of_fitted(fitted), fitted.table)
@@ -158,6 +158,8 @@ def effect_of_fitted(
         (x,), y = question.changed, question.outcome
         there = resolve(path(fitted.names[x], fitted.names[y]), fitted.names, None, fitted.exogenous).feature
         path_probability = _known(fitted, Query(there, condition), confidence)
+        if one_of_many and graphs.kind.expected is None:
+            graphs, draws = graphs.of_fewer_graphs(), min(draws, _DRAWS_OF_MANY)
     found = effect_in(
         graphs, question, draws, confidence, seed, path_probability, lambda: quick_directions(fitted),
         one_of_many=one_of_many,

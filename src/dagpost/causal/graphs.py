@@ -27,6 +27,8 @@ from dagpost.scores import ParameterPrior
 
 #: Completed tables that are averaged over where many effects are asked for.
 _MOST_TABLES = 50
+#: Graphs that are, where all comes of draws.
+_MOST_GRAPHS = 100
 
 
 class Weighted(NamedTuple):
@@ -46,6 +48,16 @@ class Weighted(NamedTuple):
     def drawn(self, rows: Integers, background: Background, generator: np.random.Generator) -> Mechanisms:
         """Some of the graphs, each with a draw of its parameters."""
         return self.kind.drawn(self.statistics, self.prior, self.graphs[rows], background, generator)
+
+    def thinned(self) -> Weighted:
+        """At most some of the graphs, evenly by their weights."""
+        if len(self.graphs) <= _MOST_GRAPHS:
+            return self
+        order = np.lexsort(self.graphs.T)
+        borders = np.cumsum(self.weights[order])
+        points = (np.arange(_MOST_GRAPHS) + 0.5) / _MOST_GRAPHS * borders[-1]
+        chosen = order[np.searchsorted(borders, points)]
+        return self._replace(graphs=self.graphs[chosen], weights=np.full(_MOST_GRAPHS, borders[-1] / _MOST_GRAPHS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +94,11 @@ class Graphs:
         places = np.linspace(0, len(self.parts) - 1, _MOST_TABLES).round().astype(int)
         total = sum(float(self.parts[place].weights.sum()) for place in places)
         parts = tuple(self.parts[place]._replace(weights=self.parts[place].weights / total) for place in places)
+        return replace(self, parts=parts, count=sum(len(part.graphs) for part in parts))
+
+    def of_fewer_graphs(self) -> Graphs:
+        """Some of many graphs, evenly by their weights: enough where many effects are drawn."""
+        parts = tuple(part.thinned() for part in self.parts)
         return replace(self, parts=parts, count=sum(len(part.graphs) for part in parts))
 
 

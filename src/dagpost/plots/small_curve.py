@@ -14,8 +14,6 @@ from dagpost.plots.effect_curve_plot import few_of, gaps_between
 _WIDTH, _HEIGHT = 280.0, 150.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 272.0, 8.0, 128.0
 _MOST_TICKS = 100
-#: In a small drawing more draws are not seen.
-_DRAWS = 1_000
 
 
 class SmallCurve(NamedTuple):
@@ -39,7 +37,7 @@ class SmallCurve(NamedTuple):
 
 def small_curve(effect: Effect) -> SmallCurve:
     """The outcome along all numbers of the cause; of an outcome of levels, the one that the effect is about."""
-    found = effect.along(most_draws=_DRAWS)
+    found = effect.along(rough=True)
     rows = [own for own in found.outcomes if own.level == effect.outcome_level]
     first, last = float(rows[0].do[0]), float(rows[-1].do[0])
     least, most = min(own.lower for own in rows), max(own.upper for own in rows)
