@@ -33,6 +33,9 @@ def readable_setting(described: Any) -> str:
     if isinstance(described, dict) and described.get("probability") == "average":
         # As it is typed: the words for what is averaged are said beside it.
         return "edge:average"
+    if isinstance(described, dict) and described.get("members") and described.get("weights"):
+        pairs = zip(described["members"], described["weights"], strict=True)
+        return f"{described['kind']} ({', '.join(f'{readable_setting(own)} {weight:.0%}' for own, weight in pairs)})"
     if isinstance(described, dict):
         values = [
             f"{name.replace('_', ' ')} {readable_setting(value)}"

@@ -27,6 +27,9 @@ from dagpost.prediction.gaussian_statistics import GaussianStatistics
 #: A curve goes so many standard deviations to either side of the mean where the smallest and largest value are unknown.
 _DEVIATIONS = 2.0
 
+#: Where all comes of draws, more points and draws than these are not seen in a small drawing.
+_ROUGH_POINTS, _ROUGH_DRAWS = 13, 1_000
+
 
 class Curve(NamedTuple):
     """Outcomes under each of some numbers, also as draws (numbers, draws, levels), and the numbers that rows have.
@@ -54,16 +57,18 @@ class Asked:
         """Whether there is one cause, and that is a column of numbers."""
         return self.question.single and self.graphs.columns.levels[self.question.causes[0].column] is None
 
-    def curve(self, points: int, confidence: float) -> Curve:
+    def curve(self, points: int, confidence: float, *, rough: bool = False) -> Curve:
         """The outcome under numbers that lie evenly between the smallest and the largest one of the cause."""
         self._refuse_no_curve()
         (cause,), columns = self.question.causes, self.graphs.columns
         observed = columns.observed(cause.column)
         ends = self._usual(cause.column) if observed is None else (float(observed.min()), float(observed.max()))
-        values = tuple(np.unique(np.linspace(*ends, whole_number(points, "points", "curve", least=2))).tolist())
+        rough, points = rough and not self.graphs.kind.sums, whole_number(points, "points", "curve", least=2)
+        values = tuple(np.unique(np.linspace(*ends, _ROUGH_POINTS if rough else points)).tolist())
         question = self.question._replace(causes=(Cause(cause.column, values, values, (len(values) - 1, 0)),))
         generator = np.random.default_rng(self.entropy)
-        drawn = drawn_effects(self.graphs, self.groups, question, [], self.draws, generator).outcomes
+        draws = min(self.draws, _ROUGH_DRAWS) if rough else self.draws
+        drawn = drawn_effects(self.graphs, self.groups, question, [], draws, generator).outcomes
         means = expected_outcomes(self.graphs, self.groups, question).outcomes
         return Curve(outcomes_of(question, means, drawn, confidence), drawn, observed)
 

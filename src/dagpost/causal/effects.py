@@ -43,6 +43,8 @@ from dagpost.scores import ConditionalGaussianPrior, Score, table_for
 _LEAST_PART = 0.001
 #: How sure an interval is that nobody looks at.
 _ANY = 0.95
+#: Of one effect among many that come of draws: so many draws, and parts through so many columns.
+_DRAWS_OF_MANY, _LIKELIEST = 2_000, 2
 #: What is exact given a condition is asked for if sums over all graphs are reckoned to take no longer than this.
 _PATIENCE_SECONDS = 1.0
 
@@ -133,7 +135,11 @@ def effect_of_fitted(
     *,
     one_of_many: bool = False,
 ) -> Effect:
-    """The effect under a fitted model; as `one_of_many` it is averaged over fewer completed tables."""
+    """The effect under a fitted model.
+
+    As `one_of_many` it is averaged over fewer completed tables; where all comes of draws, intervals are of fewer draws,
+    and parts are through the likeliest columns only.
+    """
     check_confidence(confidence)
     graphs = _with_rows(graphs_of_fitted(fitted), fitted.table)
     if one_of_many:
@@ -149,7 +155,11 @@ def effect_of_fitted(
         share = share if known is None else float(known)
         exact = exact or (known is not None and known.rule == "exact")
     path_probability = _of_a_path(fitted, graphs, question, condition, confidence) if quick else None
-    found = effect_in(graphs, question, draws, confidence, seed, path_probability, lambda: quick_directions(fitted))
+    few = one_of_many and not graphs.kind.sums
+    found = effect_in(
+        graphs, question, min(draws, _DRAWS_OF_MANY) if few else draws, confidence, seed, path_probability,
+        lambda: quick_directions(fitted), most_parts=_LIKELIEST if few else None,
+    )  # fmt: skip
     own = None if condition is None else Condition(str(condition), share, exact=exact)
     under = _all_conditions(fitted, own)
     return found if under is None else found.under(under)
@@ -254,6 +264,8 @@ def effect_in(
     seed: int | None,
     path_probability: Estimate | None,
     directions: Callable[[], Directions],
+    *,
+    most_parts: int | None = None,
 ) -> Effect:
     """The posterior of an effect over some graphs; the probability of a path may be known better than from these."""
     check_confidence(confidence)
@@ -268,6 +280,7 @@ def effect_in(
     expected = expected_outcomes(graphs, groups, question)
     question = decided(question, expected.outcomes, graphs.columns.names)
     on_way = _mediators(graphs, groups, question)
+    on_way = dict(list(on_way.items())[:most_parts])
     drawn = drawn_effects(graphs, groups, question, list(on_way), draws, generator)
     _warn_of_model(graphs, question)
     level = question.level

@@ -285,11 +285,11 @@ class Effect:
         """Whether `curve` has an answer: of one cause of numbers."""
         return self.asked is not None and self.asked.of_numbers
 
-    def along(self, points: int = 25) -> Curve:
-        """What `curve` shows, with its draws and the numbers that rows have."""
+    def along(self, points: int = 25, *, rough: bool = False) -> Curve:
+        """What `curve` shows, with its draws, and the numbers that rows have; `rough` is good enough to look at."""
         if self.asked is None:
             raise InputError("This effect was copied without its graphs, which a curve needs. Ask the model again.")
-        return self.asked.curve(points, self.confidence)
+        return self.asked.curve(points, self.confidence, rough=rough)
 
     def curve(self, points: int = 25) -> pd.DataFrame:
         """What would be seen of the outcome if a cause of numbers were set to each of some of them, one row each.

@@ -184,6 +184,7 @@ def _in_time(described: dict[str, Any] | None) -> list[Line]:
 _PARTS = {
     "sample": "its own sample of graphs",
     "statistics": "what was counted for prediction",
+    "regressions": "regressions in these graphs, for effects and predictions",
     "rows": "the rows of the table",
 }
 

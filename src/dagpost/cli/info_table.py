@@ -24,15 +24,20 @@ if TYPE_CHECKING:
     from dagpost.cli.recipe import TableOptions
     from dagpost.data.recipe import Recipe
     from dagpost.data.table import Table
+    from dagpost.scores import Score
 
 
 @dataclass(frozen=True)
 class AboutTable:
-    """A table with its recipe; the problem, where it cannot be fitted; None, where it cannot be read."""
+    """A table with its recipe; the problem, where it cannot be fitted; None, where it cannot be read.
+
+    `score` is the one that a fit would choose.
+    """
 
     table: Table | None
     recipe: Recipe
     problem: str = ""
+    score: Score | None = None
 
     def content(self) -> dict[str, Any]:
         """What JSON holds of it."""
@@ -42,7 +47,7 @@ class AboutTable:
             "dropped_rows": self.recipe.dropped_rows_,
             **({} if self.table is None else _facts(self.table)),
             "columns": described["steps"],
-            "score": None if self.table is None else _score(self.table),
+            "score": None if self.score is None else {"name": self.score.name, "assumes": self._assumed()},
             "problem": self.problem or None,
         }
 
@@ -65,17 +70,17 @@ class AboutTable:
         what = "a fit takes" if chains else "exact edges cost"
         typer.echo(f"What {what}, roughly, and what fit would do:")
         print_columns([_cost_row(cost) for cost in costs], indent="  ")
-        if self.table is not None:
-            typer.echo(f"--score auto: {printable_lines(_score(self.table)['assumes'])}")
+        if self.score is not None:
+            typer.echo(f"--score auto: {printable_lines(self._assumed())}")
 
+    def _assumed(self) -> str:
+        """What the score that a fit would choose assumes."""
+        from dagpost.scores.automatic import notice_of_choice
 
-def _score(table: Table) -> dict[str, str]:
-    """The score that a fit would choose for a table, and what it assumes."""
-    from dagpost.scores.automatic import BEST_SINGLE, notice_of_choice, score_of_columns
-
-    score = score_of_columns(table) or BEST_SINGLE
-    levels = f"All columns are levels, and their relations may be of any form (score {score.name!r})."
-    return {"name": score.name, "assumes": in_words(notice_of_choice(score, table) or levels)}
+        assert self.table is not None
+        assert self.score is not None
+        levels = f"All columns are levels, and their relations may be of any form (score {self.score.name!r})."
+        return in_words(notice_of_choice(self.score, self.table) or levels)
 
 
 def look_at(source: str, options: TableOptions, *, max_parents: int, threads: int | None) -> AboutTable:
@@ -88,20 +93,17 @@ def look_at(source: str, options: TableOptions, *, max_parents: int, threads: in
         described = recipe.describe(frame, counts=options.counts, interventions=options.interventions)
         return AboutTable(None, described, in_words(error.marked))
     assert table.recipe is not None
-    return AboutTable(table, table.recipe, _problem(table, max_parents, threads))
-
-
-def _problem(table: Table, max_parents: int, threads: int | None) -> str:
-    """Why a table of many columns cannot be fitted without further rules; empty if it can."""
     from dagpost.model import DagPosterior
+    from dagpost.posterior.study import decide
 
-    if len(table.names) <= MAX_NODES:
-        return ""
+    model = DagPosterior(max_parents=max_parents, threads=threads)
     try:
-        DagPosterior(max_parents=max_parents, threads=threads).plan(table)
+        if len(table.names) > MAX_NODES:
+            # Many columns may need further rules.
+            model.plan(table)
+        return AboutTable(table, table.recipe, score=decide(model, table).study.score)
     except DagpostError as error:
-        return in_words(error.marked)
-    return ""
+        return AboutTable(table, table.recipe, in_words(error.marked))
 
 
 def _show_gaps(table: Table) -> None:

@@ -52,11 +52,11 @@ class Networks:
     places: Integers
 
     def in_order(self) -> Iterator[Member]:
-        """Every node of every graph, after its parents; those with the same family at the same place together."""
-        orders = orders_of(self.graphs)
-        rows = np.arange(len(self.graphs))
-        for place in range(self.graphs.shape[1]):
-            yield from self._members(rows, orders[:, place])
+        """Every node of every graph, after its parents; those with the same family at the same depth together."""
+        depths = np.zeros(self.graphs.shape, dtype=np.int64)
+        _find_depths(orders_of(self.graphs), self.graphs.astype(np.uint64), self.families, depths)
+        for depth in range(1, int(depths.max(initial=0)) + 1):
+            yield from self._members(*np.nonzero(depths == depth))
 
     def of_node(self, node: int) -> Iterator[Member]:
         """One node in every graph."""
@@ -70,8 +70,8 @@ class Networks:
         families = self.families[rows, nodes]
         order = np.argsort(families, kind="stable")
         starts = np.flatnonzero(np.diff(families[order], prepend=-1))
-        for graphs in np.split(order, starts)[1:]:
-            family, node = int(families[graphs[0]]), int(nodes[graphs[0]])
+        for members in np.split(order, starts)[1:]:
+            family, node, graphs = int(families[members[0]]), int(nodes[members[0]]), rows[members]
             theta = self.theta[family]
             if len(theta) > 1:
                 theta = theta[self.places[graphs, node]]
@@ -106,6 +106,19 @@ def networks_of(models: LocalModels, graphs: Masks, needed: Flags, draws: Draws 
         places[chosen, node] = np.arange(len(chosen))
     parents = tuple(members_of(mask) for mask in masks.tolist())
     return Networks(graphs, families, parents, tuple(fitted), tuple(theta), places)
+
+
+@kernel
+def _find_depths(orders: Integers, masks: Masks, families: Integers, depths: Integers) -> None:
+    """How far below nodes that have no parents each one is, among those with a family; 0 for others."""
+    for graph in range(len(orders)):
+        for node in orders[graph]:
+            if families[graph, node] < 0:
+                continue
+            depths[graph, node] = 1
+            for parent in range(orders.shape[1]):
+                if masks[graph, node] >> np.uint64(parent) & np.uint64(1):
+                    depths[graph, node] = max(depths[graph, node], depths[graph, parent] + 1)
 
 
 def orders_of(graphs: Masks) -> Integers:

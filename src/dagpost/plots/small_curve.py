@@ -37,7 +37,7 @@ class SmallCurve(NamedTuple):
 
 def small_curve(effect: Effect) -> SmallCurve:
     """The outcome along all numbers of the cause; of an outcome of levels, the one that the effect is about."""
-    found = effect.along()
+    found = effect.along(rough=True)
     rows = [own for own in found.outcomes if own.level == effect.outcome_level]
     first, last = float(rows[0].do[0]), float(rows[-1].do[0])
     least, most = min(own.lower for own in rows), max(own.upper for own in rows)

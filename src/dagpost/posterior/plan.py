@@ -178,7 +178,7 @@ def _for_each_part(stages: list[Cost], workspace: Workspace) -> list[Cost]:
         if stage.stage == "scores":
             # The weights of all stay; tables come and go.
             more = words if scored > 1 else ""
-            return stage._replace(what=stage.what + more, seconds=scored * stage.seconds, size=cells * stage.size)
+            return stage._replace(what=stage.what + more, size=cells * stage.size)
         seconds = (_EVIDENCE * cells + summed) * stage.seconds
         return stage._replace(what=stage.what + words, seconds=seconds, size=stage.size + summed * held)
 
@@ -218,14 +218,17 @@ def _scores(method: Method, workspace: Workspace, study: Study, workers: int, ca
     lists = own.lists if isinstance(own, ComponentWorkspace) else all_others(own.nodes, own.max_parents)
     modelled = np.array([name not in study.constraints.exogenous for name in table.names])
     levels = [len(levels) for levels in table.levels if levels is not None]
-    seconds = seconds_of_scoring(
-        lists,
-        table.rows,
-        scores_filled(study.score)[0],
-        workers,
-        levels=float(np.mean(levels)) if levels else 2.0,
-        modelled=modelled if isinstance(own, ComponentWorkspace) else None,
-        numbers=np.array([levels is None for levels in table.levels]),
+    seconds = sum(
+        seconds_of_scoring(
+            lists,
+            table.rows,
+            score,
+            workers,
+            levels=float(np.mean(levels)) if levels else 2.0,
+            modelled=modelled if isinstance(own, ComponentWorkspace) else None,
+            numbers=np.array([levels is None for levels in table.levels]),
+        )
+        for score in scores_filled(study.score)
     )
     families = families_of(lists)
     what = f"{families:,} parent sets"

@@ -33,6 +33,7 @@ from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError
+from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Decided, Method, Study
 from dagpost.methods.choice import check_modularity, resolve_method
 from dagpost.methods.targets import MODULARITIES
@@ -47,7 +48,7 @@ from dagpost.priors.constraints import Constraints
 from dagpost.priors.regimes import RegimePrior, target_probability
 from dagpost.priors.resolve import is_automatic as is_automatic_prior
 from dagpost.scores import Score, resolve_score, scores_filled, table_for
-from dagpost.scores.automatic import automatic_score, score_of_columns
+from dagpost.scores.automatic import BEST_SINGLE, automatic_score
 from dagpost.scores.local_scores import MOST_PARENTS, parent_limit
 from dagpost.scores.resolve import is_automatic
 
@@ -71,7 +72,8 @@ def predicts_levels(model: Any) -> bool:
     """Scikit-learn asks whether a method is there at all: that of levels is not where there are none."""
     fitted = getattr(model, "fitted_", None)
     score = model.score if fitted is None or isinstance(fitted.score, str) else fitted.score
-    if resolve_score(score).columns == "continuous":
+    numbers = fitted is not None and not isinstance(fitted.score, str) and not any(fitted.data.levels)
+    if numbers or resolve_score(score).columns == "continuous":
         raise AttributeError("predict_proba is for discrete columns; with this score they are continuous.")
     return True
 
@@ -180,7 +182,7 @@ def decide(model: Any, table: Table) -> Decided:
         method = settled(asked, model.modularity, study)
         refuse_slow_orders(asked, method, study)
         if not method.exact_given_table and is_automatic(model.score) and study.score.mixture() is not None:
-            study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
+            study = study._replace(score=BEST_SINGLE)
     engine = settled_engine(model, method, study.constraints, table.names, study.max_parents)
     return Decided(method, model.modularity, study, engine)
 
@@ -240,11 +242,7 @@ def study_of_table(model: Any, method: Method | None, table: Table) -> Study:
     prior, rules = resolve_prior(model.prior), rules_of(model, table)
     study = with_regimes(model, Study(table, resolve_score(model.score), prior, rules, model.max_parents))
     if is_automatic(model.score):
-        score = score_of_columns(table, completes=runs_chains(method, model.modularity, len(table.names)))
-        if score is None:
-            work = work_of(method, model.modularity, study.constraints, table.names, study.max_parents)
-            score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
-        study = study._replace(score=score)
+        study = study._replace(score=score_left_to_us(study, method, model.modularity))
     study = modelled(study._replace(score=study.score.for_table(table)))
     refuse_gaps_that_stay(study)
     if is_automatic_prior(model.prior):
@@ -252,6 +250,18 @@ def study_of_table(model: Any, method: Method | None, table: Table) -> Study:
         before = Before.of_study(study)
         study = study._replace(prior=prior_left_to_us(before, method, model.modularity, sizes, may_average=may))
     return study
+
+
+def score_left_to_us(study: Study, method: Method | None, modularity: str) -> Score:
+    """The score that suits the table, for this method and the work that it has."""
+    table = study.table
+    return automatic_score(
+        table,
+        work_of(method, modularity, study.constraints, table.names, study.max_parents),
+        mixes=method is None or method.mixes,
+        draws=runs_chains(method, modularity, len(table.names)),
+        needs_gaps=isinstance(method, Augmentation),
+    )
 
 
 def with_regimes(model: Any, study: Study) -> Study:

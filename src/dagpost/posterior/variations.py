@@ -37,6 +37,7 @@ from dagpost.priors.constraints import Constraints
 from dagpost.priors.edge import DENSITY
 from dagpost.priors.resolve import other_priors
 from dagpost.scores import BIC, Additive, BDeu, BGe, ConditionalGaussian, Score
+from dagpost.scores.committee import FEWEST_FOR_BINS
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -165,14 +166,15 @@ def _way_to_exact_sums(fitted: Fitted) -> str:
 def _other_scores(own: Score, table: Table) -> list[Refit]:
     """Other scores for the same columns: lines or curves, a criterion with no prior for levels, levels for numbers.
 
-    Of a committee it is one of its members that is tried (`Score.alternatives`).
+    Levels for numbers where there are rows enough: in few rows bins see next to nothing, whatever is true. Of a
+    committee it is one of its members that is tried (`Score.alternatives`).
     """
     if not own.has_evidence:
         return []
     if own.columns == "discrete":
         return [_scored(BDeu() if isinstance(own, BIC) else BIC())]
     kinds = [_scored(other) for other in _other_regressions(own, table)]
-    if table.recipe is None:
+    if table.recipe is None or (not table.discrete and table.observations < FEWEST_FOR_BINS):
         return kinds
     words = "bdeu" if table.discrete else f"bdeu on {_BINNED} bins"
     recut = partial(cut_whole, bins=_BINNED)

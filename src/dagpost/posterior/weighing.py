@@ -9,7 +9,7 @@ prior that averages over densities tilts the weights at even odds.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,7 +44,9 @@ from dagpost.priors import log_prior
 from dagpost.priors.edge import log_odds
 from dagpost.priors.log_prior import log_prior_of_lists
 from dagpost.scores import local_scores
-from dagpost.scores.allowed_scores import score_allowed
+from dagpost.scores.allowed_scores import groups_of, score_allowed
+from dagpost.scores.automatic import Work
+from dagpost.scores.scoring_time import regressions_among, regressions_of_group
 
 if TYPE_CHECKING:
     from dagpost.families.parent_lists import ParentLists
@@ -109,24 +111,21 @@ def goes_by_components(method: Method | None, modularity: str) -> bool:
     return modularity == "structure" and (method is None or method.by_components)
 
 
-class Work(NamedTuple):
-    """What a fit has to do: how many columns are summed over together, group by group, and how many families score."""
-
-    groups: tuple[int, ...]
-    families: int
-
-
 def work_of(
     method: Method | None, modularity: str, constraints: Constraints, names: tuple[str, ...], max_parents: int
 ) -> Work:
     """The work of a fit, from the rules alone; a method that cannot go by components has one group, all columns."""
     nodes, limit = len(names), min(max_parents, max(len(names) - 1, 0))
+    times = 1 if method is None else method.times_scored()
     if goes_by_components(method, modularity):
         lists = constraints.parent_lists(names, max_parents)
         components = Components.of_edges(lists.matrix)
         if len(components.parts) > 1:
-            return Work(tuple(components.sizes), families_of(lists))
-    return Work((nodes,), nodes * family_count(nodes - 1, limit))
+            modelled = np.array([name not in constraints.exogenous for name in names])
+            groups = groups_of(lists, modelled)
+            regressions = sum(regressions_of_group(group, lists.max_parents) for group in groups)
+            return Work(tuple(components.sizes), families_of(lists), times * regressions)
+    return Work((nodes,), nodes * family_count(nodes - 1, limit), times * regressions_among(nodes, limit))
 
 
 def families_of(lists: ParentLists) -> int:

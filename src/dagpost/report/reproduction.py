@@ -21,6 +21,7 @@ from dagpost.posterior.condition_words import GIVEN_FROM, GIVEN_SETTING, GIVEN_S
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
 from dagpost.report.tables import folded, text
+from dagpost.scores.committee import Committee
 from dagpost.scores.registry import SCORES
 
 #: What stands for the user's files.
@@ -270,6 +271,8 @@ def _word(described: Mapping[str, Any], registry: Registry[Any]) -> str | None:
         plain = isinstance(own, float | str) or (isinstance(own, list) and all(isinstance(each, float) for each in own))
         written = ",".join(map(str, own)) if isinstance(own, list) else own
         return f"{chosen.name}:{written}" if len(given) == 1 and plain else None
+    if issubclass(chosen, Committee) and given:
+        given["members"] = from_json(dict(described), registry).typed
     settings = [f"{key}={_value(value)}" for key, value in given.items()]
     # The marks that part the names of a list cannot stand in them.
     lists = [value for value in given.values() if isinstance(value, list | tuple)]

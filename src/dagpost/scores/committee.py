@@ -42,14 +42,17 @@ _LEVELS, _BINNED = BDeu(5.0), BDeu(5.0, bins=4)
 _Choices = Sequence[tuple[int, dict[Score, float]]]
 #: Weights so large can still be added up.
 _LARGEST = 1e300
-#: Up to so many observations, bins see too little to have a vote.
-_FEW = 3_000
+#: In fewer observations, bins see too little to have a vote.
+FEWEST_FOR_BINS = 3_000
 #: Who is on the committee where nobody says it, with which weights, from how many observations on: for tables of
 #: numbers, and for tables of levels and numbers. By the worlds (benchmarks/committees.py, seeds for choosing): of two
 #: members the one that invents fewer pairs has a little more than half, so that no pair stands at 0.5 by the other's
 #: word alone.
-_OF_NUMBERS: _Choices = ((0, {Additive(): 2.0, BGe(): 1.0}), (_FEW, {Additive(): 1.0, BGe(): 1.0, _BINNED: 1.0}))
-_OF_BOTH: _Choices = ((0, {Additive(): 1.0}), (_FEW, {Additive(): 5.0, _BINNED: 6.0}))
+_OF_NUMBERS: _Choices = (
+    (0, {Additive(): 2.0, BGe(): 1.0}),
+    (FEWEST_FOR_BINS, {Additive(): 1.0, BGe(): 1.0, _BINNED: 1.0}),
+)
+_OF_BOTH: _Choices = ((0, {Additive(): 1.0}), (FEWEST_FOR_BINS, {Additive(): 5.0, _BINNED: 6.0}))
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,8 @@ class Committee(Score):
     weights
         How much each member counts, in any unit; all the same unless given.
 
-    Sums over all graphs must be exact: many columns, chains and tables with gaps are refused. Effects come from
-    additive regressions in the graphs of all members; rows and values are not predicted yet.
+    Sums over all graphs must be exact: many columns, chains and tables with gaps are refused. Effects, predictions
+    and values come from additive regressions in the graphs of all members.
 
     >>> Committee([BGe(), BDeu(5, bins=4)]).in_words()
     'a committee of linear (BGe) (50%) and levels (4 bins) (50%)'
@@ -126,6 +129,13 @@ class Committee(Score):
         """The weights of the members, which sum to 1."""
         return tuple(self.weights or [1.0 / len(self.members) for _ in self.members])
 
+    @property
+    def typed(self) -> tuple[str, ...] | None:
+        """The members as a command names them; None where one has settings that no name stands for."""
+        binned = [f"{own.bins} bins" if isinstance(own, BDeu) and own.bins else own.name for own in self._scores]
+        named = all(name and _member(name) == own for name, own in zip(binned, self._scores, strict=True))
+        return tuple(binned) if named else None
+
     def parameter_prior(self) -> LocalPrior:
         """Sizes come from additive regressions, in the graphs of all members."""
         return LocalPrior("dagpost.local.additive")
@@ -176,7 +186,12 @@ class Committee(Score):
 
     def in_words(self) -> str:
         """Its members and their weights."""
-        return f"a committee of {self._listed(self.labels)}"
+        return f"a committee of {self.members_in_words}"
+
+    @property
+    def members_in_words(self) -> str:
+        """What the members are called, with their weights."""
+        return self._listed(self.labels)
 
     def in_detail(self) -> str:
         """The same with the priors of the members."""

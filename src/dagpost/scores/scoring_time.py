@@ -15,6 +15,7 @@ from dagpost._tools.arrays import Flags
 from dagpost.data.table import Table
 from dagpost.families.numbering import family_count
 from dagpost.families.parent_lists import ParentLists
+from dagpost.scores.additive import Additive
 from dagpost.scores.allowed_scores import Group, groups_of
 from dagpost.scores.base import Score
 from dagpost.scores.conditional_tasks import seconds_of_sets
@@ -26,6 +27,8 @@ _A_CELL, _A_WORD, _A_ROW = 4e-9, 0.5e-9, 0.8e-9
 #: CPU seconds for a family, whose score is written once and changed once; before the first family of a group; and for
 #: each value of its columns.
 _A_FAMILY, _A_GROUP, _A_VALUE = 6e-9, 9e-3, 40e-9
+#: CPU seconds of a regression of the additive score, on a set of parents with some of their curves.
+_A_REGRESSION = 1.2e-6
 #: CPU seconds before the first family of a table that is scored again, and for each of its numbers.
 _AGAIN, _VALUE_AGAIN = 0.3e-3, 20e-9
 
@@ -62,9 +65,26 @@ def _seconds_of_group(
 ) -> float:
     limit = min(max_parents, group.candidates)
     spent = len(group.wanted) * family_count(group.candidates, limit) * _A_FAMILY
+    if isinstance(score, Additive):
+        return spent + regressions_of_group(group, limit) * _A_REGRESSION
     if score.columns == "mixed" and numbers is not None:
         return spent + _seconds_of_both(group, limit, rows, levels, numbers)
     return spent + _sets(group, limit) * _seconds_a_set(limit + 1, rows, score, levels)
+
+
+def regressions_of_group(group: Group, max_parents: int) -> int:
+    """How many regressions the additive score makes for a group; columns that stand apart are scored one by one."""
+    among = regressions_among(group.candidates + 1, max_parents)
+    return len(group.wanted) * among if group.apart else among
+
+
+def regressions_among(columns: int, max_parents: int) -> int:
+    """How many regressions it makes for so many columns: on every set of parents, the curve of each there or not.
+
+    >>> regressions_among(3, 2)
+    19
+    """
+    return sum(math.comb(columns, size) << size for size in range(max_parents + 1))
 
 
 def _seconds_of_both(group: Group, limit: int, rows: int, levels: float, numbers: Flags) -> float:

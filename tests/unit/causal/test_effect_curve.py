@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pandas as pd
 import pytest
 from tests.tools.wording import Said
 
-from dagpost import DagPosterior, InputError, LatentGaussian
+from dagpost import Additive, DagPosterior, InputError, LatentGaussian
 from dagpost.causal import effect as effect_of
+from dagpost.causal.graphs import Weighted
+from dagpost.causal.kinds import kind_of
 from dagpost.data import as_table
+from dagpost.local.models import LocalModels
 
 
 def bent(rows: int = 300) -> pd.DataFrame:
@@ -154,3 +158,31 @@ def test_what_has_no_curve_is_refused_with_what_to_do(model: DagPosterior, said:
     ):
         with said.raises(InputError):
             ask()
+
+
+@pytest.mark.parametrize(("score", "points"), [("bge", 25), ("additive", 13)])
+def test_a_rough_curve_has_fewer_points_where_all_comes_of_draws(score: str, points: int) -> None:
+    generator = np.random.default_rng(1)
+    cause = generator.normal(size=60)
+    frame = pd.DataFrame({"x": cause, "z": cause + generator.normal(size=60)})
+    effect = DagPosterior(score, tiers=[["x"], ["z"]], seed=1, samples=200).fit(frame).effect("x", "z", draws=1_500)
+    rough = effect.along(rough=True)
+    assert len(rough.outcomes) == points
+    assert rough.samples.shape[1] == (1_500 if points == 25 else 1_000)
+    assert len(effect.along(5).outcomes) == 5
+
+
+def test_graphs_are_thinned_evenly_by_their_weights() -> None:
+    generator = np.random.default_rng(2)
+    graphs = generator.integers(0, 2, (400, 3)).astype(np.uint64) << np.uint64(1)
+    weights = generator.random(400) / 200.0
+    prior, nothing_counted = Additive().parameter_prior(), cast(LocalModels, None)
+    whole = Weighted(kind_of(prior), prior, nothing_counted, graphs, weights)
+    some = whole.thinned()
+    assert len(some.graphs) == len(some.weights) == 100
+    assert some.weights.sum() == pytest.approx(weights.sum())
+    for node in range(3):
+        share, expected = (float(own.weights @ (own.graphs[:, node] > 0)) for own in (some, whole))
+        # Sorted by the last node, so that its share is off by one graph at most; those of others by some.
+        assert share == pytest.approx(expected, abs=0.05 * float(weights.sum()))
+    assert some.thinned() is some

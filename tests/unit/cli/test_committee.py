@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +198,8 @@ def test_a_file_whose_members_or_weights_were_changed_is_refused(change: Any, tm
         DagPosterior.load(changed(model, tmp_path, change))
 
 
-def test_a_report_has_code_that_fits_the_same_again(tmp_path: Path) -> None:
+def test_a_report_has_code_and_a_command_that_fit_the_same_again() -> None:
+    from dagpost.cli.arguments import parse_score
     from dagpost.report.content import gather
     from dagpost.report.reproduction import command, python_code
 
@@ -205,7 +207,13 @@ def test_a_report_has_code_that_fits_the_same_again(tmp_path: Path) -> None:
     content = gather(model.fitted_)
     code = python_code(content)
     assert code is not None
-    assert command(content) is None
+    typed = command(content)
+    assert typed is not None
+    words = shlex.split(typed)
+    assert parse_score(words[words.index("--score") + 1], None) == model.score
+    # No name stands for this one.
+    other = DagPosterior(Committee([BGe(), BDeu(2, bins=4)])).fit(curved(60))
+    assert command(gather(other.fitted_)) is None
     written: dict[str, Any] = {}
     exec(code.partition("model.fit")[0].replace("\nmodel = ", "\nfound = "), written)
     assert written["found"].score == model.score

@@ -143,6 +143,7 @@ def test_orders_are_options(run: Run, clinic: str, tmp_path: Path, said: Said) -
         "age,smoking,diagnosis",
     )
     about = json.loads(run("info", clinic, *options, "--json").stdout)
+    assert about["gaps"] > 0
     steps = {column["name"]: column for column in about["columns"]}
     assert steps["smoking"]["levels"] == ["current", "former", "never"]
     assert (steps["smoking"]["ordered"], steps["diagnosis"]["ordered"]) == (True, False)
