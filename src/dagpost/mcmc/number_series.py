@@ -23,7 +23,7 @@ from dagpost._tools.arrays import Floats
 #: Chains shorter than this have no autocovariances: each is then worth one draw.
 FEWEST_DRAWS = 4
 #: Series are worked on in blocks of about this size.
-_BYTES = 2**24
+_BYTES = 2**20
 
 
 class Averages(NamedTuple):

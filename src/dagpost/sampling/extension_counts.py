@@ -11,7 +11,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost.sampling.posets import Poset, TreeScratch, count_tree, fill_poset, first_of, only, reach, size_of, times
+from dagpost.sampling.posets import Poset, TreeScratch, count_tree, fill_poset, first_of, only, reach, size_of
 
 _SMALLEST_TABLE = 1 << 10
 _SPLITTING, _STACKED, _REMOVING = 0, 1, 2
@@ -49,9 +49,7 @@ class _Frames(NamedTuple):
 
 
 @kernel
-def count_extensions(
-    closures: Masks, binomials: Floats, modulus: float, largest_table: int, result: Floats, cancel: Integers
-) -> int:
+def count_extensions(closures: Masks, binomials: Floats, largest_table: int, result: Floats, cancel: Integers) -> int:
     """The number for every graph, given the ancestors of its nodes; returns the first that is too much, or -1."""
     graphs, nodes = closures.shape
     sets = np.empty((4, nodes), dtype=np.uint64)
@@ -66,12 +64,12 @@ def count_extensions(
     everything = ~np.uint64(0) >> np.uint64(64 - nodes)
     memo = _new_memo(_SMALLEST_TABLE)
     for graph in range(graphs):
-        factor = fill_poset(closures[graph], poset, modulus)
+        factor = fill_poset(closures[graph], poset)
         while True:
             memo.state[0] += 1
             memo.state[1] = 0
             memo.state[2] = 0
-            count = _count(everything, poset, memo, frames, scratch, binomials, modulus, cancel)
+            count = _count(everything, poset, memo, frames, scratch, binomials, cancel)
             if cancel[0]:
                 return -1
             if memo.state[2] == 0:
@@ -79,7 +77,7 @@ def count_extensions(
             if 4 * len(memo.keys) > largest_table:
                 return graph
             memo = _new_memo(4 * len(memo.keys))
-        result[graph] = times(factor, count, modulus)
+        result[graph] = factor * count
     return -1
 
 
@@ -119,7 +117,6 @@ def _count(
     frames: _Frames,
     scratch: TreeScratch,
     binomials: Floats,
-    modulus: float,
     cancel: Integers,
 ) -> float:
     """The number of orders of a convex set of nodes (what lies between two of its nodes belongs to it).
@@ -137,17 +134,15 @@ def _count(
             if depth < 0:
                 return value
             if frames.kind[depth] == _STACKED:
-                frames.result[depth] = times(frames.result[depth], value, modulus)
+                frames.result[depth] *= value
             else:
                 frames.total[depth] += value
         elif kind == _SPLITTING:
-            _take_part(depth, poset, memo, frames, scratch, binomials, modulus)
+            _take_part(depth, poset, memo, frames, scratch, binomials)
         elif frames.waiting[depth] == 0:
             if kind == _REMOVING:
-                if modulus != 0.0:
-                    frames.total[depth] %= modulus
                 _keep(memo, frames.part[depth], frames.total[depth])
-                frames.result[depth] = times(frames.result[depth], frames.total[depth], modulus)
+                frames.result[depth] *= frames.total[depth]
             frames.kind[depth] = _SPLITTING
         else:
             waiting = frames.waiting[depth]
@@ -173,9 +168,7 @@ def _open(frames: _Frames, depth: int, members: np.uint64, end: int) -> None:
 
 
 @inlined
-def _take_part(
-    depth: int, poset: Poset, memo: _Memo, frames: _Frames, scratch: TreeScratch, binomials: Floats, modulus: float
-) -> None:
+def _take_part(depth: int, poset: Poset, memo: _Memo, frames: _Frames, scratch: TreeScratch, binomials: Floats) -> None:
     """Split one part off the set of a frame: bring in its number, or set the frame to find it.
 
     Nodes are removed at one end of a part throughout, or far more sets would come up: the lower (-1) or the upper (1)
@@ -186,12 +179,12 @@ def _take_part(
     frames.rest[depth] = rest & ~part
     size = size_of(part)
     frames.placed[depth] += size
-    frames.result[depth] = times(frames.result[depth], binomials[frames.placed[depth], size], modulus)
+    frames.result[depth] *= binomials[frames.placed[depth], size]
     if size <= 2:
         return
     slot = _find(memo, part)
     if memo.stamps[slot] == memo.state[0]:
-        frames.result[depth] = times(frames.result[depth], memo.values[slot], modulus)
+        frames.result[depth] *= memo.values[slot]
         return
     stacked = reach(part & (~part + np.uint64(1)), part, poset.related, True)
     if stacked != part:
@@ -213,9 +206,9 @@ def _take_part(
         if poset.above[node] & part == 0:
             maxima |= only(node)
     if links == 2 * (size - 1):
-        count = count_tree(part, poset, scratch, binomials, modulus)
+        count = count_tree(part, poset, scratch, binomials)
         _keep(memo, part, count)
-        frames.result[depth] = times(frames.result[depth], count, modulus)
+        frames.result[depth] *= count
         return
     end = frames.end[depth]
     if end == 0:
