@@ -38,7 +38,7 @@ _NOT_INPUT = frozenset(
     (
         *("Score", "Score.fill", "Score.fill_nodes", "Score.of_columns", "scores.Mixture"),
         *("StructurePrior", "SizePrior", "StructurePrior.log_weights_of_lists"),
-        *("StructurePrior.log_weights", "StructurePrior.log_weights_of_sets", "SizePrior.log_weight_of_size"),
+        *("StructurePrior.log_weights", "StructurePrior.log_weights_of_members", "SizePrior.log_weight_of_size"),
         *("Method", "Method.summed", "Method.draw", "Method.at_fit", "Method.usual_count", "Method.cost_of_draws"),
         *("ChainMethod", "ChainMethod.prepare", "StepCost", "Wanted", "Draws", "Target"),
         *(

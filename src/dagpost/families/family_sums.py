@@ -27,6 +27,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
+from dagpost._tools.bits import ones_in
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.log_sums import add_logs
 from dagpost._tools.spelling import bare
@@ -257,11 +258,7 @@ def _sum_subsets(relative: Floats, positions: Integers, sums: Wide, bits: int) -
 @inline_no_refcount
 def bits_of(mask: np.uint64) -> int:
     """Number of nodes in a set."""
-    count = 0
-    while mask != np.uint64(0):
-        mask &= mask - np.uint64(1)
-        count += 1
-    return count
+    return int(ones_in(mask))
 
 
 @inline_no_refcount

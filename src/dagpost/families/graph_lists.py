@@ -151,6 +151,12 @@ def add_column(words: Masks, column: int) -> None:
 
 
 @inline_no_refcount
+def first_of(members: np.uint64) -> int:
+    """The first column of a set that is not empty."""
+    return place_of_bit(members & (~members + np.uint64(1)))
+
+
+@inline_no_refcount
 def place_of_bit(bit: np.uint64) -> int:
     """Which bit is set: the number's product with de Bruijn's has the place in its first six digits, in code."""
     return _PLACES[(bit * _DE_BRUIJN) >> np.uint64(58)]

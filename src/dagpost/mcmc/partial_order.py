@@ -216,7 +216,7 @@ def _step(
             _redraw_window(families, buckets, first, generator)
         else:
             drawn, position = OrderState(buckets.drawn, buckets.log_alpha), int(generator.random() * nodes)
-            shift(families.tables, drawn, position, generator, 1.0, room[0], room[1], room[2])
+            shift(families.tables, drawn, position, generator, room[0], room[1], room[2])
         first, last = _propose_drawn(buckets, first, last)
     change = _sum_proposed(families, buckets, first, last)
     # What was drawn has the right distribution already.

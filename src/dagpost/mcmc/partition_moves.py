@@ -10,6 +10,7 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount
 from dagpost._tools.log_sums import choose
 from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_bound, log_sum_scanned
+from dagpost.families.graph_lists import first_of
 from dagpost.families.graphs import draw_graph
 from dagpost.mcmc.parts import (
     Work,
@@ -17,7 +18,6 @@ from dagpost.mcmc.parts import (
     confine,
     count_parts,
     find_parts,
-    first_of,
     part_before,
     random_member,
     rest_of,

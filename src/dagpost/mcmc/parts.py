@@ -15,7 +15,8 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, inlined
 from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_bound, log_sum_scanned
-from dagpost.mcmc.reversal import all_nodes, node_of
+from dagpost.families.graph_lists import first_of
+from dagpost.mcmc.reversal import all_nodes
 
 
 class Work(NamedTuple):
@@ -60,12 +61,6 @@ def room_for(nodes: int) -> Work:
         np.zeros(nodes + 1),
         np.zeros(2 * nodes + 2),
     )
-
-
-@inline_no_refcount
-def first_of(members: np.uint64) -> int:
-    """The first node of a set that is not empty."""
-    return node_of(members & (~members + np.uint64(1)))
 
 
 @inline_no_refcount

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.mixture import Mixture
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import shown
@@ -23,10 +23,6 @@ from dagpost.priors.registry import PRIORS
 if TYPE_CHECKING:
     from dagpost.families.considered_sets import Members
     from dagpost.families.parent_lists import ParentLists
-
-
-#: Parent sets that are written out as members together.
-_TOGETHER = 1 << 16
 
 
 class StructurePrior:
@@ -92,17 +88,6 @@ class StructurePrior:
         """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
         raise InputError(f"{type(self).__name__} must define log_weights().")
 
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
-        """The log weight of some parent sets of one node, given as masks over all columns.
-
-        Asked for where there are too many columns for `log_weights` of all families; an error unless a prior defines
-        it.
-        """
-        raise InputError(
-            f"{len(names)} columns have too many families to ask a prior for all of them, and the prior {self!r} "
-            f"gives no others. Use CustomPrior(function), a smaller {bare('max_parents')}, or fewer columns."
-        )
-
     def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
         """The log weight of the parent sets that rules allow each node, in the numbering of `lists`.
 
@@ -117,13 +102,14 @@ class StructurePrior:
     def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
         """The log weight of some parent sets of one node: rows of columns, and the number of columns in what is left.
 
-        Asked for where there are too many columns for all families; through masks, up to 64 columns, unless a prior can
-        do without.
+        Asked of tables with too many families for `log_weights`. A prior that cannot say refuses.
         """
         if len(names) > MAX_NODES:
             raise self._too_many(names)
-        bits = np.append(np.uint64(1) << np.arange(len(names), dtype=np.uint64), np.uint64(0))
-        return self.log_weights_of_sets(names, node, np.bitwise_or.reduce(bits[members], axis=1, initial=np.uint64(0)))
+        raise InputError(
+            f"{len(names)} columns have too many families to ask a prior for all of them, and the prior {self!r} "
+            f"gives no others. Use CustomPrior(function), a smaller {bare('max_parents')}, or fewer columns."
+        )
 
     def _too_many(self, names: tuple[str, ...]) -> InputError:
         return InputError(
@@ -142,16 +128,6 @@ class SetPrior(StructurePrior):
     def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
         """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
         return np.array(self.log_weights_of_lists(names, all_others(len(names), min(max_parents, len(names) - 1))))
-
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
-        """The log weight of some parent sets of one node, given as masks over all columns."""
-        columns = np.arange(len(names))
-        weights = np.empty(len(masks))
-        for start in range(0, len(masks), _TOGETHER):
-            part = masks[start : start + _TOGETHER, None] >> columns.astype(np.uint64) & np.uint64(1)
-            members = np.where(part, columns, len(names)).astype(np.int16)
-            weights[start : start + _TOGETHER] = self.log_weights_of_members(names, node, members)
-        return weights
 
     def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
         """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.alternatives import Alternative
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
-from dagpost.families.numbering import MAX_NODES
 from dagpost.priors.base import SizePrior, StructurePrior
 from dagpost.priors.custom import CustomPrior
 from dagpost.priors.edge import AVERAGE, EdgePrior
@@ -21,6 +20,7 @@ from dagpost.priors.registry import PRIORS
 from dagpost.priors.uniform import UniformPrior
 
 if TYPE_CHECKING:
+    from dagpost.families.considered_sets import Members
     from dagpost.families.parent_lists import ParentLists
 
 
@@ -77,15 +77,15 @@ class BarePrior(StructurePrior):
         weights: Floats = self.prior.log_weights(names, max_parents)
         return weights
 
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
+    def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
         """By the number of parents, if the object looks at nothing else."""
         if hasattr(self.prior, "log_weight_of_size"):
-            return _BySize(self.prior).log_weights_of_sets(names, node, masks)
-        return super().log_weights_of_sets(names, node, masks)
+            return _BySize(self.prior).log_weights_of_members(names, node, members)
+        return super().log_weights_of_members(names, node, members)
 
     def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
-        """As `log_weights` has them; where there are too many columns for that, by the number of parents."""
-        if len(names) > MAX_NODES and hasattr(self.prior, "log_weight_of_size"):
+        """By the number of parents, if the object looks at nothing else, or as `log_weights` has them."""
+        if hasattr(self.prior, "log_weight_of_size"):
             return _BySize(self.prior).log_weights_of_lists(names, lists)
         return super().log_weights_of_lists(names, lists)
 

@@ -11,7 +11,9 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost.sampling.posets import Poset, TreeScratch, count_tree, fill_poset, first_of, only, reach, size_of
+from dagpost.families.family_sums import bits_of
+from dagpost.families.graph_lists import first_of
+from dagpost.sampling.posets import Poset, TreeScratch, count_tree, fill_poset, only, reach
 
 _SMALLEST_TABLE = 1 << 10
 _SPLITTING, _STACKED, _REMOVING = 0, 1, 2
@@ -177,7 +179,7 @@ def _take_part(depth: int, poset: Poset, memo: _Memo, frames: _Frames, scratch: 
     rest = frames.rest[depth]
     part = reach(rest & (~rest + np.uint64(1)), rest, poset.related, False)
     frames.rest[depth] = rest & ~part
-    size = size_of(part)
+    size = bits_of(part)
     frames.placed[depth] += size
     frames.result[depth] *= binomials[frames.placed[depth], size]
     if size <= 2:
@@ -200,7 +202,7 @@ def _take_part(depth: int, poset: Poset, memo: _Memo, frames: _Frames, scratch: 
     while left:
         node = first_of(left)
         left &= left - np.uint64(1)
-        links += size_of(poset.neighbours[node] & part)
+        links += bits_of(poset.neighbours[node] & part)
         if poset.below[node] & part == 0:
             minima |= only(node)
         if poset.above[node] & part == 0:
@@ -212,7 +214,7 @@ def _take_part(depth: int, poset: Poset, memo: _Memo, frames: _Frames, scratch: 
         return
     end = frames.end[depth]
     if end == 0:
-        end = -1 if size_of(minima) < size_of(maxima) else 1
+        end = -1 if bits_of(minima) < bits_of(maxima) else 1
     frames.kind[depth] = _REMOVING
     frames.waiting[depth] = minima if end < 0 else maxima
     frames.part[depth] = part

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.bits import ones_in
 from dagpost._tools.kernels import inlined
+from dagpost.families.graph_lists import first_of
 
 
 class Poset(NamedTuple):
@@ -30,18 +30,6 @@ class TreeScratch(NamedTuple):
     merged: Floats
     walk: Integers
     origin: Integers
-
-
-@inlined
-def size_of(mask: np.uint64) -> int:
-    """Number of members."""
-    return int(ones_in(mask))
-
-
-@inlined
-def first_of(mask: np.uint64) -> int:
-    """The lowest node of a set that is not empty."""
-    return size_of((mask & (~mask + np.uint64(1))) - np.uint64(1))
 
 
 @inlined
