@@ -23,16 +23,15 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Wide
-from dagpost._tools.kernels import inlined
+from dagpost._tools.kernels import fill, inlined
 from dagpost._tools.wide_floats import ONE, ZERO, add, check_range, from_logs, log_of, multiply, ratio
+from dagpost.exact.order_blocks import sum_within
 from dagpost.families.family_sums import FamilyTables, place_in_candidates, spans_of
 from dagpost.families.numbering import squeezed
 from dagpost.families.transforms import LANE_BITS, subset_sums
 
 #: A term this many nats below a sum no longer changes it.
 _NEGLIGIBLE = 30.0
-#: Blocks of 2^3 sets are summed by vector instructions; with larger blocks more is left to do inside each of them.
-_BLOCK_BITS = 3
 
 
 class BucketFamilies(NamedTuple):
@@ -122,19 +121,6 @@ def _fill_places(tables: FamilyTables, members: Integers, own: int, before: np.u
 
 
 @inlined
-def _end_of_beyond(tables: FamilyTables, node: int, least: float) -> int:
-    """Where in the list of a node the sets begin that are worth less than `least`, a log, all together."""
-    first, end = tables.beyond_start[node], tables.beyond_start[node + 1]
-    while first < end:
-        middle = (first + end) // 2
-        if tables.beyond_tails[middle] < least:
-            end = middle
-        else:
-            first = middle + 1
-    return end
-
-
-@inlined
 def _add_beyond(
     families: BucketFamilies, members: Integers, own: int, before: np.uint64, weights: Wide, sums: BucketSums
 ) -> None:
@@ -144,49 +130,21 @@ def _add_beyond(
     table, lanes = sums.table[: 1 << bits], sums.lanes[: 1 << bits]
     found = False
     # No entry of a row is smaller than the first: what is nothing beside that one is nothing beside any.
-    end = _end_of_beyond(tables, node, log_of(weights[0]) - _NEGLIGIBLE)
-    for position in range(tables.beyond_start[node], end):
+    least = log_of(weights[0]) - _NEGLIGIBLE
+    for position in range(tables.beyond_start[node], tables.beyond_start[node + 1]):
+        if tables.beyond_tails[position] < least:
+            break
         parents = tables.beyond_masks[position]
         if parents & outside == np.uint64(0):
             if not found:
                 found = True
-                for place in range(len(lanes)):
-                    lanes[place] = ZERO
+                fill(lanes, ZERO)
             place = _in_lanes(_squeezed_members(parents, members, own), bits)
             lanes[place] = add(lanes[place], families.beyond[position])
     if found:
         subset_sums(lanes, table, bits)
         for place in range(len(table)):
             weights[place] = add(weights[place], table[place])
-
-
-@inlined
-def _sum_forward(alpha: Wide, forward: Wide, size: int) -> None:
-    """`L` of all sets of members, in blocks of sets that differ in the lowest bits only."""
-    low_bits = min(size, _BLOCK_BITS)
-    width = 1 << low_bits
-    for high in range(1 << (size - low_bits)):
-        block = forward[high * width : (high + 1) * width]
-        for place in range(width):
-            block[place] = ZERO
-        for bit in range(size - low_bits):
-            if (high >> bit) & 1:
-                rest = high ^ (1 << bit)
-                earlier = forward[rest * width : (rest + 1) * width]
-                number = squeezed(rest, bit)
-                weights = alpha[low_bits + bit, number * width : (number + 1) * width]
-                for place in range(width):
-                    block[place] = add(block[place], multiply(weights[place], earlier[place]))
-        if high == 0:
-            block[0] = ONE
-        start = high * (width >> 1)
-        for low in range(1, width):
-            total = block[low]
-            for bit in range(low_bits):
-                if (low >> bit) & 1:
-                    rest = low ^ (1 << bit)
-                    total = add(total, multiply(alpha[bit, start + squeezed(rest, bit)], block[rest]))
-            block[low] = total
 
 
 @inlined
@@ -205,8 +163,11 @@ def sum_bucket(families: BucketFamilies, members: Integers, before: np.uint64, s
             weights[place] = row[places[place]]
         if tables.beyond_start[node + 1] > tables.beyond_start[node]:
             _add_beyond(families, members, own, before, weights, sums)
-    _sum_forward(sums.alpha[slot], sums.forward[slot], size)
-    return log_of(sums.forward[slot, (1 << size) - 1])
+    forward = sums.forward[slot, : 1 << size]
+    fill(forward, ZERO)
+    forward[0] = ONE
+    sum_within(forward, sums.alpha[slot], False)
+    return log_of(forward[-1])
 
 
 @inlined

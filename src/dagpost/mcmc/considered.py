@@ -135,7 +135,7 @@ def weights_among_candidates(
     """
     nodes, names = len(table.names), table.names
     # A prior that only weighs all families at once refuses, before any of them is scored.
-    prior.log_weights_of_members(names, 0, np.full((1, 1), nodes, dtype=np.int16))
+    prior.log_weights_of_members(names, 0, np.full((1, min(max_parents, nodes - 1)), nodes, dtype=np.int16))
     width, small_size = candidate_count(nodes), largest_small_size(nodes, min(max_parents, nodes - 1))
     sizes = Sizes(candidates=width, all_candidates=width, small_size=small_size)
     scorer = _Scorer(table, score, prior, constraints, max_parents, engine, sizes, tracking)

@@ -6,7 +6,6 @@ knows its name.
 
 from __future__ import annotations
 
-from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +15,7 @@ from dagpost._tools.mixture import Mixture
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
+from dagpost.families import family_sums
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, size_offsets
 from dagpost.families.parent_lists import all_others
 from dagpost.priors.registry import PRIORS
@@ -102,14 +102,20 @@ class StructurePrior:
     def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
         """The log weight of some parent sets of one node: rows of columns, and the number of columns in what is left.
 
-        Asked of tables with too many families for `log_weights`. A prior that cannot say refuses.
+        Looked up among those of all sets, unless a prior can do without the others.
         """
-        if len(names) > MAX_NODES:
+        nodes = len(names)
+        if nodes > MAX_NODES:
             raise self._too_many(names)
-        raise InputError(
-            f"{len(names)} columns have too many families to ask a prior for all of them, and the prior {self!r} "
-            f"gives no others. Use CustomPrior(function), a smaller {bare('max_parents')}, or fewer columns."
-        )
+        limit = min(members.shape[1], nodes - 1)
+        if nodes * family_count(nodes - 1, limit) > family_sums.MOST_FAMILIES:
+            raise InputError(
+                f"{nodes} columns have too many families to ask a prior for all of them, and the prior {self!r} "
+                f"gives no others. Use CustomPrior(function), a smaller {bare('max_parents')}, or fewer columns."
+            )
+        places = np.where(members < nodes, members - (members > node), -1)
+        weights: Floats = checked_weights(self, names, limit)[node][numbers_of_places(places, nodes - 1)]
+        return weights
 
     def _too_many(self, names: tuple[str, ...]) -> InputError:
         return InputError(
@@ -144,15 +150,6 @@ class SizePrior(SetPrior):
     def log_weight_of_size(self, nodes: int, size: int) -> float:
         """The log weight of a set of `size` parents in a table of `nodes` columns."""
         raise InputError(f"{type(self).__name__} must define log_weight_of_size().")
-
-    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
-        """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
-        most = max(map(lists.limit, range(lists.nodes)), default=0)
-        by_size = np.array([self.log_weight_of_size(len(names), size) for size in range(most + 1)], dtype=np.float64)
-        return tuple(
-            np.repeat(by_size[: lists.limit(node) + 1], [comb(len(own), size) for size in range(lists.limit(node) + 1)])
-            for node, own in enumerate(lists.candidates)
-        )
 
     def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
         """The log weight of some parent sets of one node, given as rows of columns."""

@@ -51,8 +51,10 @@ def test_a_bare_object_gives_weights_and_shows_itself(said: Said) -> None:
     assert isinstance(resolved, StructurePrior)
     assert repr(resolved) == resolved.in_words() == to_json(resolved) == "a bare prior"
     np.testing.assert_array_equal(resolved.log_weights(NAMES, 1), np.zeros((3, 3)))
+    assert resolved.log_weights_of_members(NAMES, 0, SETS).tolist() == [0.0, 0.0, 0.0]
+    many = tuple(f"v{column}" for column in range(40))
     with said.raises(InputError):
-        resolved.log_weights_of_members(NAMES, 0, SETS)
+        resolved.log_weights_of_members(many, 0, np.full((1, 9), 40, dtype=np.int16))
 
 
 @pytest.mark.parametrize("prior", [BareOnSize(), Halving(), CustomPrior(lambda _, parents: -len(parents))])
