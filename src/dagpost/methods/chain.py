@@ -21,6 +21,7 @@ from dagpost._tools.schema import ArrayRule
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import words_of
 from dagpost.methods.base import Cost, Draws, Method, Wanted
+from dagpost.methods.registry import METHODS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,6 +41,10 @@ _EXACT_SECONDS = 5.0
 _FEW_PARENTS = 3
 #: A probe and its walks cost a share of the steps; see mcmc/probe.py.
 _PROBE = 1.2
+
+
+#: The method that anneals the graphs from which probes start.
+_ANNEALS = "block-gibbs"
 
 
 class StepCost(NamedTuple):
@@ -220,11 +225,11 @@ class ChainMethod(Method):
     def annealed(self, workspace: Workspace, context: Any) -> Annealed | None:
         """What anneals a start for a probe; None for a method that cannot be probed. See mcmc/probe.py."""
         from dagpost.mcmc.annealed_blocks import start_along_graphs
-        from dagpost.methods.block_gibbs import BlockGibbs
 
         if not self.takes_orders:
             return None
-        blocks = BlockGibbs()
+        blocks = METHODS.named(_ANNEALS)()
+        assert isinstance(blocks, ChainMethod)
         # How many sweeps take as long as one kept graph and the steps before it.
         sweeps = self._seconds_a_graph(workspace) / blocks._seconds_a_graph(workspace)
         return partial(start_along_graphs, self, context, blocks, blocks.prepare(workspace), sweeps)

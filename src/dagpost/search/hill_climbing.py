@@ -22,8 +22,9 @@ from dagpost._tools.kernels import inlined, kernel
 from dagpost.errors import InputError
 from dagpost.exact.kbest import tie_tolerance
 from dagpost.families.family_sums import FamilyTables, log_weight_of
+from dagpost.families.graph_lists import close_transitively
 from dagpost.mcmc import structure
-from dagpost.mcmc.reversal import find_descendants, is_acyclic
+from dagpost.mcmc.reversal import find_descendants
 
 
 def climb(families: FamilyTables, start: Masks | None = None) -> tuple[Masks, float]:
@@ -67,7 +68,7 @@ def _checked(families: FamilyTables, start: Masks) -> Masks:
         raise InputError(
             f"A starting graph has one mask of parents for each of {nodes} nodes. Got shape {parents.shape} instead."
         )
-    if any(mask >> nodes for mask in parents.tolist()) or _has_cycle(parents):
+    if any(mask >> nodes for mask in parents.tolist()) or close_transitively(parents.copy()[None, :, None]) >= 0:
         raise InputError(
             f"The starting graph {parents.tolist()} has a cycle, or parents that are not there. Masks of parents have "
             f"bits 0 to {nodes - 1}, and no node may be its own ancestor."
@@ -87,11 +88,6 @@ def _weigh(tables: FamilyTables, parents: Masks, log_weights: Floats) -> None:
         for node in range(parents.shape[1]):
             total += log_weight_of(tables, node, parents[graph, node])
         log_weights[graph] = total
-
-
-@kernel
-def _has_cycle(parents: Masks) -> bool:
-    return not is_acyclic(parents)
 
 
 @inlined
