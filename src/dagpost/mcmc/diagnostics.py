@@ -185,5 +185,6 @@ def _averages_of_edges(chains: UnsignedMasks, edges: Integers) -> Averages:
     parts = []
     for start in range(0, max(len(edges), 1), _EDGES_TOGETHER):
         held = edges_of_pairs(graphs, edges[start : start + _EDGES_TOGETHER])
-        parts.append(averages_of(np.moveaxis(held.reshape(-1, *chains.shape[:2]), 0, 2)))
+        series = held.reshape(-1, *chains.shape[:2])
+        parts.append(averages_of(np.moveaxis(series, 0, 2)))
     return Averages(*(np.concatenate(figures) for figures in zip(*parts, strict=True)))
