@@ -36,7 +36,7 @@ from benchmarks.measuring import RESULTS
 from numpy.typing import NDArray
 
 from dagpost import BDeu, DagPosterior, Table, as_table, datasets
-from dagpost.mcmc.diagnostics import r_hat
+from dagpost.mcmc.number_series import averages_of
 
 Floats = NDArray[np.float64]
 Result = dict[str, Any]
@@ -225,7 +225,7 @@ def about_chains(model: DagPosterior, edges: Floats) -> str:
     series = np.stack(record.series_of("edges"))
     chains, sweeps = series.shape[:2]
     telling = (edges > 0.05) & (edges < 0.95)
-    largest = np.nanmax(r_hat(series[:, :, telling].astype(float)), initial=1.0)
+    largest = np.nanmax(averages_of(series[:, :, telling]).r_hats, initial=1.0)
     error = model.fitted_.augmented.edge_errors.max()
     return (
         f"{chains} chains of {sweeps:,} sweeps, R-hat at most {largest:.3f}, error of an edge at most {error:.4f}. "

@@ -23,8 +23,8 @@ from benchmarks.networks import draw_table, random_network
 
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
-from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.mcmc.chains import run_chains
+from dagpost.mcmc.considered import weights_among_candidates
 from dagpost.mcmc.diagnostics import LARGEST_R_HAT, by_chain, diagnose, largest_r_hat
 from dagpost.mcmc.records import ROUND_GRAPHS, ChainRun
 from dagpost.methods.partial_order_mcmc import PartialOrderMCMC

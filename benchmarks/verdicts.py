@@ -99,7 +99,8 @@ def _run(case: Case, place: int, chain: str, length: str, exact: dict[str, Any])
     import numpy as np
 
     from dagpost import DagPosterior
-    from dagpost.mcmc.diagnostics import by_chain, r_hat
+    from dagpost.mcmc.diagnostics import by_chain
+    from dagpost.mcmc.number_series import averages_of
 
     method = _method(chain, length)
     model = DagPosterior(
@@ -128,7 +129,7 @@ def _run(case: Case, place: int, chain: str, length: str, exact: dict[str, Any])
         "summary": summary,
         # Evidence that the verdict does not use, kept to try other rules on.
         "between_chains": None if between is None else float(np.ptp(between, axis=0).max()),
-        "weight_r_hat": float(r_hat(weights[:, :, None])[0]),
+        "weight_r_hat": float(averages_of(weights[:, :, None]).r_hats[0]),
         "cpu_seconds": seconds,
     }
 

@@ -12,7 +12,6 @@ from itertools import combinations, permutations, product
 import numpy as np
 from tests.naive import families as naive_families
 from tests.naive import orders as naive_orders
-from tests.naive import posterior as naive
 
 BucketOrder = tuple[frozenset[int], ...]
 Sets = tuple[naive_families.Sets, ...]
@@ -42,28 +41,6 @@ class Bucket:
     def log_front(self, front: tuple[int, ...]) -> float:
         """The weight of all orders of some members that come first."""
         return Bucket(self.sets, front, self.before).log_weight
-
-    def log_back(self, front: tuple[int, ...]) -> float:
-        """The weight of all orders of the members that come after these."""
-        rest = tuple(member for member in self.members if member not in front)
-        return Bucket(self.sets, rest, self.before | naive.mask_of(front)).log_weight
-
-    def edges(self) -> np.ndarray:
-        """The probability of each edge [parent, child] into a member."""
-        nodes = len(self.sets)
-        result = np.zeros((nodes, nodes))
-        for order, log_weight in self.orders.items():
-            if log_weight == -np.inf:
-                continue
-            share = np.exp(log_weight - self.log_weight)
-            allowed = [0] * nodes
-            before = self.before
-            for node in order:
-                allowed[node] = before
-                before |= 1 << node
-            given_order = naive_families.edge_probabilities(self.sets, allowed, [0] * nodes)
-            result[:, list(order)] += share * given_order[:, list(order)]
-        return result
 
 
 # Bucket orders

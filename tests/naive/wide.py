@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import networkx as nx
@@ -69,3 +70,9 @@ def names_for(places: list[int], names: list[str], columns: int) -> list[str]:
     for place, name in zip(places, names, strict=True):
         result[place] = name
     return result
+
+
+def wide_mask(members: Iterable[int], words: int) -> np.ndarray:
+    """A set of columns as words of 64 bits: column `j` is bit `j % 64` of word `j // 64`."""
+    whole = sum(1 << member for member in set(members))
+    return np.array([whole >> 64 * word & (1 << 64) - 1 for word in range(words)], dtype=np.uint64)

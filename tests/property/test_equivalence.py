@@ -97,19 +97,21 @@ def test_directed_edges_of_a_completed_graph_are_those_of_the_graph(nodes: Any, 
     assert edges <= completed
 
 
-def test_a_cycle_is_refused_with_the_number_of_its_graph(said: Said) -> None:
+def test_a_cycle_is_refused_with_the_number_of_its_graph(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = np.array([[0, 1, 2], [0, 1, 2], [4, 1, 2]], dtype=np.uint8)
     with said.raises(InputError):
         essential_graphs(graphs)
+    monkeypatch.setattr("dagpost.families.graph_lists.WORDS_IN_BLOCK", 2 * 3)
     with said.raises(InputError):
-        essential_graphs(graphs, at_a_time=2)
+        essential_graphs(graphs)
 
 
-def test_blocks_change_nothing() -> None:
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     dags = naive_features.random_dags(7, 100, 0.3, seed=3)
     dags.flags.writeable = False
     whole = essential_graphs(dags)
-    np.testing.assert_array_equal(essential_graphs(dags, at_a_time=7), whole)
+    monkeypatch.setattr("dagpost.families.graph_lists.WORDS_IN_BLOCK", 7 * 7)
+    np.testing.assert_array_equal(essential_graphs(dags), whole)
 
 
 # Classes of a sample

@@ -15,7 +15,7 @@ from tests.naive import features as naive_features
 from tests.tools.examples import examples
 
 from dagpost import DagPosterior, InDegreePrior, InputError, LocalScores
-from dagpost.families.numbering import family_count, parent_sets, unsqueeze_all
+from dagpost.families.numbering import family_count
 from dagpost.features import evaluate, resolve
 from dagpost.posterior.knowledge import knowledge_from
 from dagpost.priors.constraints import Constraints
@@ -47,8 +47,7 @@ def test_evidence_and_edges_are_those_of_the_modelled_columns(seed: int, nodes: 
 def test_a_prior_keeps_its_numbers_for_the_modelled_columns_and_has_none_for_the_others() -> None:
     scores = random_scores(np.random.default_rng(1), 4, 3, 2.0)
     model = DagPosterior(prior="indegree", max_parents=3, exogenous="B").fit_scores(scores)
-    sets = parent_sets(3, 3).copy()
-    prior = np.array([InDegreePrior().log_weights_of_sets(NAMES, node, unsqueeze_all(sets, node)) for node in range(4)])
+    prior = InDegreePrior().log_weights(NAMES, 3)
     expected, edges = naive.posterior(scores.values + prior, 3, [1])
     assert model.log_evidence_ == pytest.approx(expected)
     assert model.edge_probabilities_.to_numpy() == pytest.approx(edges)

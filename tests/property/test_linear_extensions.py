@@ -16,7 +16,7 @@ from tests.tools.wording import Said
 
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
-from dagpost.sampling.linear_extensions import LARGEST_TABLE, count_linear_extensions, log_linear_extensions
+from dagpost.sampling.linear_extensions import LARGEST_TABLE, log_linear_extensions
 
 ENGINE = ThreadEngine(2)
 #: Relative error of a count in doubles; logs of counts up to 64! are below 210.
@@ -34,19 +34,14 @@ def masks(*graphs: naive.Dag) -> np.ndarray:
     return np.array(graphs, dtype=np.uint64)
 
 
-def exact(parents: naive.Dag, largest_table: int = LARGEST_TABLE) -> int:
-    return count_linear_extensions(masks(parents)[0], largest_table=largest_table)
-
-
 def log_of(parents: naive.Dag, largest_table: int = LARGEST_TABLE) -> float:
     return float(log_linear_extensions(masks(parents), engine=ENGINE, largest_table=largest_table)[0])
 
 
 @settings(max_examples=examples(80))
 @given(dags(1, 6))
-def test_both_counts_agree_with_all_permutations(parents: naive.Dag) -> None:
+def test_counts_agree_with_all_permutations(parents: naive.Dag) -> None:
     expected = naive_sampling.extensions_by_permutations(parents)
-    assert exact(parents) == expected
     assert log_of(parents) == pytest.approx(math.log(expected), abs=TOLERANCE)
 
 
@@ -59,14 +54,9 @@ def test_every_graph_on_a_few_nodes_is_counted_right_in_one_call(nodes: int) -> 
 
 @settings(max_examples=examples(60))
 @given(dags(7, 13))
-def test_the_exact_integer_agrees_with_the_sum_over_down_sets(parents: naive.Dag) -> None:
-    assert exact(parents) == naive_sampling.extensions_by_down_sets(parents)
-
-
-@settings(max_examples=examples(60))
-@given(dags(12, 30))
-def test_logs_agree_with_exact_integers_on_larger_graphs(parents: naive.Dag) -> None:
-    assert log_of(parents) == pytest.approx(math.log(exact(parents)), abs=TOLERANCE)
+def test_counts_agree_with_the_sum_over_down_sets(parents: naive.Dag) -> None:
+    expected = naive_sampling.extensions_by_down_sets(parents)
+    assert log_of(parents) == pytest.approx(math.log(expected), abs=TOLERANCE)
 
 
 @settings(max_examples=30)
@@ -80,7 +70,8 @@ def test_names_of_nodes_and_the_direction_of_time_do_not_matter(parents: naive.D
             if mask >> parent & 1:
                 renamed[label[child]] |= 1 << label[parent]
                 reversed_[parent] |= 1 << child
-    assert exact(parents) == exact(tuple(renamed)) == exact(tuple(reversed_))
+    for other in (renamed, reversed_):
+        assert log_of(tuple(other)) == pytest.approx(log_of(parents), abs=TOLERANCE)
 
 
 def chain_with_leaves(length: int) -> naive.Dag:
@@ -124,7 +115,6 @@ KNOWN = {
 @pytest.mark.parametrize("name", KNOWN)
 def test_famous_orders_have_their_known_numbers(name: str) -> None:
     parents, expected = KNOWN[name]
-    assert exact(parents) == expected
     assert log_of(parents) == pytest.approx(math.log(expected), abs=1e-11)
 
 
@@ -133,11 +123,12 @@ def test_two_stars_that_share_leaves_and_a_chain_with_leaves_do_not_blow_up() ->
     table = 1 << 10
     shared = (0, 0, *[1] * 20, *[2] * 20, *[3] * 20)
     small = (0, 0, *[1] * 2, *[2] * 2, *[3] * 2)
-    assert exact(small, table) == naive_sampling.extensions_by_down_sets(small)
-    assert log_of(shared, table) == pytest.approx(math.log(exact(shared, table)), abs=1e-11)
-    short, long = chain_with_leaves(4), chain_with_leaves(21)
-    assert exact(short, table) == naive_sampling.extensions_by_down_sets(short)
-    assert log_of(long, table) == pytest.approx(math.log(exact(long, table)), abs=1e-11)
+    short = chain_with_leaves(4)
+    for parents in (small, short):
+        expected = math.log(naive_sampling.extensions_by_down_sets(parents))
+        assert log_of(parents, table) == pytest.approx(expected, abs=TOLERANCE)
+    assert math.isfinite(log_of(shared, table))
+    assert math.isfinite(log_of(chain_with_leaves(21), table))
 
 
 def test_the_table_of_sets_grows_when_it_must_and_the_result_stays_the_same() -> None:
@@ -151,8 +142,6 @@ def test_an_order_with_too_many_sets_is_an_error_that_names_the_graph(said: Said
     graphs = masks((0,) * 64, naive_sampling.rectangle(8, 8))
     with said.raises(ResourceError):
         log_linear_extensions(graphs, engine=ENGINE, largest_table=1 << 12)
-    with pytest.raises(ResourceError, match="graph number 0"):
-        count_linear_extensions(graphs[1], largest_table=1 << 12)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.uint64])
@@ -186,10 +175,3 @@ def test_the_number_of_threads_makes_no_difference() -> None:
 def test_what_is_no_graph_is_an_error_that_says_so(parents: object, said: Said) -> None:
     with said.raises(InputError):
         log_linear_extensions(parents, engine=ENGINE)
-
-
-def test_the_exact_count_refuses_cycles_and_more_than_one_graph() -> None:
-    with pytest.raises(InputError, match="directed cycle"):
-        count_linear_extensions(np.array([2, 1], dtype=np.uint8))
-    with pytest.raises(InputError, match="one-dimensional"):
-        count_linear_extensions(np.zeros((2, 2), dtype=np.uint8))

@@ -81,10 +81,10 @@ def path_matrix(forward: order.ForwardTable, threads: int = 1, in_task: int = 12
 
 
 @contextmanager
-def room_for(nodes: int, tables: int) -> Iterator[None]:
-    """As much memory as so many tables need."""
+def room_for(nodes: int) -> Iterator[None]:
+    """As much memory as so many nodes need."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "available_bytes", lambda: paths.memory_needed(nodes, tables))
+        patch.setattr(memory, "available_bytes", lambda: paths.memory_needed(nodes))
         yield
 
 
@@ -207,15 +207,13 @@ def test_what_no_chain_of_allowed_edges_connects_has_probability_zero() -> None:
 
 
 @pytest.mark.parametrize("nodes", [8, 13, 14])
-def test_the_result_is_the_same_for_any_number_of_threads_and_any_memory(nodes: int) -> None:
+def test_the_result_is_the_same_for_any_number_of_threads(nodes: int) -> None:
     forward = forward_of(random_weights(nodes, 4, seed=nodes, scale=50.0, forbidden=0.1), 4)
     matrix = path_matrix(forward, threads=1)
     distribution = descendant_sets(forward, 3, threads=1)
     for threads in (2, 5):
         assert (path_matrix(forward, threads) == matrix).all()
         assert (descendant_sets(forward, 3, threads) == distribution).all()
-    with room_for(nodes, tables=1):
-        assert (path_matrix(forward, threads=3) == matrix).all()
 
 
 # What the caller sees
@@ -229,10 +227,10 @@ def test_one_node_alone_has_no_descendants() -> None:
 
 def test_too_little_memory_is_refused_with_both_figures_and_what_fits() -> None:
     forward = forward_of(random_weights(9, 2, seed=0, scale=1.0), 2)
-    needed = memory.readable(paths.memory_needed(9, 1))
-    free = memory.readable(paths.memory_needed(7, 1))
+    needed = memory.readable(paths.memory_needed(9))
+    free = memory.readable(paths.memory_needed(7))
     message = f"9 variables.* needs {needed} of memory and {free} are free.* fits now is 7"
-    with room_for(7, tables=1):
+    with room_for(7):
         with pytest.raises(ResourceError, match=message):
             descendant_sets(forward, 0)
         with pytest.raises(ResourceError, match=message):
@@ -246,17 +244,15 @@ def test_a_node_that_is_not_there_is_refused(node: int, said: Said) -> None:
         descendant_sets(forward, node)
 
 
-@pytest.mark.parametrize("tables", [1, 4])
-def test_progress_reaches_the_end_of_every_stage(tables: int) -> None:
+def test_progress_reaches_the_end_of_every_stage() -> None:
     seen: dict[str, tuple[int, int]] = {}
     reporter = reporter_for(lambda title, done, total: seen.update({title: (done, total)}))
     forward = forward_of(random_weights(6, 2, seed=0, scale=1.0), 2, low=2)
-    with room_for(6, tables):
-        paths.order_path_probabilities(forward, engine=ThreadEngine(2), reporter=reporter, nodes_in_a_task=3)
-        paths.order_descendant_sets(forward, 1, engine=ThreadEngine(2), reporter=reporter, nodes_in_a_task=3)
+    paths.order_path_probabilities(forward, engine=ThreadEngine(2), reporter=reporter, nodes_in_a_task=3)
+    paths.order_descendant_sets(forward, 1, engine=ThreadEngine(2), reporter=reporter, nodes_in_a_task=3)
     assert seen == {
         "weights of all sets": (16, 16),
-        "paths": (48, 48) if tables == 1 else (6, 6),
+        "paths": (48, 48),
         "descendants": (8, 8),
     }
 

@@ -70,7 +70,8 @@ def joint_posterior(
         for node, mask in product(range(NODES), range(1 << NODES)):
             if not mask >> node & 1:
                 parents = [parent for parent in range(NODES) if mask >> parent & 1]
-                log_prior = prior.log_weights_of_sets(table.names, node, np.array([mask], dtype=np.uint64))[0]
+                members = np.array([parents + [NODES] * (NODES - len(parents))], dtype=np.int16)
+                log_prior = prior.log_weights_of_members(table.names, node, members)[0]
                 own[node, mask] = known.score(node, parents) + log_prior
         for graph in graphs:
             logs[graph, cells] = sum(own[node, mask] for node, mask in enumerate(graph))

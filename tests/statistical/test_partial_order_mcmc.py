@@ -124,13 +124,12 @@ def test_long_run_matches_exact_edges_where_most_sets_are_beyond_the_candidates(
 
 
 @pytest.mark.parametrize("few", [False, True], ids=["all candidates", "few candidates"])
-def test_one_bucket_gives_exact_edges_and_independent_graphs(few: bool) -> None:
+def test_one_bucket_gives_independent_graphs(few: bool) -> None:
     tables = random_tables(9, 3, 1, 6.0)
     chains = run(PartialOrderMCMC(chains=2), among_few(tables, 5) if few else tables, 4000, 3)
-    assert chains.record.edges is not None
+    assert_edges_given_states(chains, exact_edges(tables, "order"), 0.03)
     # What lists leave out may be worth 1e-8 a node.
     tolerance = 1e-7 if few else 1e-9
-    assert chains.record.edges == pytest.approx(np.stack([exact_edges(tables, "order")] * 2), abs=tolerance)
     assert chains.record.log_state == pytest.approx(tables.order_log_evidence, abs=tolerance)
     assert chains.record.proposed.sum() == 0
     assert_long_run(chains, exact_edges(tables, "order"))
@@ -179,11 +178,6 @@ def test_graphs_of_one_state_come_after_steps_for_all_of_them() -> None:
     assert all((state == state[0]).all() for state in states)
     assert len({state[0] for state in states}) > 4
     assert chains.record.proposed.sum() == 7 * 25 * 3
-    # All graphs count the same, those of the last state, which are fewer, too.
-    means = {count: run(method, tables, count, 1).record.edges[0] for count in (150, 151, 160)}
-    of_last_state = 151 * means[151] - 150 * means[150]
-    assert of_last_state.max() > 0.5
-    assert 160 * means[160] - 150 * means[150] == pytest.approx(10 * of_last_state, abs=1e-9)
 
 
 def test_many_graphs_of_a_state_match_exact_edges_too() -> None:

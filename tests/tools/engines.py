@@ -22,8 +22,8 @@ class SlowBackend(HostBackend):
         del nodes
         return self._seconds
 
-    def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
-        del nodes, measured
+    def structure_seconds(self, nodes: int) -> float:
+        del nodes
         return self._seconds
 
 

@@ -38,7 +38,7 @@ _NOT_INPUT = frozenset(
     (
         *("Score", "Score.fill", "Score.fill_nodes", "Score.of_columns", "scores.Mixture"),
         *("StructurePrior", "SizePrior", "StructurePrior.log_weights_of_lists"),
-        *("StructurePrior.log_weights", "StructurePrior.log_weights_of_sets", "SizePrior.log_weight_of_size"),
+        *("StructurePrior.log_weights", "StructurePrior.log_weights_of_members", "SizePrior.log_weight_of_size"),
         *("Method", "Method.summed", "Method.draw", "Method.at_fit", "Method.usual_count", "Method.cost_of_draws"),
         *("ChainMethod", "ChainMethod.prepare", "StepCost", "Wanted", "Draws", "Target"),
         *(
@@ -47,7 +47,7 @@ _NOT_INPUT = frozenset(
             "mcmc.diagnostics.ChainDiagnostics",
             "mcmc.diagnostics.r_hat",
         ),
-        *("mcmc.diagnostics.effective_sizes", "mcmc.candidates.choose_candidates", "mcmc.growth.missed_share"),
+        *("mcmc.number_series.averages_of", "mcmc.candidates.choose_candidates", "mcmc.growth.missed_share"),
         *("families.pruning.that_stay", "families.pruning.node_without_core"),
         *("Engine", "Engine.run", "Engine.holds", "Engine.sum_cells", "Engine.suits", "Engine.from_name"),
         *("Engine.from_handle", "Engine.with_threads", "ThreadEngine.run"),

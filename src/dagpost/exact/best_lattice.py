@@ -126,25 +126,7 @@ def _greater(first: float, second: float) -> float:
 @inlined
 def _subset_maxima(table: Floats, bits: int) -> None:
     """Replace every entry by the greatest one over the subsets of its index."""
-    done = 0
-    if bits >= 3:
-        done = 3
-        for start in range(0, 1 << bits, 8):
-            row = table[start : start + 8]
-            # A loop over slices would be slow within one vector register.
-            row[1] = _greater(row[1], row[0])
-            row[3] = _greater(row[3], row[2])
-            row[5] = _greater(row[5], row[4])
-            row[7] = _greater(row[7], row[6])
-            row[2] = _greater(row[2], row[0])
-            row[3] = _greater(row[3], row[1])
-            row[6] = _greater(row[6], row[4])
-            row[7] = _greater(row[7], row[5])
-            row[4] = _greater(row[4], row[0])
-            row[5] = _greater(row[5], row[1])
-            row[6] = _greater(row[6], row[2])
-            row[7] = _greater(row[7], row[3])
-    for bit in range(done, bits):
+    for bit in range(bits):
         half = 1 << bit
         for start in range(0, 1 << bits, 2 * half):
             _raise_to(table[start + half : start + 2 * half], table[start : start + half])

@@ -85,15 +85,23 @@ def _fill_block(
                 block[place] = add(block[place], multiply(alpha[place], pulled[place]))
     for node in range(low):
         alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, low_alpha[node])
-    # Once the last set without node v (and any lower ones) is done, so are all sets without v in its run, and the run
-    # with v takes its share in one go; backward, the other way round.
-    for number in range(1, size):
-        first = size - number if backward else number
+    sum_within(block, low_alpha, backward)
+
+
+@inlined
+def sum_within(block: Wide, alpha: Wide, backward: bool) -> None:
+    """Finish the sums over all sets of some nodes, `alpha` by node and set of the others, from what they start with.
+
+    Once the last set without node v (and any lower ones) is done, so are all sets without v in its run, and the run
+    with v takes its share in one go; backward, the other way round.
+    """
+    for number in range(1, len(block)):
+        first = len(block) - number if backward else number
         node = lowest_bit(first)
         run = 1 << node
         without, with_node = block[first - run : first], block[first : first + run]
         place = ((first - run) >> (node + 1)) << node
-        own_alpha = low_alpha[node, place : place + run]
+        own_alpha = alpha[node, place : place + run]
         source, target = (with_node, without) if backward else (without, with_node)
         for step in range(run):
             target[step] = add(target[step], multiply(own_alpha[step], source[step]))

@@ -13,7 +13,7 @@ apart if it takes all its parents in `U`, and becomes a descendant of `s` if it 
 and `f(V, U) / L(V)` is the probability that the descendants of `s` are all nodes but `s` and `U` (Parviainen &
 Koivisto 2011). The probability of a path `s ~> y` is a sum of these.
 
-Time: `(n-1) 3^(n-2)` steps of two to three nanoseconds a source. Memory: `3^(n-1)` doubles a source that is worked on,
+Time: `(n-1) 3^(n-2)` steps of two to three nanoseconds a source. Memory: `3^(n-1)` doubles, one source after the other,
 and `n 2^(n-1)` wide floats for `alpha`, which all sources share.
 
 Numbers: `f(S, U)` is never above `L(S)`, so it is kept as a double relative to the binary exponent of `L(S)`. Every
@@ -38,8 +38,8 @@ from dagpost.exact.order import ForwardTable
 from dagpost.exact.walk import Layout, Split, by_complement, leaf_layout, waves
 from dagpost.families.numbering import squeeze, unsqueeze
 
-#: The table of one source is one task up to this many nodes; beyond, the sets of the last few nodes number the tasks.
-NODES_IN_A_TASK = 12
+#: The table of a source is one task up to this many nodes; beyond, the sets of the last few nodes number the tasks.
+NODES_IN_A_TASK = 8
 _MOST_TASK_NODES = 8
 
 _ONE_BITS = 1023 << 52
@@ -99,24 +99,12 @@ def order_path_probabilities(
     require_memory(nodes)
     alpha = _all_alphas(forward, engine, reporter)
     offsets = table_offsets(nodes)
+    top = _task_nodes(nodes, nodes_in_a_task)
     paths = np.zeros((nodes, nodes))
-
-    def block(source: int, cancel: Integers) -> Floats:
-        table = np.empty(3 ** (nodes - 1))
-        place_nodes(alpha, forward.sums, offsets, table, source, 0, 1 << (nodes - 1), cancel)
-        return table[-(1 << (nodes - 1)) :].copy()
-
-    # Side by side, sources need a table each; where those do not fit, the workers share the table of one source.
-    if memory_needed(nodes, min(engine.workers, nodes)) <= memory.available_bytes():
-        with reporter.stage("paths", nodes) as stage:
-            for source, last in enumerate(engine.run(block, range(nodes))):
-                stage.advance(1)
-                paths[source] = _marginals(last / last.sum(), source)
-    else:
-        top = _task_nodes(nodes, nodes_in_a_task)
-        with reporter.stage("paths", nodes << top) as stage:
-            for source in range(nodes):
-                paths[source] = _marginals(_in_tasks(forward, alpha, offsets, source, top, engine, stage), source)
+    # One source after the other, the workers on its one table.
+    with reporter.stage("paths", nodes << top) as stage:
+        for source in range(nodes):
+            paths[source] = _marginals(_in_tasks(forward, alpha, offsets, source, top, engine, stage), source)
     return paths
 
 
@@ -125,16 +113,16 @@ def expected_seconds(nodes: int, sources: int, workers: int) -> float:
     return 3e-9 * sources * (nodes - 1) * 3.0 ** (nodes - 2) / workers
 
 
-def memory_needed(nodes: int, tables: int) -> int:
-    """Bytes: the tables of this many sources at a time, `alpha`, and where the parts of a table begin."""
-    return 8 * (tables * 3 ** (nodes - 1) + (nodes << (nodes - 1)) + (1 << nodes))
+def memory_needed(nodes: int) -> int:
+    """Bytes: the table of a source, `alpha`, and where the parts of the table begin."""
+    return 8 * (3 ** (nodes - 1) + (nodes << (nodes - 1)) + (1 << nodes))
 
 
 def require_memory(nodes: int) -> None:
     """Refuse, with both figures, what does not fit."""
     memory.require_for_nodes(
         nodes,
-        lambda size: memory_needed(size, 1),
+        memory_needed,
         f"Exact path probabilities of {nodes} variables, a graph counted once for every order,",
         "leave columns out, or sample graphs instead.",
     )

@@ -27,7 +27,6 @@ Time: `3^n` terms for `A` and as many for `B` with all families and paths. Memor
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Unpack
@@ -61,9 +60,6 @@ from dagpost.exact.walk import (
 )
 from dagpost.families.numbering import family_count
 
-_TRIAL_NODES = 15
-#: By number of workers, once it has been measured.
-_seconds_per_pair: dict[int, float] = {}
 _EPSILON = float(np.finfo(np.float64).eps)
 #: Beyond this bound on the error of a probability, nothing is returned. Where hardly any edge has weight, the bound is
 #: some 3^n roundings, 8e-7 at 20 nodes and 7e-6 at 22; the error itself was a twentieth of the bound, or less.
@@ -221,24 +217,6 @@ def expected_seconds(nodes: int, workers: int) -> float:
     """Roughly how long the whole posterior takes; a machine of 2024 needs some 1.5 ns for each of the 3^n pairs."""
     # Beyond, a float does not hold it.
     return 1.5e-9 * 3.0 ** min(nodes, 600) / workers
-
-
-def measured_seconds(nodes: int, engine: Engine) -> float:
-    """How long the whole posterior will take on this machine, from a small one that is timed once."""
-    if engine.workers not in _seconds_per_pair:
-        _seconds_per_pair[engine.workers] = _timed_trial(engine)
-    return _seconds_per_pair[engine.workers] * 3.0**nodes
-
-
-def _timed_trial(engine: Engine) -> float:
-    log_weights = np.zeros((_TRIAL_NODES, _TRIAL_NODES))
-    times = []
-    for _ in range(3):
-        started = time.perf_counter()
-        structure_posterior(log_weights, 1, engine=engine)
-        times.append(time.perf_counter() - started)
-    # The first run may compile.
-    return min(times[1:]) / 3.0**_TRIAL_NODES
 
 
 def require_memory(nodes: int, max_parents: int, workers: int) -> None:

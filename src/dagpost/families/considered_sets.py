@@ -63,7 +63,7 @@ class ConsideredSets:
 
     def candidates(self) -> Integers:
         """For each node, how many columns are in at least one of its sets."""
-        return _columns_in_sets(self.start, self.members, self.nodes)
+        return np.diff(columns_of_sets(self.start, self.members)[0])
 
     def describe(self) -> str:
         """Which parents are considered, what those left out hold at most, and about how much those not scored.
@@ -97,13 +97,21 @@ class ConsideredSets:
 
 
 @kernel
-def _columns_in_sets(start: Integers, members: Members, nodes: int) -> Integers:
-    counts = np.zeros(len(start) - 1, dtype=np.int64)
-    seen = np.empty(nodes + 1, dtype=np.bool_)
-    for node in range(len(start) - 1):
+def columns_of_sets(start: Integers, members: Members) -> tuple[Integers, Integers]:
+    """Where the columns that occur in the sets of each node begin, and these columns."""
+    nodes = len(start) - 1
+    begins = np.zeros(nodes + 1, dtype=np.int64)
+    columns = np.empty(nodes * nodes, dtype=np.int64)
+    seen = np.zeros(nodes + 1, dtype=np.bool_)
+    found = 0
+    for node in range(nodes):
         seen[:] = False
         for place in range(start[node], start[node + 1]):
             for slot in range(members.shape[1]):
                 seen[members[place, slot]] = True
-        counts[node] = seen[:nodes].sum()
-    return counts
+        for column in range(nodes):
+            if seen[column]:
+                columns[found] = column
+                found += 1
+        begins[node + 1] = found
+    return begins, columns[:found].copy()

@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags, Masks
-from dagpost._tools.checks import whole_number
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
@@ -40,18 +39,11 @@ from dagpost.families.parent_lists import words_of
 
 UnsignedMasks = NDArray[np.unsignedinteger[Any]]
 
-#: At most so many graphs are copied together.
-_AT_A_TIME = 65_536
-
 _APART, _OPEN, _KNOWN = 0, 1, 2
 
 
 def compelled_by_data(
-    parents: UnsignedMasks,
-    targets: Sequence[int] = (),
-    exogenous: Sequence[int] = (),
-    *,
-    at_a_time: int = _AT_A_TIME,
+    parents: UnsignedMasks, targets: Sequence[int] = (), exogenous: Sequence[int] = ()
 ) -> UnsignedMasks:
     """The compelled edges of every DAG, as masks of parents.
 
@@ -90,16 +82,11 @@ def compelled_by_data(
             _close(graphs, unmodelled, found)
         return found, cyclic
 
-    return _in_blocks(parents, compelled, at_a_time)
+    return _in_blocks(parents, compelled)
 
 
 def compelled_with_rules(
-    parents: UnsignedMasks,
-    by_data: UnsignedMasks,
-    settled: Masks,
-    targets: Sequence[int] = (),
-    *,
-    at_a_time: int = _AT_A_TIME,
+    parents: UnsignedMasks, by_data: UnsignedMasks, settled: Masks, targets: Sequence[int] = ()
 ) -> UnsignedMasks:
     """What the data compel and what follows from that together with rules, as masks of parents.
 
@@ -129,7 +116,7 @@ def compelled_with_rules(
         found[:, always] = unseen
         return found, -1
 
-    return _in_blocks(parents, compelled, at_a_time, by_data)
+    return _in_blocks(parents, compelled, by_data)
 
 
 def patterns_of(parents: UnsignedMasks, compelled: UnsignedMasks) -> UnsignedMasks:
@@ -145,14 +132,14 @@ def patterns_of(parents: UnsignedMasks, compelled: UnsignedMasks) -> UnsignedMas
         _add_turned(lists_of(graphs & ~known)[0], found)
         return found, -1
 
-    return _in_blocks(parents, completed, _AT_A_TIME, compelled)
+    return _in_blocks(parents, completed, compelled)
 
 
-def essential_graphs(parents: UnsignedMasks, *, at_a_time: int = _AT_A_TIME) -> UnsignedMasks:
+def essential_graphs(parents: UnsignedMasks) -> UnsignedMasks:
     """The essential graph of every DAG (its CPDAG), as masks: equal for DAGs of the same class only.
 
     Bit j of entry i says that there is an edge j -> i or an undirected one; it is undirected where bit i of entry j is
-    set too. `at_a_time` graphs are copied together.
+    set too.
 
     >>> chain, collider = [0, 1, 2], [0, 5, 0]  # A -> B -> C, and A -> B <- C
     >>> essential_graphs(np.array([chain, collider], dtype=np.uint8)).tolist()
@@ -162,16 +149,14 @@ def essential_graphs(parents: UnsignedMasks, *, at_a_time: int = _AT_A_TIME) -> 
     ----------
     Chickering (1995), A transformational characterization of equivalent Bayesian network structures. UAI 11.
     """
-    return patterns_of(parents, compelled_by_data(parents, at_a_time=at_a_time))
+    return patterns_of(parents, compelled_by_data(parents))
 
 
-def _in_blocks(
-    parents: UnsignedMasks, work: Callable[..., tuple[Masks, int]], at_a_time: int, *others: UnsignedMasks
-) -> UnsignedMasks:
+def _in_blocks(parents: UnsignedMasks, work: Callable[..., tuple[Masks, int]], *others: UnsignedMasks) -> UnsignedMasks:
     """What `work` makes of the graphs, block by block; it also says which graph of a block is cyclic, or -1."""
     result = np.empty_like(parents, order="C")
     nodes = parents.shape[1]
-    size = min(whole_number(at_a_time, "at_a_time"), graphs_together(nodes, words_of(nodes)))
+    size = graphs_together(nodes, words_of(nodes))
 
     def write(rows: slice) -> None:
         # Copies in any case: kernels are compiled for words that are in order and may be written to.

@@ -27,6 +27,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
+from dagpost._tools.bits import ones_in
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.log_sums import add_logs
 from dagpost._tools.spelling import bare
@@ -58,8 +59,9 @@ _SECONDS_A_SUM, _SECONDS_A_SET = 2.5e-9, 250e-9
 _LOST = 1e-8
 #: A term this many nats below a sum no longer changes it.
 _NEGLIGIBLE = 30.0
-#: A difference of two sums that is a smaller share than this of them is summed up directly instead.
-_CANCELLED = 1e-5
+#: A difference of two sums that is a smaller share than this of them is summed up directly instead; until then it is a
+#: bound, with this error added.
+_CANCELLED, _ERROR = 1e-5, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,11 +258,7 @@ def _sum_subsets(relative: Floats, positions: Integers, sums: Wide, bits: int) -
 @inline_no_refcount
 def bits_of(mask: np.uint64) -> int:
     """Number of nodes in a set."""
-    count = 0
-    while mask != np.uint64(0):
-        mask &= mask - np.uint64(1)
-        count += 1
-    return count
+    return int(ones_in(mask))
 
 
 @inline_no_refcount
@@ -303,10 +301,11 @@ def log_sum_inside(tables: FamilyTables, node: int, allowed: np.uint64) -> float
 
 
 @inline_no_refcount
-def _log_sum_scanned(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64) -> float:
+def log_sum_scanned(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, floor: float) -> float:
+    """`log_sum_meeting`, set by set; terms that are nothing beside `floor` may be missing."""
     total = -math.inf
     for position in range(tables.ranked_start[node], tables.ranked_start[node + 1]):
-        if tables.ranked_tails[position] < total - _NEGLIGIBLE:
+        if tables.ranked_tails[position] < max(total, floor) - _NEGLIGIBLE:
             break
         parents = tables.ranked_masks[position]
         if parents & ~allowed == np.uint64(0) and parents & to_meet != np.uint64(0):
@@ -315,18 +314,25 @@ def _log_sum_scanned(tables: FamilyTables, node: int, allowed: np.uint64, to_mee
 
 
 @inline_no_refcount
+def log_sum_bound(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64) -> tuple[float, bool]:
+    """`log_sum_meeting` by two look-ups; True: their difference has too few digits, and is an upper bound."""
+    whole = log_sum_inside(tables, node, allowed)
+    if to_meet == np.uint64(0) or whole == -math.inf:
+        return whole, False
+    share = -math.expm1(log_sum_inside(tables, node, allowed & ~to_meet) - whole)
+    if share < _CANCELLED:
+        return whole + math.log(max(share, 0.0) + _ERROR), True
+    return whole + math.log(share), False
+
+
+@inline_no_refcount
 def log_sum_meeting(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64) -> float:
     """Log weight of the parent sets inside `allowed` with a node of `to_meet`, relative to the heaviest of the node.
 
     An empty `to_meet` asks for nothing.
     """
-    whole = log_sum_inside(tables, node, allowed)
-    if to_meet == np.uint64(0) or whole == -math.inf:
-        return whole
-    share = -math.expm1(log_sum_inside(tables, node, allowed & ~to_meet) - whole)
-    if share < _CANCELLED:
-        return _log_sum_scanned(tables, node, allowed, to_meet)
-    return whole + math.log(share)
+    total, vague = log_sum_bound(tables, node, allowed, to_meet)
+    return log_sum_scanned(tables, node, allowed, to_meet, -math.inf) if vague else total
 
 
 @inline_no_refcount

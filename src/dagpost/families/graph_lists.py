@@ -126,10 +126,34 @@ def _write_chosen(lists: GraphLists, chosen: NDArray[np.bool_], result: Masks) -
                     add_column(result[graph, node], lists.members[edge])
 
 
+@kernel
+def close_transitively(graphs: Masks) -> int:
+    """Replace parents by ancestors, in graphs as words (graphs, nodes, words); the first with a cycle, or -1."""
+    count, nodes, words = graphs.shape
+    for graph in range(count):
+        sets = graphs[graph]
+        for middle in range(nodes):
+            bit, place = np.uint64(1) << np.uint64(middle & 63), middle >> 6
+            for node in range(nodes):
+                if sets[node, place] & bit:
+                    for word in range(words):
+                        sets[node, word] |= sets[middle, word]
+        for node in range(nodes):
+            if sets[node, node >> 6] >> np.uint64(node & 63) & np.uint64(1):
+                return graph
+    return -1
+
+
 @inline_no_refcount
 def add_column(words: Masks, column: int) -> None:
     """Put a column into a set that is given as words."""
     words[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+
+
+@inline_no_refcount
+def first_of(members: np.uint64) -> int:
+    """The first column of a set that is not empty."""
+    return place_of_bit(members & (~members + np.uint64(1)))
 
 
 @inline_no_refcount

@@ -14,6 +14,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost.families.family_sums import FamilyTables, draw_parents, log_sum_meeting
+from dagpost.families.graph_lists import place_of_bit
 
 
 @inline_no_refcount
@@ -47,7 +48,7 @@ def add_edge_probabilities(
         while rest != np.uint64(0):
             bit = rest & (~rest + np.uint64(1))
             rest ^= bit
-            parent = np.int64(math.log2(bit))
+            parent = place_of_bit(bit)
             if to_meet[node] == bit:
                 edges[parent, node] += 1.0
                 continue

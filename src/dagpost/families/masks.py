@@ -187,7 +187,7 @@ def edges_in(parents: UnsignedMasks, parent: int, child: int) -> Flags:
     return found
 
 
-def edges_of_pairs(parents: UnsignedMasks, pairs: Sequence[tuple[int, int]]) -> Flags:
+def edges_of_pairs(parents: UnsignedMasks, pairs: Sequence[tuple[int, int]] | Integers) -> Flags:
     """Array (pairs, graphs): in which of the graphs the first of each pair is a parent of the second.
 
     >>> edges_of_pairs(np.array([[0, 1], [2, 0]], dtype=np.uint8), [(0, 1), (1, 0)])

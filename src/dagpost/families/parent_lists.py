@@ -122,16 +122,6 @@ def words_of(columns: int) -> int:
     return max(1, -(-columns // 64))
 
 
-def wide_mask(members: Iterable[int], words: int) -> NDArray[np.uint64]:
-    """A set of columns as words of 64 bits: column `j` is bit `j % 64` of word `j // 64`.
-
-    >>> wide_mask([1, 64], 2).tolist()
-    [2, 1]
-    """
-    whole = sum(1 << member for member in set(members))
-    return np.array([whole >> 64 * word & (1 << 64) - 1 for word in range(words)], dtype=np.uint64)
-
-
 def columns_of(mask: Sequence[int] | NDArray[np.unsignedinteger]) -> tuple[int, ...]:
     """The columns of a set that is given as words.
 

@@ -134,24 +134,10 @@ def from_dense(
 @inlined
 def _leave_lane_layout(lanes: Wide, table: Wide) -> None:
     eighth = len(table) >> LANE_BITS
-    lane0 = lanes[0:eighth]
-    lane1 = lanes[eighth : 2 * eighth]
-    lane2 = lanes[2 * eighth : 3 * eighth]
-    lane3 = lanes[3 * eighth : 4 * eighth]
-    lane4 = lanes[4 * eighth : 5 * eighth]
-    lane5 = lanes[5 * eighth : 6 * eighth]
-    lane6 = lanes[6 * eighth : 7 * eighth]
-    lane7 = lanes[7 * eighth : 8 * eighth]
     for place in range(eighth):
         row = table[8 * place : 8 * place + 8]
-        row[0] = lane0[place]
-        row[1] = lane1[place]
-        row[2] = lane2[place]
-        row[3] = lane3[place]
-        row[4] = lane4[place]
-        row[5] = lane5[place]
-        row[6] = lane6[place]
-        row[7] = lane7[place]
+        for lane in range(8):
+            row[lane] = lanes[lane * eighth + place]
 
 
 @inlined

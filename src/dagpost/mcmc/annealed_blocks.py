@@ -1,13 +1,17 @@
-"""Starts for a probe of block chains: graphs that cooled from where every graph is nearly as good as any other.
+"""Starts for a probe: graphs that cooled from where every graph is nearly as good as any other.
 
 The chain of block_gibbs.py itself is run while every weight is taken to a power below 1, and the power rises step by
-step to 1. Some graphs cool side by side: the method starts from the heaviest, and looks around from the others. Nothing
-but the considered sets is needed, so this works for any number of columns.
+step to 1. Some graphs cool side by side: the method starts from the heaviest, and looks around from the others. Other
+chains start from an order that the heaviest fits. Nothing but the considered sets is needed, so this works for any
+number of columns.
+
+Kirkpatrick, Gelatt & Vecchi, "Optimization by simulated annealing", Science 220 (1983).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,6 +57,29 @@ def start_from_blocks(
             states[number], output, *_ = advance_chain(method, hot, nodes, (state, rounds, seed), cancel)
             weights[number] = output.log_state[-1]
     return [states[number] for number in np.argsort(-weights, kind="stable").tolist()]
+
+
+def start_along_graphs(
+    method: ChainMethod,
+    context: Any,
+    blocks: ChainMethod,
+    block_context: BlockContext,
+    sweeps_a_graph: float,
+    wanted: Integers,
+    graphs: float,
+    generator: np.random.Generator,
+    cancel: Integers,
+) -> list[Any]:
+    """A state of another method, from an order that the heaviest of some annealed graphs fits.
+
+    The graphs cool by `blocks`, which sweep so many times while the method keeps one graph.
+    """
+    tables = block_context.tables
+    best = start_from_blocks(blocks, block_context, wanted, graphs * sweeps_a_graph, generator, cancel)[0]
+    parents = tables.members[tables.start[:-1] + best.numbers]
+    before = {node: row[row < len(wanted)].tolist() for node, row in enumerate(parents)}
+    order = np.array(list(TopologicalSorter(before).static_order()), dtype=np.int64)
+    return [method.start(context, generator, order)]
 
 
 def with_power(context: BlockContext, power: float) -> BlockContext:

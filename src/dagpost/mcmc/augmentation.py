@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
-from dagpost._tools.kernels import kernel
 from dagpost.families.considered_sets import Members
-from dagpost.families.masks import matrices_of_masks, shape_of_sets
+from dagpost.families.edge_counts import edge_counts
+from dagpost.families.graph_lists import close_transitively
+from dagpost.families.masks import matrices_of_masks, matrix_of_masks, shape_of_sets
 from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.records import Beside, Round
 from dagpost.scores.base import Completer, ListScorer
@@ -178,33 +179,11 @@ def _pairs(found: Pass, nodes: int) -> tuple[Floats, Floats]:
     if edges is None:
         edges = matrices_of_masks(found.parents).mean(axis=0)
     if paths is None or np.isnan(paths).any():
-        counts = np.zeros((nodes, nodes))
-        words = found.parents.reshape(len(found.parents), nodes, -1)
-        _count_paths(np.ascontiguousarray(words), counts)
-        paths = counts / len(words) if paths is None else np.where(np.isnan(paths), counts / len(words), paths)
+        ancestors = np.array(found.parents, dtype=np.uint64, order="C").reshape(len(found.parents), nodes, -1)
+        close_transitively(ancestors)
+        shares = edge_counts(ancestors) / len(ancestors)
+        paths = shares if paths is None else np.where(np.isnan(paths), shares, paths)
     return edges, paths
-
-
-@kernel
-def _count_paths(graphs: Masks, counts: Floats) -> None:
-    """Add up in how many graphs, as masks (graphs, nodes, words), a path leads from the row to the column."""
-    nodes, words = graphs.shape[1], graphs.shape[2]
-    above = np.empty((nodes, words), dtype=np.uint64)
-    for graph in range(len(graphs)):
-        for node in range(nodes):
-            for word in range(words):
-                above[node, word] = graphs[graph, node, word]
-        # Whoever is above something takes over all that is above it: Warshall's algorithm on words.
-        for middle in range(nodes):
-            bit, place = np.uint64(1) << np.uint64(middle & 63), middle >> 6
-            for node in range(nodes):
-                if above[node, place] & bit:
-                    for word in range(words):
-                        above[node, word] |= above[middle, word]
-        for node in range(nodes):
-            for source in range(nodes):
-                if above[node, source >> 6] >> np.uint64(source & 63) & np.uint64(1):
-                    counts[source, node] += 1.0
 
 
 def members_of_masks(masks: Masks, width: int) -> Members:
@@ -215,16 +194,6 @@ def members_of_masks(masks: Masks, width: int) -> Members:
     """
     nodes = len(masks)
     members: NDArray[np.int16] = np.full((nodes, max(width, 1)), nodes, dtype=np.int16)
-    _fill_members(masks, members)
+    node, parent = np.nonzero(matrix_of_masks(masks).T)
+    members[node, np.arange(len(node)) - np.searchsorted(node, node)] = parent
     return members
-
-
-@kernel
-def _fill_members(masks: Masks, members: Members) -> None:
-    nodes = len(masks)
-    for node in range(nodes):
-        place = 0
-        for parent in range(nodes):
-            if masks[node, parent >> 6] >> np.uint64(parent & 63) & np.uint64(1):
-                members[node, place] = parent
-                place += 1

@@ -16,11 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
-from dagpost._tools.kernels import kernel
 from dagpost.data.table import Table
 from dagpost.families.considered_lookup import index_sets, numbers_of_parents
-from dagpost.families.considered_sets import ConsideredSets, Members
-from dagpost.families.grouped_lists import IN_GROUP, Active, choose_active, grouped_lists
+from dagpost.families.considered_sets import ConsideredSets, columns_of_sets
+from dagpost.families.grouped_lists import IN_GROUP, choose_active, grouped_lists
 from dagpost.families.masks import shape_of_sets
 from dagpost.families.set_tables import SetTables, heated
 from dagpost.mcmc import block_gibbs
@@ -128,19 +127,17 @@ class BlockPasses:
         active = choose_active(self.lists, numbers, generator)
         log_weights = self._log_weights(active.places, cells, value, cancel)
         in_play = log_weights + active.log_factors
-        order = np.empty(len(log_weights), dtype=np.int64)
-        _sort_falling(active.start, in_play, order)
-        active = Active(active.start, active.places[order], active.log_factors[order])
-        width = self.lists.members.shape[1]
+        order = np.lexsort((-in_play, np.repeat(np.arange(self.nodes), np.diff(active.start))))
+        places, columns = active.places[order], self.lists.members[active.places[order]]
+        width = columns.shape[1]
         members = np.full((len(order), width + width % 2), self.nodes, dtype=np.uint16)
-        members[:, :width] = self.lists.members[active.places]
+        members[:, :width] = columns
         nothing, bits = np.empty(0, dtype=np.int64), np.zeros(self.nodes, dtype=np.int64)
         # All of them lead: there is nothing in groups any more. Graphs are kept with weights that no group multiplied.
         tables = SetTables(active.start, np.diff(active.start), bits, members, in_play[order], nothing, nothing)
         tables = heated(tables, 1.0)._replace(log_weights=log_weights[order])
-        context = BlockContext(tables, _columns_of(active.start, members), *self._partners)
-        among = np.zeros(self.nodes, dtype=np.int64)
-        _find_numbers(active, self.lists.start, numbers, among)
+        context = BlockContext(tables, columns_of_sets(active.start, columns), *self._partners)
+        among = np.flatnonzero(np.isin(places, self.lists.start[:-1] + numbers)) - active.start[:-1]
         return context, BlockState(among)
 
     def _log_weights(self, places: Integers, cells: Floats, value: int, cancel: Integers) -> Floats:
@@ -148,42 +145,3 @@ class BlockPasses:
         scores = self._scorers[value](cells, places, cancel)
         scores[self._unscored[places]] = 0.0
         return scores + self._log_prior[places]
-
-
-@kernel
-def _sort_falling(start: Integers, log_weights: Floats, order: Integers) -> None:
-    """The order of the sets of each node by falling weight."""
-    for node in range(len(start) - 1):
-        own = np.argsort(-log_weights[start[node] : start[node + 1]])
-        for rank in range(len(own)):
-            order[start[node] + rank] = start[node] + own[rank]
-
-
-@kernel
-def _columns_of(start: Integers, members: Members) -> tuple[Integers, Integers]:
-    """Where the columns that occur in the sets of each node begin, and these columns."""
-    nodes = len(start) - 1
-    begins = np.zeros(nodes + 1, dtype=np.int64)
-    columns = np.empty(nodes * nodes, dtype=np.int64)
-    seen = np.zeros(nodes + 1, dtype=np.bool_)
-    found = 0
-    for node in range(nodes):
-        seen[:] = False
-        for place in range(start[node], start[node + 1]):
-            for slot in range(members.shape[1]):
-                seen[members[place, slot]] = True
-        for column in range(nodes):
-            if seen[column]:
-                columns[found] = column
-                found += 1
-        begins[node + 1] = found
-    return begins, columns[:found].copy()
-
-
-@kernel
-def _find_numbers(active: Active, start: Integers, numbers: Integers, among: Integers) -> None:
-    """The numbers that the sets of a state have among the active ones."""
-    for node in range(len(numbers)):
-        for place in range(active.start[node], active.start[node + 1]):
-            if active.places[place] - start[node] == numbers[node]:
-                among[node] = place - active.start[node]

@@ -19,7 +19,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.wide_floats import check_range
-from dagpost.families.considered_sets import ConsideredSets, Members
+from dagpost.families.considered_sets import ConsideredSets, Members, columns_of_sets
 from dagpost.families.set_tables import IN_GROUP, set_tables
 from dagpost.mcmc.block_scratch import MOST_IN_BLOCK, BlockContext, BlockScratch
 
@@ -48,9 +48,7 @@ def block_context(considered: ConsideredSets, in_group: int = IN_GROUP) -> Block
     """What chains over these sets read; see `set_tables` for the size of groups."""
     check_spans(considered)
     tables = set_tables(considered, in_group)
-    nodes, start = considered.nodes, considered.start
-    rows = [np.unique(considered.members[start[node] : start[node + 1]]) for node in range(nodes)]
-    candidates = _joined([row[row < nodes].astype(np.int64) for row in rows])
+    candidates = columns_of_sets(considered.start, considered.members)
     return BlockContext(tables, candidates, *partners_of(edge_shares(considered), considered.counts))
 
 

@@ -2,18 +2,16 @@
 
 A bucket `B` comes after the set `U`. With `alpha_i(S)` the weight of node `i` over the parent sets inside `S`,
 
-    L(T) = sum over i in T     of alpha_i(U ∪ T - i) L(T - i),    L(∅) = 1     all orders of T, at the front of B
-    R(T) = sum over i in B - T of alpha_i(U ∪ T) R(T ∪ i),        R(B) = 1     all orders of B - T, after T
+    L(T) = sum over i in T of alpha_i(U ∪ T - i) L(T - i),    L(∅) = 1     all orders of T, at the front of B
 
-`L(B)` is the weight of the bucket. `L(T) alpha_i(U ∪ T) R(T ∪ i) / L(B)` is the probability that just `T` comes before
-`i` inside the bucket, from which the probability of every edge follows. An order is drawn from its end: `i` is the last
-of `T` with the share that its term has in `L(T)`.
+`L(B)` is the weight of the bucket. An order is drawn from its end: `i` is the last of `T` with the share that its term
+has in `L(T)`.
 
 Sets of members are masks over the bucket: bit `k` is the member at place `k`. Row `k` of the table of `alpha` is over
 the sets without member `k`, whose bit is squeezed out. All sums are wide floats: one order has factors of e^-1000.
 
-Time: `|B| 2^(|B| - 1)` look-ups and as many products for `L`, 35 to 100 microseconds for 10 nodes; the same for `R`;
-for all edges as many look-ups again for each candidate parent. Memory: 8 bytes for each product.
+Time: `|B| 2^(|B| - 1)` look-ups and as many products, 35 to 100 microseconds for 10 nodes. Memory: 8 bytes for each
+product.
 
 Niinimäki, Parviainen & Koivisto, "Partial order MCMC for structure discovery in Bayesian networks", UAI (2011).
 """
@@ -25,22 +23,15 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Wide
-from dagpost._tools.kernels import inlined
-from dagpost._tools.wide_floats import FRACTION_BITS, ONE, ZERO, add, check_range, from_logs, log_of, multiply, ratio
+from dagpost._tools.kernels import fill, inlined
+from dagpost._tools.wide_floats import ONE, ZERO, add, check_range, from_logs, log_of, multiply, ratio
+from dagpost.exact.order_blocks import sum_within
 from dagpost.families.family_sums import FamilyTables, place_in_candidates, spans_of
-from dagpost.families.numbering import squeeze, unsqueeze
-from dagpost.families.transforms import LANE_BITS, subset_sums, superset_sums
+from dagpost.families.numbering import squeezed
+from dagpost.families.transforms import LANE_BITS, subset_sums
 
 #: A term this many nats below a sum no longer changes it.
 _NEGLIGIBLE = 30.0
-#: Sets of predecessors that are less likely than this add nothing to the probability of an edge.
-_UNLIKELY = 1e-15
-#: Blocks of 2^3 sets are summed by vector instructions; with larger blocks more is left to do inside each of them.
-_BLOCK_BITS = 3
-
-_EXPONENT = np.int64(-(1 << FRACTION_BITS))
-_SMALLEST_SHARE = np.int64(-(64 << FRACTION_BITS))
-_DOUBLE_ONE = np.int64(1023 << 52)
 
 
 class BucketFamilies(NamedTuple):
@@ -55,7 +46,6 @@ class BucketSums(NamedTuple):
 
     alpha: Wide
     forward: Wide
-    backward: Wide
     places: Integers
     table: Wide
     lanes: Wide
@@ -69,7 +59,7 @@ def bucket_families(tables: FamilyTables) -> BucketFamilies:
 
 def bucket_bytes(slots: int, size: int) -> int:
     """Memory that `room_for_buckets` takes."""
-    return 8 * ((slots * (size + 2) + 5) << max(size - 1, 0))
+    return 8 * ((slots * (size + 2) + 3) << max(size - 1, 0))
 
 
 @inlined
@@ -79,7 +69,6 @@ def room_for_buckets(slots: int, size: int) -> BucketSums:
     return BucketSums(
         np.empty((slots, size, half), dtype=np.int64),
         np.empty((slots, 2 * half), dtype=np.int64),
-        np.empty(2 * half, dtype=np.int64),
         np.empty(half, dtype=np.int64),
         np.empty(half, dtype=np.int64),
         np.empty(half, dtype=np.int64),
@@ -93,17 +82,6 @@ def mask_of(nodes: Integers) -> np.uint64:
     for node in nodes:
         mask |= np.uint64(1) << np.uint64(node)
     return mask
-
-
-@inlined
-def _squeezed(members: int, own: int) -> np.int64:
-    # Without a sign, this is a few percent faster here than `squeezed` of numbering.py.
-    return np.int64(squeeze(np.uint64(members), own))
-
-
-@inlined
-def _unsqueezed(members: int, own: int) -> np.int64:
-    return np.int64(unsqueeze(np.uint64(members), own))
 
 
 @inlined
@@ -143,19 +121,6 @@ def _fill_places(tables: FamilyTables, members: Integers, own: int, before: np.u
 
 
 @inlined
-def _end_of_beyond(tables: FamilyTables, node: int, least: float) -> int:
-    """Where in the list of a node the sets begin that are worth less than `least`, a log, all together."""
-    first, end = tables.beyond_start[node], tables.beyond_start[node + 1]
-    while first < end:
-        middle = (first + end) // 2
-        if tables.beyond_tails[middle] < least:
-            end = middle
-        else:
-            first = middle + 1
-    return end
-
-
-@inlined
 def _add_beyond(
     families: BucketFamilies, members: Integers, own: int, before: np.uint64, weights: Wide, sums: BucketSums
 ) -> None:
@@ -165,49 +130,21 @@ def _add_beyond(
     table, lanes = sums.table[: 1 << bits], sums.lanes[: 1 << bits]
     found = False
     # No entry of a row is smaller than the first: what is nothing beside that one is nothing beside any.
-    end = _end_of_beyond(tables, node, log_of(weights[0]) - _NEGLIGIBLE)
-    for position in range(tables.beyond_start[node], end):
+    least = log_of(weights[0]) - _NEGLIGIBLE
+    for position in range(tables.beyond_start[node], tables.beyond_start[node + 1]):
+        if tables.beyond_tails[position] < least:
+            break
         parents = tables.beyond_masks[position]
         if parents & outside == np.uint64(0):
             if not found:
                 found = True
-                for place in range(len(lanes)):
-                    lanes[place] = ZERO
+                fill(lanes, ZERO)
             place = _in_lanes(_squeezed_members(parents, members, own), bits)
             lanes[place] = add(lanes[place], families.beyond[position])
     if found:
         subset_sums(lanes, table, bits)
         for place in range(len(table)):
             weights[place] = add(weights[place], table[place])
-
-
-@inlined
-def _sum_forward(alpha: Wide, forward: Wide, size: int) -> None:
-    """`L` of all sets of members, in blocks of sets that differ in the lowest bits only."""
-    low_bits = min(size, _BLOCK_BITS)
-    width = 1 << low_bits
-    for high in range(1 << (size - low_bits)):
-        block = forward[high * width : (high + 1) * width]
-        for place in range(width):
-            block[place] = ZERO
-        for bit in range(size - low_bits):
-            if (high >> bit) & 1:
-                rest = high ^ (1 << bit)
-                earlier = forward[rest * width : (rest + 1) * width]
-                number = _squeezed(rest, bit)
-                weights = alpha[low_bits + bit, number * width : (number + 1) * width]
-                for place in range(width):
-                    block[place] = add(block[place], multiply(weights[place], earlier[place]))
-        if high == 0:
-            block[0] = ONE
-        start = high * (width >> 1)
-        for low in range(1, width):
-            total = block[low]
-            for bit in range(low_bits):
-                if (low >> bit) & 1:
-                    rest = low ^ (1 << bit)
-                    total = add(total, multiply(alpha[bit, start + _squeezed(rest, bit)], block[rest]))
-            block[low] = total
 
 
 @inlined
@@ -226,22 +163,11 @@ def sum_bucket(families: BucketFamilies, members: Integers, before: np.uint64, s
             weights[place] = row[places[place]]
         if tables.beyond_start[node + 1] > tables.beyond_start[node]:
             _add_beyond(families, members, own, before, weights, sums)
-    _sum_forward(sums.alpha[slot], sums.forward[slot], size)
-    return log_of(sums.forward[slot, (1 << size) - 1])
-
-
-@inlined
-def sum_backward(sums: BucketSums, slot: int, size: int) -> None:
-    """Fill `R` of the bucket in a slot."""
-    alpha, backward = sums.alpha[slot], sums.backward
-    backward[(1 << size) - 1] = ONE
-    for members in range((1 << size) - 2, -1, -1):
-        total = ZERO
-        for bit in range(size):
-            if not (members >> bit) & 1:
-                term = multiply(alpha[bit, _squeezed(members, bit)], backward[members | (1 << bit)])
-                total = add(total, term)
-        backward[members] = total
+    forward = sums.forward[slot, : 1 << size]
+    fill(forward, ZERO)
+    forward[0] = ONE
+    sum_within(forward, sums.alpha[slot], False)
+    return log_of(forward[-1])
 
 
 @inlined
@@ -257,7 +183,7 @@ def draw_bucket(
         for bit in range(len(members)):
             if (left >> bit) & 1:
                 rest = left ^ (1 << bit)
-                share = ratio(multiply(alpha[bit, _squeezed(rest, bit)], forward[rest]), forward[left])
+                share = ratio(multiply(alpha[bit, squeezed(rest, bit)], forward[rest]), forward[left])
                 if share > 0.0:
                     last = bit
                     remaining -= share
@@ -265,91 +191,4 @@ def draw_bucket(
                         break
         left ^= 1 << last
         order[position] = members[last]
-        log_alpha[members[last]] = log_of(alpha[last, _squeezed(left, last)])
-
-
-@inlined
-def _share(part: np.int64, whole: np.int64) -> float:
-    """Quotient of two wide floats, the first no larger than the second; what is below 2^-64 becomes 2^-64.
-
-    Unlike `ratio` it calls no function.
-    """
-    exponent = whole & _EXPONENT
-    above = np.int64((max(part - exponent, _SMALLEST_SHARE) << 12) + _DOUBLE_ONE).view(np.float64)
-    below = np.int64(((whole - exponent) << 12) + _DOUBLE_ONE).view(np.float64)
-    return above / below
-
-
-@inlined
-def add_bucket_edges(
-    families: BucketFamilies,
-    members: Integers,
-    before: np.uint64,
-    sums: BucketSums,
-    slot: int,
-    times: int,
-    edges: Floats,
-) -> None:
-    """Add to `edges[j, i]`, `times` over, the probability that `j` is a parent of member `i` of the bucket in a slot.
-
-    `sum_backward` must have been called for it last. Among the parent sets of `i` inside `S`, those of candidates alone
-    that have `j` weigh `s_i(S) - s_i(S - j)`, with `s_i` the sums of `tables.sums`; the others are added one by one.
-    """
-    tables, size = families.tables, len(members)
-    forward, backward, places = sums.forward[slot], sums.backward, sums.places
-    whole = forward[(1 << size) - 1]
-    for own in range(size):
-        node = members[own]
-        row, weights = tables.sums[node], sums.alpha[slot, own]
-        _fill_places(tables, members, own, before, places)
-        for number in range(1 << (size - 1)):
-            earlier = _unsqueezed(number, own)
-            orders = multiply(forward[earlier], backward[earlier | (1 << own)])
-            weight = weights[number]
-            probability = _share(multiply(orders, weight), whole)
-            if probability > _UNLIKELY:
-                place = places[number]
-                inside = _share(row[place], weight)
-                for candidate in range(tables.candidates.shape[1]):
-                    if (place >> candidate) & 1:
-                        without = _share(row[place ^ (1 << candidate)], weight)
-                        gain = times * probability * max(inside - without, 0.0)
-                        edges[tables.candidates[node, candidate], node] += gain
-        if tables.beyond_start[node + 1] > tables.beyond_start[node]:
-            _add_edges_beyond(families, members, own, before, sums, slot, times, edges)
-
-
-@inlined
-def _add_edges_beyond(
-    families: BucketFamilies,
-    members: Integers,
-    own: int,
-    before: np.uint64,
-    sums: BucketSums,
-    slot: int,
-    times: int,
-    edges: Floats,
-) -> None:
-    """The same for the parent sets that are not made of candidates alone, one by one.
-
-    A set `P` has its weight times the sum of `L(T) R(T ∪ i) / L(B)` over all `T` with the members that are in `P`.
-    """
-    tables, node, bits = families.tables, members[own], len(members) - 1
-    forward, backward = sums.forward[slot], sums.backward
-    table, lanes = sums.table[: 1 << bits], sums.lanes[: 1 << bits]
-    for number in range(len(table)):
-        earlier = _unsqueezed(number, own)
-        table[number] = multiply(forward[earlier], backward[earlier | (1 << own)])
-    superset_sums(table, lanes, bits)
-    whole = forward[(2 << bits) - 1]
-    outside = ~(before | mask_of(members)) | (np.uint64(1) << np.uint64(node))
-    # The first entry is the sum over all sets, and so the largest.
-    end = _end_of_beyond(tables, node, log_of(whole) - log_of(lanes[0]) - _NEGLIGIBLE)
-    for position in range(tables.beyond_start[node], end):
-        parents = tables.beyond_masks[position]
-        if parents & outside == np.uint64(0):
-            orders = lanes[_in_lanes(_squeezed_members(parents, members, own), bits)]
-            probability = times * _share(multiply(families.beyond[position], orders), whole)
-            for parent in range(len(edges)):
-                if (parents >> np.uint64(parent)) & np.uint64(1) != np.uint64(0):
-                    edges[parent, node] += probability
+        log_alpha[members[last]] = log_of(alpha[last, squeezed(left, last)])

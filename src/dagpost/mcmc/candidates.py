@@ -16,19 +16,14 @@ Viinikka, Hyttinen, Pensar & Koivisto, "Towards scalable Bayesian learning of ca
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost._tools.progress import NO_PROGRESS
-from dagpost.checkpoints import Tracking, tracked
-from dagpost.engines import Engine, ThreadEngine
-from dagpost.errors import InputError
 from dagpost.exact.best_lattice import numbers_of_sets
-from dagpost.families.family_sums import FamilyWeights, as_sets_of_nodes, candidate_count, largest_small_size
+from dagpost.families.family_sums import FamilyWeights, as_sets_of_nodes, candidate_count
 from dagpost.families.numbering import (
     MAX_NODES,
     binomials,
@@ -37,16 +32,9 @@ from dagpost.families.numbering import (
     size_offsets,
     unsqueeze_all,
 )
-from dagpost.families.pruning import found_among
-from dagpost.mcmc.growth import extend_sets, missed_share, swapped_candidates, to_extend, weigh_extended
-from dagpost.priors import StructurePrior, log_prior, log_prior_of_sets
-from dagpost.priors.constraints import Constraints
-from dagpost.scores import Score, local_scores
-from dagpost.scores.base import Extender
-from dagpost.scores.columns import part_of
 
 if TYPE_CHECKING:
-    from dagpost.data.table import Table
+    pass
 
 _LARGEST_LOOKED_UP = 3
 
@@ -72,103 +60,6 @@ def weights_inside(log_weights: Floats, candidates: Integers, max_parents: int) 
     masks = [as_sets_of_nodes(sets, candidates[node]) for node in range(nodes)]
     numbers = [numbers_of_sets(own, node, nodes - 1, *numbering) for node, own in enumerate(masks)]
     return np.take_along_axis(log_weights, np.array(numbers), axis=1)
-
-
-def weights_among_candidates(
-    table: Table,
-    score: Score,
-    prior: StructurePrior,
-    constraints: Constraints,
-    max_parents: int,
-    *,
-    engine: Engine,
-    **tracking: Unpack[Tracking],
-) -> FamilyWeights:
-    """Score the small sets of all nodes and the sets of at most `max_parents` among the candidates of each."""
-    names = table.names
-    nodes = len(names)
-    small_size = largest_small_size(nodes, min(max_parents, nodes - 1))
-    scores = local_scores(table, score, small_size, engine=engine, **tracking)
-    required, forbidden = constraints.masks(names, max_parents)
-    candidates = choose_candidates(scores.values, small_size, candidate_count(nodes), required, forbidden)
-    small = scores.values
-    small += log_prior(names, small_size, prior, constraints, may_be_empty=True)
-    width = candidates.shape[1]
-    sets = parent_sets(width, max_parents)
-    inner = np.empty((nodes, len(sets)))
-
-    def score_node(node: int, cancel: Integers) -> int:  # noqa: ARG001
-        columns = [*candidates[node].tolist(), node]
-        part, limit, values = part_of(table, columns), min(max_parents, width), np.zeros((1, len(sets)))
-        score.of_columns(columns, table).fill_nodes(part, (width,), limit, values, ThreadEngine(1), NO_PROGRESS)
-        masks = as_sets_of_nodes(sets, candidates[node])
-        inner[node] = values[0] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])
-        return node
-
-    def score_all(chosen: Sequence[int], label: str) -> None:
-        with tracked(label, chosen, lambda node: [inner[node]], **tracking) as (saved, stage):
-            for _ in saved.run(engine, score_node, [*saved.finished, *saved.left]):
-                stage.advance(1)
-
-    score_all(range(nodes), "scores of candidates")
-    missed = np.zeros(nodes)
-    if small_size < max_parents and width < nodes - 1:
-        look = _Look(score.extender(table, max_parents, engine.workers), prior, names, small_size, required, forbidden)
-        modelled = [node for node, name in enumerate(names) if name not in constraints.exogenous]
-        weights = FamilyWeights(max_parents, small_size, candidates, inner, small)
-        swapped = look.further(weights, modelled, missed, "overlooked parents", engine, tracking)
-        for node, columns in swapped.items():
-            candidates[node] = columns
-        score_all(list(swapped), "scores of new candidates")
-        look.further(weights, list(swapped), missed, "parents overlooked still", engine, tracking)
-    constraints.leave_unmodelled(names, inner, small)
-    for node, name in enumerate(names):
-        if max(inner[node].max(), small[node].max()) == -math.inf:
-            raise InputError(f"The prior and the constraints leave no parent set to {name!r}: every one has weight 0.")
-    return FamilyWeights(max_parents, small_size, candidates, inner, small, missed)
-
-
-class _Look(NamedTuple):
-    """Sets with one more parent that is not a candidate (growth.py)."""
-
-    extend: Extender
-    prior: StructurePrior
-    names: tuple[str, ...]
-    small_size: int
-    required: Masks
-    forbidden: Masks
-
-    def further(
-        self,
-        weights: FamilyWeights,
-        nodes: list[int],
-        missed: Floats,
-        label: str,
-        engine: Engine,
-        tracking: Tracking,
-    ) -> dict[int, Integers]:
-        """Write what is missed of some nodes; those with a better candidate, and all their candidates then."""
-        columns = np.arange(weights.nodes)
-        among, small, extended = {}, {}, {}
-        for node in nodes:
-            among[node], small[node] = found_among(weights, node).parts
-            required, forbidden = (_columns_of(mask[node], columns) for mask in (self.required, self.forbidden))
-            allowed = np.setdiff1d(columns, [*forbidden, node])
-            extended[node] = to_extend(among[node], allowed, self.small_size, required)
-        scores = extend_sets(self.extend, among, extended, weights.nodes, label, engine=engine, **tracking)
-        swapped = {}
-        for node in nodes:
-            own = extended[node], among[node]
-            _, shares = weigh_extended(*own, small[node], scores[node], self.prior, self.names, node)
-            missed[node] = missed_share(extended[node], shares)
-            better = swapped_candidates(*own, shares, self.small_size, _columns_of(self.required[node], columns))
-            if better is not None:
-                swapped[node] = better
-        return swapped
-
-
-def _columns_of(mask: np.uint64, columns: Integers) -> Integers:
-    return columns[(mask >> columns.astype(np.uint64)) & np.uint64(1) != 0]
 
 
 def choose_candidates(scores: Floats, size: int, width: int, required: Masks, forbidden: Masks) -> Integers:

@@ -20,9 +20,15 @@ from dagpost.checkpoints import NO_CHECKPOINT, CheckpointPart, Tracking
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.considered_sets import ConsideredSets
-from dagpost.families.family_sums import ALL_CANDIDATES, CANDIDATES
+from dagpost.families.family_sums import (
+    ALL_CANDIDATES,
+    CANDIDATES,
+    FamilyWeights,
+    candidate_count,
+    largest_small_size,
+)
 from dagpost.families.numbering import family_count
-from dagpost.families.parent_lists import ParentLists
+from dagpost.families.parent_lists import ParentLists, members_of_sets
 from dagpost.families.pruning import Found, Weighed, that_stay
 from dagpost.mcmc.candidates import chosen_places
 from dagpost.mcmc.growth import (
@@ -31,10 +37,12 @@ from dagpost.mcmc.growth import (
     extend_sets,
     extended_sets,
     missed_share,
+    swapped_candidates,
     to_extend,
     weigh_extended,
 )
 from dagpost.priors import StructurePrior
+from dagpost.priors.base import numbers_of_places
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.log_prior import log_prior_of_lists
 from dagpost.scores import Score
@@ -57,6 +65,8 @@ class Sizes(NamedTuple):
     candidates: int = CANDIDATES
     all_candidates: int = ALL_CANDIDATES
     rounds: int = 3
+    #: Up to how many parents all sets are scored; None: as many as fit among `families`.
+    small_size: int | None = None
 
 
 #: What is usual.
@@ -86,9 +96,7 @@ def considered_among_candidates(
 ) -> ConsideredSets:
     """Score the small sets of all nodes and those among candidates, let these grow, and keep what matters."""
     scorer = _Scorer(table, score, prior, constraints, max_parents, engine, sizes, tracking)
-    small = scorer.scores(scorer.small_lists, "small sets")
-    candidates = [scorer.choose(node, own) for node, own in enumerate(small)]
-    scorer.add_prior(scorer.small_lists, small)
+    small, candidates = scorer.begin()
     known: dict[int, _Growth] = {}
     growing = list(range(scorer.nodes))
     for attempt in range(sizes.rounds):
@@ -109,6 +117,55 @@ def considered_among_candidates(
 
     missed = np.array([missed_share(known[node].extended, known[node].shares) for node in range(scorer.nodes)])
     return that_stay(found, scorer.nodes, scorer.in_words(candidates), missed=missed, engine=engine)
+
+
+def weights_among_candidates(
+    table: Table,
+    score: Score,
+    prior: StructurePrior,
+    constraints: Constraints,
+    max_parents: int,
+    *,
+    engine: Engine,
+    **tracking: Unpack[Tracking],
+) -> FamilyWeights:
+    """The same for chains over up to 64 columns that look sets up by their numbers: as many candidates for each node.
+
+    A candidate that was overlooked takes the place of one that matters less.
+    """
+    nodes, names = len(table.names), table.names
+    # A prior that only weighs all families at once refuses, before any of them is scored.
+    prior.log_weights_of_members(names, 0, np.full((1, min(max_parents, nodes - 1)), nodes, dtype=np.int16))
+    width, small_size = candidate_count(nodes), largest_small_size(nodes, min(max_parents, nodes - 1))
+    sizes = Sizes(candidates=width, all_candidates=width, small_size=small_size)
+    scorer = _Scorer(table, score, prior, constraints, max_parents, engine, sizes, tracking)
+    small, candidates = scorer.begin()
+    known = scorer.grown(list(range(nodes)), candidates, small, 0)
+    swapped = {node: scorer.swapped(node, growth) for node, growth in known.items()}
+    better = {node: columns for node, columns in swapped.items() if columns is not None}
+    known.update(scorer.grown(list(better), [better.get(node, own) for node, own in enumerate(candidates)], small, 1))
+    scorer.refuse_nothing(small, known)
+    rows = np.array([_filled(known[node].among.columns, node, nodes, width) for node in range(nodes)])
+    inner = [_numbered(known[node].among, own, max_parents) for node, own in enumerate(rows)]
+    others = [np.delete(np.arange(nodes), node) for node in range(nodes)]
+    outer = [_numbered(scorer.small_part(node, own), others[node], small_size) for node, own in enumerate(small)]
+    missed = np.array([missed_share(known[node].extended, known[node].shares) for node in range(nodes)])
+    return FamilyWeights(max_parents, small_size, rows, np.array(inner), np.array(outer), missed)
+
+
+def _filled(columns: Integers, node: int, nodes: int, width: int) -> Integers:
+    """The candidates of a node with others to make up their number, where rules leave fewer."""
+    others = np.setdiff1d(np.arange(nodes), [*columns, node])
+    return np.sort(np.append(columns, others[: width - len(columns)]))
+
+
+def _numbered(part: Weighed, among: Integers, most: int) -> Floats:
+    """Log weights by the numbers that sets have among more columns; those of all other sets are minus infinity."""
+    result = np.full(family_count(len(among), most), -np.inf)
+    # Position -1, the last one, stands for nobody.
+    places = np.append(np.searchsorted(among, part.columns), -1)
+    result[numbers_of_places(places[members_of_sets(len(part.columns), part.limit)], len(among))] = part.log_weights
+    return result
 
 
 class _Scorer:
@@ -133,10 +190,18 @@ class _Scorer:
         self.modelled = np.array([name not in constraints.exogenous for name in self.names])
         self.required, _ = constraints.matrices(self.names, max_parents)
         self.allowed = constraints.parent_lists(self.names, self.limit)
-        self.small_lists = ParentLists(self.allowed.candidates, _small_size(self.allowed, sizes.families))
+        small_size = _small_size(self.allowed, sizes.families) if sizes.small_size is None else sizes.small_size
+        self.small_lists = ParentLists(self.allowed.candidates, small_size)
         self.reporter = tracking.get("reporter", NO_PROGRESS)
         self.checkpoint = tracking.get("checkpoint", NO_CHECKPOINT)
         self.extend = score.extender(table, self.limit, engine.workers)
+
+    def begin(self) -> tuple[list[Floats], list[Integers]]:
+        """The log weights of the small sets, and the candidates of each node from their scores."""
+        small = self.scores(self.small_lists, "small sets")
+        candidates = [self.choose(node, own) for node, own in enumerate(small)]
+        self.add_prior(self.small_lists, small)
+        return small, candidates
 
     def scores(self, lists: ParentLists, label: str, wanted: list[int] | None = None) -> list[Floats]:
         """The log score of every set of the lists; of the nodes that are not wanted, nothing."""
@@ -175,6 +240,11 @@ class _Scorer:
     def to_take(self, growth: _Growth) -> Integers:
         """The columns that become candidates of a node."""
         return columns_to_take(growth.extended, growth.shares, self.sizes.all_candidates - len(growth.among.columns))
+
+    def swapped(self, node: int, growth: _Growth) -> Integers | None:
+        """The candidates of a node with some in the places of others; None if none shows."""
+        required = np.flatnonzero(self.required[node])
+        return swapped_candidates(growth.extended, growth.among, growth.shares, self.small_lists.max_parents, required)
 
     def small_part(self, node: int, log_weights: Floats) -> Weighed:
         """The small sets of a node."""

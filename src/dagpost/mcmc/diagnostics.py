@@ -1,10 +1,10 @@
 """Whether chains can be trusted: do they agree with each other, and how many independent graphs are they worth?
 
-For every edge the rank-normalised split R-hat and the effective sample size of Vehtari, Gelman, Simpson, Carpenter &
-Bürkner (2021): of edges from counts and bits (mcmc/edge_series.py), of other series from ArviZ. Edges that are all but
-certain, one way or the other, say little about mixing, so agreement is judged by those between 0.05 and 0.95 and those
-that two chains see differently by more than one half; R-hat is for these and for all between 0.01 and 0.99. Agreement
-alone earns no trust: the verdict (mcmc/verdict.py) rests on what else was checked, too.
+For every edge the split R-hat and the effective sample size of Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021),
+from its series of zeros and ones (mcmc/number_series.py): ranks of two values only shift and scale it. Edges that are
+all but certain, one way or the other, say little about mixing, so agreement is judged by those between 0.05 and 0.95
+and those that two chains see differently by more than one half; R-hat is for these and for all between 0.01 and 0.99.
+Agreement alone earns no trust: the verdict (mcmc/verdict.py) rests on what else was checked, too.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Integers
+from dagpost.families.edge_counts import edge_counts
+from dagpost.families.masks import UnsignedMasks, edges_of_pairs
 from dagpost.mcmc.checks import ChainChecks
-from dagpost.mcmc.edge_series import count_edges, effective_sizes_of_edges
+from dagpost.mcmc.number_series import Averages, averages_of
 from dagpost.mcmc.verdict import MORE, Agreement, verdict_on
 
 if TYPE_CHECKING:
@@ -35,37 +37,18 @@ SMALLEST_EFFECTIVE = 100.0
 _TELLING = 0.01
 #: An edge whose share differs by more than this between two chains is uncertain, however rare it is in all.
 _APART = 0.5
+#: Edges whose series are written out together.
+_EDGES_TOGETHER = 256
 
 
-def r_hat(series: Floats) -> Floats:
-    """Rank-normalised split R-hat of series (chains, draws, quantities); nan where nothing varies.
-
-    Chains that stand still at different values are infinitely far apart.
-
-    >>> stuck = np.zeros((2, 10, 1)); stuck[1] = 1.0
-    >>> float(r_hat(stuck)[0])
-    inf
-    """
-    return _of_varying(series, "rhat", constant=math.nan, stuck=math.inf)
-
-
-def effective_sizes(series: Floats) -> Floats:
-    """Effective sample size of the means of series (chains, draws, quantities); nan where nothing varies."""
-    return _of_varying(series, "ess", constant=math.nan, stuck=float(series.shape[0]))
-
-
-def largest_r_hat(parents: NDArray[np.unsignedinteger[Any]]) -> float:
+def largest_r_hat(parents: UnsignedMasks) -> float:
     """The largest R-hat of an uncertain edge; 1.0 if no edge is uncertain.
 
-    `parents` are masks (chains, draws, nodes), beyond 64 nodes with the words of each behind.
-
-    >>> largest_r_hat(np.zeros((2, 10, 3), dtype=np.uint8))
-    1.0
+    `parents` has the graphs of each chain (chains, draws, nodes), with words of nodes behind beyond 64 of them.
     """
-    counted = count_edges(parents)
-    values, shares = counted.r_hats(), counted.shares
-    telling = (shares > UNCERTAIN[0]) & (shares < UNCERTAIN[1]) & ~np.isnan(values)
-    return float(np.max(values, initial=1.0, where=telling))
+    shares = np.mean([edge_counts(own) for own in parents], axis=0) / parents.shape[1]
+    uncertain = np.argwhere((shares > UNCERTAIN[0]) & (shares < UNCERTAIN[1]))
+    return float(np.max(_averages_of_edges(parents, uncertain).r_hats, initial=1.0))
 
 
 def by_chain(rows: NDArray[Any], lengths: Sequence[int]) -> NDArray[Any]:
@@ -132,20 +115,18 @@ def diagnose(
     import pandas as pd
 
     chains = by_chain(parents, lengths)
-    counted = count_edges(chains)
-    child, parent = np.nonzero(counted.whole.any(axis=0).T)
-    frequency, disagreement = counted.shares[parent, child], counted.r_hats()[parent, child]
+    count, draws = chains.shape[:2]
+    counts = np.stack([edge_counts(own) for own in chains])
+    child, parent = np.nonzero(counts.any(axis=0).T)
+    frequency = counts.sum(axis=0)[parent, child] / (count * draws)
     # One chain of many that went astray hardly changes a share.
-    apart = np.ptp(counted.whole, axis=0)[parent, child] > _APART * chains.shape[1]
+    apart = np.ptp(counts, axis=0)[parent, child] > _APART * draws
     # Only those that vary enough to tell anything.
     telling = ((frequency > _TELLING) & (frequency < 1.0 - _TELLING)) | apart
-    effective = np.where(telling, float(len(chains)), math.nan)
-    varying = telling & counted.varies[parent, child]
-    effective[varying] = effective_sizes_of_edges(chains, np.stack([parent, child], axis=1)[varying])
-    disagreement[~telling] = math.nan
+    averages = _averages_of_edges(chains, np.stack([parent, child], axis=1)[telling])
+    disagreement, effective = np.full((2, len(parent)), math.nan)
+    disagreement[telling], effective[telling] = averages.r_hats, averages.effective
     uncertain = ((frequency > UNCERTAIN[0]) & (frequency < UNCERTAIN[1])) | apart
-    # Chains that are too short to be split have no R-hat, which is not a reason to trust them.
-    disagreement = np.where(np.isnan(disagreement) & uncertain, math.inf, disagreement)
     edges = pd.DataFrame(
         {
             "parent": [names[place] for place in parent.tolist()],
@@ -156,14 +137,14 @@ def diagnose(
         }
     )
     worst = float(np.max(disagreement, initial=1.0, where=uncertain))
-    smallest = float(np.min(effective, initial=float(chains.shape[0] * chains.shape[1]), where=uncertain))
-    agreement = _agreement(edges, uncertain, worst, smallest, chains.shape[0], chains.shape[1])
+    smallest = float(np.min(effective, initial=float(count * draws), where=uncertain))
+    agreement = _agreement(edges, uncertain, worst, smallest, count, draws)
     verdict, trusted = verdict_on(agreement, checks, names)
     return ChainDiagnostics(
         edges=edges,
         acceptance=dict(acceptance),
-        chains=chains.shape[0],
-        draws=chains.shape[1],
+        chains=count,
+        draws=draws,
         uncertain=int(uncertain.sum()),
         largest_r_hat=worst,
         smallest_effective=smallest,
@@ -198,17 +179,12 @@ def _agreement(
     return Agreement(f"{kept} agree (R-hat at most {worst:.3f} over {number}) and {worth}", error=error)
 
 
-def _of_varying(series: Floats, statistic: str, *, constant: float, stuck: float) -> Floats:
-    """ArviZ's statistic of every quantity that varies in at least one chain."""
-    from arviz_stats.base import array_stats  # type: ignore[attr-defined]
-
-    within = (series.max(axis=1) > series.min(axis=1)).any(axis=0)
-    between = series[:, 0].max(axis=0) > series[:, 0].min(axis=0)
-    result = np.where(between, stuck, constant)
-    if within.any():
-        compute = getattr(array_stats, statistic)
-        options = {"method": "rank"} if statistic == "rhat" else {"method": "mean"}
-        # Half a chain in which nothing changes has no variance to divide by.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            result[within] = compute(series[:, :, within], chain_axis=0, draw_axis=1, **options)
-    return result
+def _averages_of_edges(chains: UnsignedMasks, edges: Integers) -> Averages:
+    """The averages of some edges (parent, child), a row each, over the graphs of chains."""
+    graphs = chains.reshape(-1, *chains.shape[2:])
+    parts = []
+    for start in range(0, max(len(edges), 1), _EDGES_TOGETHER):
+        held = edges_of_pairs(graphs, edges[start : start + _EDGES_TOGETHER])
+        series = held.reshape(-1, *chains.shape[:2])
+        parts.append(averages_of(np.moveaxis(series, 0, 2)))
+    return Averages(*(np.concatenate(figures) for figures in zip(*parts, strict=True)))

@@ -27,9 +27,10 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.families.family_sums import FamilyTables, bits_of
+from dagpost.families.graph_lists import first_of
 from dagpost.mcmc import structure
 from dagpost.mcmc.records import Round
-from dagpost.mcmc.reversal import is_acyclic, node_of
+from dagpost.mcmc.reversal import is_acyclic
 from dagpost.mcmc.structure import GraphState, keep, local_step, no_surroundings, survey, weigh
 
 _GLOBAL = 3
@@ -86,7 +87,7 @@ def _log_proposal(log_odds: Floats, parents: Masks) -> float:
     for child in range(len(parents)):
         rest = parents[child]
         while rest != np.uint64(0):
-            total += log_odds[node_of(rest & (~rest + np.uint64(1))), child]
+            total += log_odds[first_of(rest), child]
             rest &= rest - np.uint64(1)
     return total
 

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Flags, Floats
 
 #: Chains shorter than this have no autocovariances: each is then worth one draw.
 FEWEST_DRAWS = 4
 #: Series are worked on in blocks of about this size.
-_BYTES = 2**24
+_BYTES = 2**20
 
 
 class Averages(NamedTuple):
@@ -40,7 +40,7 @@ class Averages(NamedTuple):
     errors: Floats
 
 
-def averages_of(series: NDArray[np.floating[Any]]) -> Averages:
+def averages_of(series: NDArray[np.floating[Any]] | Flags) -> Averages:
     """The averages of series (chains, draws, ...).
 
     >>> found = averages_of(np.array([[0.1, 0.3, 0.3, 0.1, 0.1, 0.3], [0.3, 0.1, 0.1, 0.3, 0.1, 0.3]]))

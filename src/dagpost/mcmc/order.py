@@ -128,14 +128,12 @@ def shift(
     state: OrderState,
     start: int,
     generator: np.random.Generator,
-    coldness: float,
     log_place: Floats,
     log_own: Floats,
     log_other: Floats,
 ) -> bool:
     """Take one node out and put it back with the probability of each order that this can lead to.
 
-    That is the weight of the order to the power of `coldness`: below 1, a chain is hot and leaves its modes.
     `log_place[p]` is the log weight of the order with the node at position `p`, relative to now; `log_own[p]` what the
     node itself weighs there, `log_other[p]` the weight there of the node that now is at `p`, once it is passed.
     """
@@ -163,8 +161,6 @@ def shift(
         log_own[position] = log_sum_inside(tables, node, ahead)
         passed += log_other[position] - log_sums[other]
         log_place[position] = passed + log_own[position] - log_sums[node]
-    for position in range(nodes):
-        log_place[position] *= coldness
     chosen = choose(nodes, generator.random(), log_place)
     step = 1 if chosen > start else -1
     position = start
@@ -205,7 +201,7 @@ def advance(
             else:
                 move = _SHIFT
                 node = int(generator.random() * nodes)
-                moved = shift(tables, state, node, generator, 1.0, log_place, log_own, fresh)
+                moved = shift(tables, state, node, generator, log_place, log_own, fresh)
             output.proposed[move] += 1
             output.accepted[move] += moved
         before = np.uint64(0)

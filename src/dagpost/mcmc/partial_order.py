@@ -2,9 +2,9 @@
 
 A bucket order has the nodes in buckets of the same size, one after another (the last may be smaller), and stands for
 all orders that keep to it. Its weight is the sum over those, a product over its buckets (mcmc/buckets.py). The chain
-visits bucket orders in proportion to their weight; from each kept one come the exact probability of every edge, an
-order, and a graph. A graph is reached by every order that it fits: this is the order-modular posterior. Where all nodes
-fit into one bucket there is nothing to move, and the graphs are independent draws.
+visits bucket orders in proportion to their weight; from each kept one come an order, the exact probability of every
+edge given that order, and a graph. A graph is reached by every order that it fits: this is the order-modular posterior.
+Where all nodes fit into one bucket there is nothing to move, and the graphs are independent draws.
 
 Moves: two nodes of neighbouring buckets change places, or two of any buckets (as in the paper). Beside these, two moves
 that draw an order from the bucket order, move on from there, and take the buckets of the order that they come to. Since
@@ -14,8 +14,8 @@ mcmc/order.py). With windows chains over 40 nodes were worth two to twenty times
 `swaps_only` leaves them out, to compare with the paper.
 
 Only buckets whose nodes or predecessors change are summed again. A step costs the sums of two to three buckets, some
-100 microseconds with buckets of 10; a kept state some ten times the sums of all its buckets, for the edges. Memory: the
-sums of two states, `bucket_size 2^(bucket_size - 1)` wide floats a bucket.
+100 microseconds with buckets of 10; a kept graph as much as in mcmc/order.py. Memory: the sums of two states,
+`bucket_size 2^(bucket_size - 1)` wide floats a bucket.
 
 Niinimäki, Parviainen & Koivisto, "Partial order MCMC for structure discovery in Bayesian networks", UAI (2011).
 """
@@ -31,17 +31,15 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inlined, kernel
 from dagpost.families.family_sums import FamilyTables
-from dagpost.families.graphs import draw_graph
+from dagpost.families.graphs import add_edge_probabilities, draw_graph
 from dagpost.mcmc.buckets import (
     BucketFamilies,
     BucketSums,
-    add_bucket_edges,
     bucket_bytes,
     bucket_families,
     draw_bucket,
     mask_of,
     room_for_buckets,
-    sum_backward,
     sum_bucket,
 )
 from dagpost.mcmc.order import OrderState, shift
@@ -218,7 +216,7 @@ def _step(
             _redraw_window(families, buckets, first, generator)
         else:
             drawn, position = OrderState(buckets.drawn, buckets.log_alpha), int(generator.random() * nodes)
-            shift(families.tables, drawn, position, generator, 1.0, room[0], room[1], room[2])
+            shift(families.tables, drawn, position, generator, room[0], room[1], room[2])
         first, last = _propose_drawn(buckets, first, last)
     change = _sum_proposed(families, buckets, first, last)
     # What was drawn has the right distribution already.
@@ -230,15 +228,10 @@ def _step(
 
 
 @inlined
-def _add_edges(families: BucketFamilies, buckets: _Buckets, times: int, edges: Floats) -> float:
-    """Add `times` the probability of every edge given the bucket order; the log weight of the bucket order."""
-    before = np.uint64(0)
+def _log_weight(families: BucketFamilies, buckets: _Buckets) -> float:
+    """The log weight of the bucket order."""
     log_weight = families.tables.heaviest.sum()
-    for bucket in range(len(buckets.slots)):
-        members, slot = _members(buckets, buckets.order, bucket), buckets.slots[bucket]
-        sum_backward(buckets.sums, slot, len(members))
-        add_bucket_edges(families, members, before, buckets.sums, slot, times, edges)
-        before |= mask_of(members)
+    for slot in buckets.slots:
         log_weight += buckets.log_weights[slot]
     return log_weight
 
@@ -272,14 +265,12 @@ def advance(
     room = np.zeros((3, nodes))
     allowed: Masks = np.zeros(nodes, dtype=np.uint64)
     to_meet: Masks = np.zeros(nodes, dtype=np.uint64)
-    log_state = 0.0
     for kept in range(graphs):
         if kept % together == 0:
             for _ in range(output.thinning * together if count > 1 else 0):
                 if cancel[0] != 0:
                     return
                 _step(families, buckets, chances, generator, room, output)
-            log_state = _add_edges(families, buckets, min(together, graphs - kept), output.edges)
         if cancel[0] != 0:
             return
         _draw(buckets, 0, count - 1, generator)
@@ -289,4 +280,5 @@ def advance(
             before |= np.uint64(1) << np.uint64(node)
         weights = buckets.log_alpha
         output.log_joint[kept] = draw_graph(families.tables, allowed, to_meet, weights, generator, output.parents[kept])
-        output.log_state[kept] = log_state
+        output.log_state[kept] = _log_weight(families, buckets)
+        add_edge_probabilities(families.tables, allowed, to_meet, weights, output.edges)

@@ -14,9 +14,8 @@ to other parts, which is a long way in small steps. All five are in the paper or
 puts one node back by proposal; here several edges are turned for one drawn graph.
 
 A sum over the sets that meet a part is a difference of two look-ups. Where they are so close that it has to be summed
-up set by set, the difference still is an upper bound, which nearly always is enough to refuse. A node that is put back
-passes other parts only as long as there is something to be gained behind them. A step takes from ten to a few hundred
-look-ups; memory: some numbers a node.
+up set by set, the difference still is an upper bound, which nearly always is enough to refuse. A step takes from ten to
+a few hundred look-ups; memory: some numbers a node.
 
 Kuipers & Moffa, "Partition MCMC for inference on acyclic digraphs", Journal of the American Statistical Association 112
 (2017).
@@ -36,7 +35,7 @@ from dagpost.families.graphs import add_edge_probabilities, draw_graph
 from dagpost.mcmc import structure
 from dagpost.mcmc.order import is_close
 from dagpost.mcmc.partition_moves import REVERSALS, REVERSE, step
-from dagpost.mcmc.parts import confine, find_parts, room_for, write_parts
+from dagpost.mcmc.parts import confine, find_parts, read_parts, room_for, write_parts
 from dagpost.mcmc.records import Round
 
 #: How likely a step is of each kind, in the order of partition_moves.py.
@@ -67,7 +66,7 @@ def _take_partition_of(tables: FamilyTables, parents: Masks, state: PartitionSta
     """Set a chain down where a graph belongs."""
     work = room_for(len(parents))
     find_parts(parents, work.parts)
-    confine(work, tables, state.log_sums, False)
+    confine(work.parts, work.allowed, work.to_meet)
     for node in range(len(parents)):
         state.log_sums[node] = log_sum_meeting(tables, node, work.allowed[node], work.to_meet[node])
     write_parts(work, state.part_of)
@@ -78,9 +77,8 @@ def is_possible(tables: FamilyTables, state: PartitionState) -> bool:
     """Whether the weights of a state are those of its partition, and none is zero."""
     nodes = len(state.part_of)
     work = room_for(nodes)
-    for node in range(nodes):
-        work.parts[state.part_of[node]] |= np.uint64(1) << np.uint64(node)
-    confine(work, tables, state.log_sums, False)
+    read_parts(state.part_of, work.parts)
+    confine(work.parts, work.allowed, work.to_meet)
     for node in range(nodes):
         log_sum = log_sum_meeting(tables, node, work.allowed[node], work.to_meet[node])
         if log_sum == -math.inf or not is_close(state.log_sums[node], log_sum):
@@ -95,8 +93,8 @@ def advance(
     """One round."""
     nodes, log_sums = len(state.part_of), state.log_sums
     work = room_for(nodes)
-    for node in range(nodes):
-        work.parts[state.part_of[node]] |= np.uint64(1) << np.uint64(node)
+    read_parts(state.part_of, work.parts)
+    confine(work.parts, work.allowed, work.to_meet)
     for kept in range(len(output.log_joint)):
         for _ in range(output.thinning if nodes > 1 else 0):
             if cancel[0] != 0:
@@ -108,7 +106,6 @@ def advance(
                 kind += 1
             output.proposed[kind] += REVERSALS if kind == REVERSE else 1
             output.accepted[kind] += step(tables, log_sums, work, kind, generator)
-        confine(work, tables, log_sums, False)
         output.log_joint[kept] = draw_graph(
             tables, work.allowed, work.to_meet, log_sums, generator, output.parents[kept]
         )

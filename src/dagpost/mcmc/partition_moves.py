@@ -9,10 +9,10 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount
 from dagpost._tools.log_sums import choose
-from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_inside
+from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_bound, log_sum_scanned
+from dagpost.families.graph_lists import first_of
 from dagpost.families.graphs import draw_graph
 from dagpost.mcmc.parts import (
-    NEGLIGIBLE,
     Work,
     all_before,
     confine,
@@ -21,16 +21,19 @@ from dagpost.mcmc.parts import (
     part_before,
     random_member,
     rest_of,
-    take,
-    total_of,
-    weigh,
-    weigh_all,
+    take_other,
+    weigh_other,
 )
 from dagpost.mcmc.reversal import all_nodes, reverse_edge
 
 SPLIT_OR_JOIN, SWAP_NEIGHBOURS, SWAP, MOVE, REVERSE = 0, 1, 2, 3, 4
 #: How many edges a move of the last kind tries to turn round.
 REVERSALS = 10
+#: A place this many nats behind the present one is skipped: it would be chosen once in 10^10 steps.
+_NEGLIGIBLE = 25.0
+# Where a part stands when a node is put back: before its place, right behind it where it stands alone, right behind the
+# part that it joins, or further behind.
+_BEFORE, _AFTER_NODE, _AFTER_PART, _BEHIND = 0, 1, 2, 3
 
 
 # Splitting, joining, swapping
@@ -65,20 +68,26 @@ def _random_share(members: np.uint64, generator: np.random.Generator) -> np.uint
 
 
 @inline_no_refcount
+def _accept(tables: FamilyTables, log_sums: Floats, work: Work, hope: float) -> bool:
+    """Go on from the partition in `other` if its gain and `hope` are not negative together; returns whether."""
+    if not weigh_other(tables, log_sums, work, hope) >= 0.0:
+        return False
+    take_other(work, log_sums)
+    return True
+
+
+@inline_no_refcount
 def _split_or_join(tables: FamilyTables, log_sums: Floats, work: Work, generator: np.random.Generator) -> bool:
-    """Propose a neighbour, in which some nodes, `moving`, leave a part or join it; returns whether it is accepted."""
+    """Propose a neighbour, in which a part is split or joined with the next; returns whether it is accepted."""
     parts, other = work.parts, work.other
     count, neighbours = count_parts(parts), _neighbours(parts)
     pick = generator.random() * neighbours
     copy_into(other, parts)
     if pick < count - 1:
         part = int(pick)
-        moving, next_part = parts[part + 1], parts[part + 2]
-        allowed, to_meet = all_before(parts, part), part_before(parts, part)
-        other[part] |= moving
+        other[part] |= parts[part + 1]
         for later in range(part + 1, count):
             other[later] = parts[later + 1]
-        last = other[part]
     else:
         pick -= count - 1
         part = 0
@@ -87,25 +96,11 @@ def _split_or_join(tables: FamilyTables, log_sums: Floats, work: Work, generator
             if pick >= 0.0 and _ways_to_split(parts[candidate]) > 0.0:
                 part = candidate
                 pick -= _ways_to_split(parts[candidate])
-        to_meet = _random_share(parts[part], generator)
-        moving, next_part = parts[part] ^ to_meet, parts[part + 1]
-        allowed = all_before(parts, part) | to_meet
         for later in range(count, part, -1):
             other[later] = parts[later - 1]
-        other[part], other[part + 1] = to_meet, moving
-        last = moving
-    hope = -math.log((1.0 - generator.random()) * _neighbours(other) / neighbours)
-    hope += weigh_all(tables, next_part, allowed | last, work.whole) - total_of(moving | next_part, log_sums)
-    weigh_all(tables, moving, allowed, work.whole)
-    hope = weigh(tables, moving, allowed, to_meet, work.whole, work.fresh, hope)
-    if hope >= 0.0:
-        hope -= total_of(next_part, work.whole)
-        hope = weigh(tables, next_part, allowed | last, last, work.whole, work.fresh, hope)
-    if not hope >= 0.0:
-        return False
-    take(moving | next_part, work.fresh, log_sums)
-    copy_into(parts, other)
-    return True
+        other[part] = _random_share(parts[part], generator)
+        other[part + 1] = parts[part] ^ other[part]
+    return _accept(tables, log_sums, work, -math.log((1.0 - generator.random()) * _neighbours(other) / neighbours))
 
 
 @inline_no_refcount
@@ -113,169 +108,166 @@ def _swap(
     tables: FamilyTables, log_sums: Floats, work: Work, one: np.uint64, other: np.uint64, generator: np.random.Generator
 ) -> bool:
     """Propose that two nodes of different parts change places; returns whether that is accepted."""
-    parts = work.parts
-    first, last = 0, 0
-    for part in range(count_parts(parts)):
-        first = part if parts[part] & one != np.uint64(0) else first
-        last = part if parts[part] & other != np.uint64(0) else last
-    if first == last:
-        return False
-    if first > last:
-        first, last, one, other = last, first, other, one
-    parts[first] ^= one | other
-    parts[last] ^= one | other
-    hope = -math.log(1.0 - generator.random())
-    # In the first part only the node that is new there must be looked up.
-    changed = other
-    before = all_before(parts, first)
-    hope += weigh_all(tables, other, before, work.whole)
-    for part in range(first + 1, last + 2):
-        changed |= parts[part]
-        before |= parts[part - 1]
-        hope += weigh_all(tables, parts[part], before, work.whole)
-    hope -= total_of(changed, log_sums)
-    before = all_before(parts, first)
-    for part in range(first, last + 2):
-        if hope >= 0.0:
-            members = parts[part] & changed
-            hope -= total_of(members, work.whole)
-            hope = weigh(tables, members, before, part_before(parts, part), work.whole, work.fresh, hope)
-        before |= parts[part]
-    if hope >= 0.0:
-        take(changed, work.fresh, log_sums)
-        return True
-    parts[first] ^= one | other
-    parts[last] ^= one | other
-    return False
+    same = True
+    for part in range(len(work.parts)):
+        members = work.parts[part]
+        alone = (members & one != np.uint64(0)) != (members & other != np.uint64(0))
+        work.other[part] = members ^ (one | other) if alone else members
+        same = same and not alone
+    return not same and _accept(tables, log_sums, work, -math.log(1.0 - generator.random()))
 
 
 # Moving one node
 
 
 @inline_no_refcount
-def _take_out(log_sums: Floats, work: Work, bit: np.uint64) -> int:
-    """Write the partition without one node into `other`; the place that the node has."""
-    parts, rest = work.parts, work.other
+def _take_out(parts: Masks, bit: np.uint64, rest: Masks) -> int:
+    """Write the partition without a node into `rest`; its place: alone before part p (2 p), or inside it (2 p + 1)."""
     place = 0
     count = 0
-    before = np.uint64(0)
     for part in range(len(parts)):
+        rest[part] = np.uint64(0)
         if parts[part] & bit != np.uint64(0):
             place = 2 * part + (parts[part] != bit)
         if parts[part] != bit:
             rest[count] = parts[part] & ~bit
-            work.before[count] = before
-            work.held[count] = total_of(rest[count], log_sums)
-            before |= rest[count]
             count += 1
-    for part in range(count, len(parts)):
-        rest[part] = np.uint64(0)
     return place
 
 
 @inline_no_refcount
-def _try_places(tables: FamilyTables, log_sums: Floats, work: Work, node: int, part: int, gained: float) -> None:
-    """Log weights of the two places right before `part`: inside the part before it, and alone.
+def _put_back(rest: Masks, bit: np.uint64, place: int) -> None:
+    """The node in its new place."""
+    part = place // 2
+    if place & 1 == 0:
+        for later in range(count_parts(rest), part, -1):
+            rest[later] = rest[later - 1]
+        rest[part] = np.uint64(0)
+    rest[part] |= bit
 
-    `gained` is what the nodes of all other parts then weigh more than now.
-    """
-    rest = work.other
-    bit = np.uint64(1) << np.uint64(node)
-    before, previous = work.before[part], part_before(rest, part)
-    hope = NEGLIGIBLE + gained - log_sums[node]
-    most = log_sum_inside(tables, node, before)
-    if hope + most + work.slack[part] < 0.0:
-        return
-    hope += most - work.held[part]
-    hope = weigh(tables, rest[part], before | bit, previous | bit, work.whole, work.joined, hope)
-    if not hope >= 0.0:
-        return
-    hope -= most
-    for place in range(max(2 * part - 1, 0), 2 * part + 1):
-        own_before, own_previous = work.before[place // 2], part_before(rest, place // 2)
-        weigh_all(tables, bit, own_before, work.whole)
-        here = weigh(tables, bit, own_before, own_previous, work.whole, work.fresh, hope)
-        work.log_own[place] = work.fresh[node]
-        if place == 2 * part and here >= 0.0:
-            here -= total_of(rest[part], work.joined)
-            here = weigh(tables, rest[part], before | bit, bit, work.whole, work.alone, here)
-        if here >= 0.0:
-            work.log_place[place] = here - NEGLIGIBLE
+
+@inline_no_refcount
+def _standing(part: int, place: int) -> int:
+    """How a part stands to a node in a place."""
+    next_part = (place + 1) // 2
+    if part == next_part:
+        return _AFTER_NODE + (place & 1)
+    return _BEFORE if part < next_part else _BEHIND
+
+
+@inline_no_refcount
+def _confined(rest: Masks, part: int, standing: int, bit: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Where the parents of the nodes of a part lie then, and what they meet."""
+    before, previous = all_before(rest, part), part_before(rest, part)
+    if standing == _BEFORE:
+        return before, previous
+    if standing == _AFTER_NODE:
+        return before | bit, bit
+    return before | bit, previous | bit if standing == _AFTER_PART else previous
+
+
+@inline_no_refcount
+def _weigh_parts(tables: FamilyTables, log_sums: Floats, work: Work, node: int, now: int) -> np.uint64:
+    """What each part gains in every standing, and the weight of the node after each part; those that are bounds."""
+    rest, bit = work.other, np.uint64(1) << np.uint64(node)
+    count = count_parts(rest)
+    vague_own = np.uint64(0)
+    for standing in range(4):
+        work.vague[standing] = np.uint64(0)
+    for part in range(count + 1):
+        work.log_own[part] = log_sums[node]
+        if part != now // 2:
+            allowed, to_meet = _confined(rest, part, _BEFORE, bit)
+            work.log_own[part], is_vague = log_sum_bound(tables, node, allowed, to_meet)
+            vague_own |= np.uint64(is_vague) << np.uint64(part)
+        for standing in range(4 if part < count else 0):
+            allowed, to_meet = _confined(rest, part, standing, bit)
+            work.gains[standing, part] = 0.0
+            members = rest[part]
+            while members != np.uint64(0) and standing != _standing(part, now):
+                other = first_of(members)
+                members = rest_of(members)
+                work.values[standing, other], is_vague = log_sum_bound(tables, other, allowed, to_meet)
+                work.gains[standing, part] += work.values[standing, other] - log_sums[other]
+                work.vague[standing] |= np.uint64(is_vague) << np.uint64(other)
+    return vague_own
+
+
+@inline_no_refcount
+def _gain(work: Work, count: int, place: int) -> float:
+    """What all nodes but the one that is moved gain if it goes to a place."""
+    gain = 0.0
+    for part in range(count):
+        gain += work.gains[_standing(part, place), part]
+    return gain
+
+
+@inline_no_refcount
+def _look_up(tables: FamilyTables, log_sums: Floats, work: Work, bit: np.uint64, place: int) -> None:
+    """Put what the other nodes weigh exactly in the place of bounds, for one place of the node."""
+    for part in range(count_parts(work.other)):
+        standing = _standing(part, place)
+        bounds = work.other[part] & work.vague[standing]
+        if bounds != np.uint64(0):
+            work.vague[standing] ^= bounds
+            allowed, to_meet = _confined(work.other, part, standing, bit)
+            while bounds != np.uint64(0):
+                node = first_of(bounds)
+                bounds = rest_of(bounds)
+                work.values[standing, node] = log_sum_scanned(tables, node, allowed, to_meet, -math.inf)
+            members, gain = work.other[part], 0.0
+            while members != np.uint64(0):
+                gain += work.values[standing, first_of(members)] - log_sums[first_of(members)]
+                members = rest_of(members)
+            work.gains[standing, part] = gain
 
 
 @inline_no_refcount
 def _move(tables: FamilyTables, log_sums: Floats, work: Work, node: int, generator: np.random.Generator) -> bool:
     """Take one node out and put it back with the probability of each partition that this can lead to.
 
-    Log weights are relative to now. From where the node is they are worked out part by part in both directions, until
-    the nodes that it has passed lose more than can be gained behind them.
+    Both directions go through the same partition without the node, so there is nothing to accept. Weights are bounds at
+    first, looked up set by set for the places that still are not negligible; all are relative to the present place.
     """
-    parts, rest = work.parts, work.other
-    bit = np.uint64(1) << np.uint64(node)
-    now = _take_out(log_sums, work, bit)
-    count, next_part = count_parts(rest), (now + 1) // 2
-    largest_slack, earlier_slack = 0.0, 0.0
-    for part in range(count + 1):
-        work.slack[part] = weigh_all(tables, rest[part], work.before[part] | bit, work.whole) - work.held[part]
-        largest_slack = max(largest_slack, work.slack[part])
-        earlier_slack += work.slack[part] if part < next_part else 0.0
+    rest, bit = work.other, np.uint64(1) << np.uint64(node)
+    now = _take_out(work.parts, bit, rest)
+    count, vague_own = count_parts(rest), _weigh_parts(tables, log_sums, work, node, now)
     for place in range(2 * count + 1):
-        work.log_place[place] = -math.inf
-    _try_places(tables, log_sums, work, node, next_part, 0.0)
-    most = NEGLIGIBLE + log_sum_inside(tables, node, work.before[count]) - log_sums[node] + largest_slack
-    gained = 0.0
-    for part in range(next_part, count):
-        before = work.before[part]
-        weigh_all(tables, rest[part], before, work.fresh)
-        hope = gained + most - work.held[part]
-        hope = weigh(tables, rest[part], before, part_before(rest, part), work.fresh, work.behind, hope)
-        if not hope >= 0.0:
-            break
-        gained = hope - most
-        _try_places(tables, log_sums, work, node, part + 1, gained)
-    gained = 0.0
-    for part in range(next_part, 0, -1):
-        most = NEGLIGIBLE + log_sum_inside(tables, node, work.before[part - 1]) - log_sums[node] + earlier_slack
-        hope = gained + most - work.held[part]
-        hope = weigh(tables, rest[part], work.before[part] | bit, rest[part - 1], work.whole, work.passed, hope)
-        if not hope >= 0.0:
-            break
-        gained = hope - most
-        earlier_slack -= work.slack[part - 1]
-        _try_places(tables, log_sums, work, node, part - 1, gained)
-    work.log_place[now] = 0.0
+        part = place // 2
+        least = log_sums[node] - _NEGLIGIBLE
+        if _gain(work, count, place) + work.log_own[part] >= least:
+            _look_up(tables, log_sums, work, bit, place)
+            if (vague_own >> np.uint64(part)) & np.uint64(1):
+                vague_own ^= np.uint64(1) << np.uint64(part)
+                allowed, to_meet = _confined(rest, part, _BEFORE, bit)
+                work.log_own[part] = log_sum_scanned(tables, node, allowed, to_meet, -math.inf)
+        log_weight = _gain(work, count, place) + work.log_own[part]
+        work.log_place[place] = log_weight if log_weight >= least else -math.inf
     chosen = choose(2 * count + 1, generator.random(), work.log_place)
     if chosen == now:
         return False
-    own_part, following = chosen // 2, (chosen + 1) // 2
-    log_sums[node] = work.log_own[chosen]
-    for part in range(next_part, following):
-        take(rest[part], work.behind, log_sums)
-    for part in range(following + 1, next_part + 1):
-        take(rest[part], work.passed, log_sums)
-    copy_into(parts, rest)
-    if own_part < following:
-        take(rest[following], work.joined, log_sums)
-        parts[own_part] |= bit
-    else:
-        take(rest[following], work.alone, log_sums)
-        for part in range(count, own_part, -1):
-            parts[part] = rest[part - 1]
-        parts[own_part] = bit
+    log_sums[node] = work.log_own[chosen // 2]
+    for part in range(count):
+        standing, members = _standing(part, chosen), rest[part]
+        while members != np.uint64(0) and standing != _standing(part, now):
+            log_sums[first_of(members)] = work.values[standing, first_of(members)]
+            members = rest_of(members)
+    _put_back(rest, bit, chosen)
+    copy_into(work.parts, rest)
+    confine(work.parts, work.allowed, work.to_meet)
     return True
 
 
 @inline_no_refcount
 def _reverse_edges(tables: FamilyTables, log_sums: Floats, work: Work, generator: np.random.Generator) -> int:
     """Draw a graph, try to turn edges of it round and take its partition; how many turned."""
-    confine(work, tables, log_sums, False)
     draw_graph(tables, work.allowed, work.to_meet, log_sums, generator, work.parents)
     turned = 0
     for _ in range(REVERSALS):
         turned += reverse_edge(tables, work.parents, generator)
     if turned > 0:
-        find_parts(work.parents, work.parts)
-        confine(work, tables, log_sums, True)
+        find_parts(work.parents, work.other)
+        _accept(tables, log_sums, work, math.inf)
     return turned
 
 

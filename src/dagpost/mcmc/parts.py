@@ -1,55 +1,44 @@
-"""An ordered partition of the variables as a chain holds it, and what the parts of it weigh (see partition.py).
+"""An ordered partition of the variables as a chain holds it, and what it weighs (see partition.py).
 
-The nodes of a part are a mask. A node of part `p` has its parents in the parts before, at least one of them in part
-`p - 1`, so the sum over its parent sets is the difference of two look-ups. Where the two are so close that the sum must
-be taken set by set, the difference is still an upper bound, which is nearly always enough to reject a move.
+Parts are masks, the first part first; zeros follow. The log weight of a partition is the sum of those of its nodes,
+each over the parent sets that lie before its part and meet the part right before. For a proposed one the nodes whose
+parents are confined otherwise than now are looked up, first as a bound (`log_sum_bound`), and set by set only while the
+partition may still be accepted.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import inline_no_refcount, inlined
-from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_inside, log_sum_meeting
-from dagpost.mcmc.reversal import all_nodes, node_of
-
-#: A place this many nats behind the best one is skipped: it would be chosen once in 10^10 steps.
-NEGLIGIBLE = 25.0
-#: A difference of two sums that is less than this share of them is used as a bound only, with this error added.
-_CANCELLED = 1e-5
-_ERROR = 1e-9
+from dagpost._tools.kernels import copy_into, inline_no_refcount, inlined
+from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_bound, log_sum_scanned
+from dagpost.families.graph_lists import first_of
+from dagpost.mcmc.reversal import all_nodes
 
 
 class Work(NamedTuple):
     """Where the chain stands, and room for one step."""
 
-    #: The nodes of each part; zeros follow.
+    #: The nodes of each part. The parents of each node lie inside `allowed` and include a node of `to_meet`.
     parts: Masks
-    #: The parents of each node lie inside `allowed` and include a node of `to_meet`; `parents` is a graph.
     allowed: Masks
     to_meet: Masks
-    parents: Masks
-    #: Another partition, or this one without one node. For each of its parts: all nodes before it, the present log
-    #: weight of its nodes, and how much they could gain at most.
+    #: The same of a partition that is proposed, with the log weights of its nodes.
     other: Masks
-    before: Masks
-    held: Floats
-    slack: Floats
-    #: Log weights of nodes: over all parent sets inside `allowed`, and over those of them that meet `to_meet`.
-    whole: Floats
+    other_allowed: Masks
+    other_to_meet: Masks
     fresh: Floats
-    #: Log weights of nodes if the node that is put back goes behind their part, right before it as a part of its own,
-    #: into the part before theirs, or further to the front.
-    behind: Floats
-    alone: Floats
-    joined: Floats
-    passed: Floats
-    #: Places for that node, alone before part p (2 p) or inside it (2 p + 1): its own log weight there, and the log
-    #: weight of everything that changes.
+    #: A graph of the partition.
+    parents: Masks
+    # For a node that is put back, and where its place may be for another one (partition_moves.py):
+    #: the log weights of the others, row by row, those of them that are only bounds, and what each part then gains;
+    values: Floats
+    vague: Masks
+    gains: Floats
+    #: the log weight of the node itself right after each part, and that of each of its places.
     log_own: Floats
     log_place: Floats
 
@@ -61,26 +50,17 @@ def room_for(nodes: int) -> Work:
         np.zeros(nodes + 2, dtype=np.uint64),
         np.zeros(nodes, dtype=np.uint64),
         np.zeros(nodes, dtype=np.uint64),
+        np.zeros(nodes + 2, dtype=np.uint64),
         np.zeros(nodes, dtype=np.uint64),
-        np.zeros(nodes + 2, dtype=np.uint64),
-        np.zeros(nodes + 2, dtype=np.uint64),
-        np.zeros(nodes + 2),
-        np.zeros(nodes + 2),
+        np.zeros(nodes, dtype=np.uint64),
         np.zeros(nodes),
-        np.zeros(nodes),
-        np.zeros(nodes),
-        np.zeros(nodes),
-        np.zeros(nodes),
-        np.zeros(nodes),
-        np.zeros(2 * nodes + 2),
+        np.zeros(nodes, dtype=np.uint64),
+        np.zeros((4, nodes)),
+        np.zeros(4, dtype=np.uint64),
+        np.zeros((4, nodes)),
+        np.zeros(nodes + 1),
         np.zeros(2 * nodes + 2),
     )
-
-
-@inline_no_refcount
-def first_of(members: np.uint64) -> int:
-    """The first node of a set that is not empty."""
-    return node_of(members & (~members + np.uint64(1)))
 
 
 @inline_no_refcount
@@ -121,92 +101,6 @@ def all_before(parts: Masks, part: int) -> np.uint64:
     return mask
 
 
-# Weights
-
-
-@inline_no_refcount
-def total_of(members: np.uint64, values: Floats) -> float:
-    """The sum of the values of some nodes."""
-    total = 0.0
-    while members != np.uint64(0):
-        total += values[first_of(members)]
-        members = rest_of(members)
-    return total
-
-
-@inline_no_refcount
-def take(members: np.uint64, values: Floats, log_sums: Floats) -> None:
-    """Take over the values of some nodes as their log weights."""
-    while members != np.uint64(0):
-        log_sums[first_of(members)] = values[first_of(members)]
-        members = rest_of(members)
-
-
-@inline_no_refcount
-def weigh_all(tables: FamilyTables, members: np.uint64, allowed: np.uint64, whole: Floats) -> float:
-    """Log weights of all parent sets inside `allowed`, for some nodes; their total."""
-    total = 0.0
-    while members != np.uint64(0):
-        node = first_of(members)
-        whole[node] = log_sum_inside(tables, node, allowed)
-        total += whole[node]
-        members = rest_of(members)
-    return total
-
-
-@inline_no_refcount
-def weigh(
-    tables: FamilyTables,
-    members: np.uint64,
-    allowed: np.uint64,
-    to_meet: np.uint64,
-    whole: Floats,
-    result: Floats,
-    hope: float,
-) -> float:
-    """Log weights of the parent sets inside `allowed` that meet `to_meet`, for some nodes; their sum plus `hope`.
-
-    If that is below 0, the log weights may be upper bounds only. `whole` is the result of `weigh_all`.
-    """
-    bounds = np.uint64(0)
-    while members != np.uint64(0):
-        node = first_of(members)
-        result[node] = whole[node]
-        if to_meet != np.uint64(0) and whole[node] > -math.inf:
-            share = -math.expm1(log_sum_inside(tables, node, allowed & ~to_meet) - whole[node])
-            if share < _CANCELLED:
-                bounds |= np.uint64(1) << np.uint64(node)
-                share = max(share, 0.0) + _ERROR
-            result[node] += math.log(share)
-        hope += result[node]
-        members = rest_of(members)
-    while bounds != np.uint64(0) and hope >= 0.0:
-        node = first_of(bounds)
-        hope -= result[node]
-        result[node] = log_sum_above(tables, node, allowed, to_meet, -hope)
-        hope += result[node]
-        bounds = rest_of(bounds)
-    return hope
-
-
-@inline_no_refcount
-def log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, floor: float) -> float:
-    """`log_sum_meeting`, set by set; terms below `floor` may be missing."""
-    total = 0.0
-    heaviest = -math.inf
-    limit = floor - NEGLIGIBLE
-    for position in range(tables.ranked_start[node], tables.ranked_start[node + 1]):
-        if tables.ranked_tails[position] < limit:
-            break
-        parents = tables.ranked_masks[position]
-        if parents & ~allowed == np.uint64(0) and parents & to_meet != np.uint64(0):
-            if total == 0.0:
-                heaviest = tables.ranked_logs[position]
-                limit = max(limit, heaviest - NEGLIGIBLE)
-            total += math.exp(tables.ranked_logs[position] - heaviest)
-    return heaviest + math.log(total) if total > 0.0 else -math.inf
-
-
 @inline_no_refcount
 def find_parts(parents: Masks, parts: Masks) -> None:
     """The partition of a graph."""
@@ -222,19 +116,54 @@ def find_parts(parents: Masks, parts: Masks) -> None:
 
 
 @inline_no_refcount
-def confine(work: Work, tables: FamilyTables, log_sums: Floats, look_up: bool) -> None:
-    """Fill in `allowed` and `to_meet` of every node; with `look_up`, also the weights where these have changed."""
-    before, previous = np.uint64(0), np.uint64(0)
-    for part in range(count_parts(work.parts)):
-        members = work.parts[part]
+def confine(parts: Masks, allowed: Masks, to_meet: Masks) -> None:
+    """Fill in where the parents of every node lie, and what they meet."""
+    before = np.uint64(0)
+    for part in range(count_parts(parts)):
+        members = parts[part]
         while members != np.uint64(0):
-            node = first_of(members)
-            if look_up and (work.allowed[node] != before or work.to_meet[node] != previous):
-                log_sums[node] = log_sum_meeting(tables, node, before, previous)
-            work.allowed[node], work.to_meet[node] = before, previous
+            allowed[first_of(members)], to_meet[first_of(members)] = before, part_before(parts, part)
             members = rest_of(members)
-        previous = work.parts[part]
-        before |= previous
+        before |= parts[part]
+
+
+@inline_no_refcount
+def weigh_other(tables: FamilyTables, log_sums: Floats, work: Work, hope: float) -> float:
+    """Fill in `fresh` for the partition in `other`: `hope` plus what it gains, or a bound on that below zero."""
+    confine(work.other, work.other_allowed, work.other_to_meet)
+    vague = np.uint64(0)
+    for node in range(len(log_sums)):
+        allowed, to_meet = work.other_allowed[node], work.other_to_meet[node]
+        work.fresh[node] = log_sums[node]
+        if allowed != work.allowed[node] or to_meet != work.to_meet[node]:
+            work.fresh[node], is_vague = log_sum_bound(tables, node, allowed, to_meet)
+            hope += work.fresh[node] - log_sums[node]
+            if is_vague:
+                vague |= np.uint64(1) << np.uint64(node)
+    while vague != np.uint64(0) and hope >= 0.0:
+        node = first_of(vague)
+        vague = rest_of(vague)
+        hope -= work.fresh[node]
+        allowed, to_meet = work.other_allowed[node], work.other_to_meet[node]
+        work.fresh[node] = log_sum_scanned(tables, node, allowed, to_meet, -hope)
+        hope += work.fresh[node]
+    return hope
+
+
+@inline_no_refcount
+def take_other(work: Work, log_sums: Floats) -> None:
+    """Go on from the partition in `other`, whose weights are in `fresh`."""
+    copy_into(work.parts, work.other)
+    copy_into(work.allowed, work.other_allowed)
+    copy_into(work.to_meet, work.other_to_meet)
+    copy_into(log_sums, work.fresh)
+
+
+@inline_no_refcount
+def read_parts(part_of: Integers, parts: Masks) -> None:
+    """The parts, from the number of the part of every node."""
+    for node in range(len(part_of)):
+        parts[part_of[node]] |= np.uint64(1) << np.uint64(node)
 
 
 @inline_no_refcount

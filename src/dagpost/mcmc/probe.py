@@ -2,8 +2,8 @@
 
 Chains that all fell into the same wrong mode agree perfectly. So some more are started where they hardly began: from
 the best of a few annealed states, each from a walk that is so hot at first that it crosses every valley, and cools
-(annealed_orders.py, annealed_blocks.py: a method says which). From there the method itself goes on, for a part of its
-usual length, and what it then keeps is held against the chains, stretch by stretch of the same length:
+(annealed_blocks.py). From there the method itself goes on, for a part of its usual length, and what it then keeps is
+held against the chains, stretch by stretch of the same length:
 
 - its states weigh more than those of any stretch by `_NATS`: there are better graphs than the chains have found;
 - they weigh as much, and an edge is more, or less, often there than in any stretch by `_MARGIN`: there are others;

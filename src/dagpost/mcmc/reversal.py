@@ -28,18 +28,13 @@ import numpy as np
 from dagpost._tools.arrays import Masks
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost.families.family_sums import FamilyTables, bits_of, draw_parents, log_sum_inside, log_sum_meeting
+from dagpost.families.graph_lists import first_of, place_of_bit
 
 
 @inline_no_refcount
 def all_nodes(nodes: int) -> np.uint64:
     """The set of all nodes, of which there is at least one."""
     return ~np.uint64(0) >> np.uint64(64 - nodes)
-
-
-@inline_no_refcount
-def node_of(bit: np.uint64) -> int:
-    """The node that a mask with one bit stands for."""
-    return bits_of(bit - np.uint64(1))
 
 
 @inline_no_refcount
@@ -76,7 +71,7 @@ def find_descendants(parents: Masks, descendants: Masks) -> None:
         bit = np.uint64(1) << np.uint64(node)
         rest = parents[node]
         while rest != np.uint64(0):
-            descendants[node_of(rest & (~rest + np.uint64(1)))] |= bit
+            descendants[first_of(rest)] |= bit
             rest &= rest - np.uint64(1)
     for middle in range(nodes):
         below = descendants[middle]
@@ -123,7 +118,7 @@ def reverse_edge(tables: FamilyTables, parents: Masks, generator: np.random.Gene
     if edges == 0:
         return False
     child, parent_bit = nth_member(parents, int(generator.random() * edges))
-    parent = node_of(parent_bit)
+    parent = place_of_bit(parent_bit)
     child_bit = np.uint64(1) << np.uint64(child)
     old_child, old_parent = parents[child], parents[parent]
     parents[child] = parents[parent] = np.uint64(0)

@@ -24,10 +24,11 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, inlined, kernel
 from dagpost.families.family_sums import FamilyTables, bits_of, log_weight_of
+from dagpost.families.graph_lists import place_of_bit
 from dagpost.families.graphs import draw_graph
 from dagpost.mcmc import order as orders
 from dagpost.mcmc.records import Round
-from dagpost.mcmc.reversal import all_nodes, find_descendants, node_of, nth_member, reverse_edge
+from dagpost.mcmc.reversal import all_nodes, find_descendants, nth_member, reverse_edge
 
 _ADD, _DELETE, _REVERSE, _NEW_EDGE_REVERSAL = 0, 1, 2, 3
 
@@ -118,7 +119,7 @@ def survey(max_parents: int, parents: Masks, around: Surroundings) -> None:
         while rest != np.uint64(0):
             bit = rest & (~rest + np.uint64(1))
             rest ^= bit
-            parent = node_of(bit)
+            parent = place_of_bit(bit)
             if descendants[parent] & own == np.uint64(0) and bits_of(parents[parent]) < max_parents:
                 turning |= bit
         reversible[node] = turning
@@ -161,7 +162,7 @@ def local_step(
     new_child = parents[child] ^ bit
     log_child = log_weight_of(tables, child, new_child)
     change = log_child - here.log_weights[child]
-    parent = node_of(bit)
+    parent = place_of_bit(bit)
     new_parent, log_parent = parents[parent], here.log_weights[parent]
     if kind == _REVERSE:
         new_parent |= np.uint64(1) << np.uint64(child)

@@ -21,6 +21,7 @@ from dagpost._tools.schema import ArrayRule
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import words_of
 from dagpost.methods.base import Cost, Draws, Method, Wanted
+from dagpost.methods.registry import METHODS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +43,10 @@ _FEW_PARENTS = 3
 _PROBE = 1.2
 
 
+#: The method that anneals the graphs from which probes start.
+_ANNEALS = "block-gibbs"
+
+
 class StepCost(NamedTuple):
     """Seconds of a step: at least, for each pair of columns, for each set to scan; and the same of a kept graph."""
 
@@ -59,10 +64,6 @@ class StepCost(NamedTuple):
     def of_graph(self, nodes: int, sets: int) -> float:
         """Seconds of one kept graph."""
         return self.graph + self.graph_a_column * nodes + self.graph_a_set * sets
-
-
-#: Of a walk over orders: a chain of its own, and the way to where probes start.
-OVER_ORDERS = StepCost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 4e-9)
 
 
 class ChainMethod(Method):
@@ -223,18 +224,19 @@ class ChainMethod(Method):
 
     def annealed(self, workspace: Workspace, context: Any) -> Annealed | None:
         """What anneals a start for a probe; None for a method that cannot be probed. See mcmc/probe.py."""
-        from dagpost.mcmc.annealed_orders import start_from_orders
+        from dagpost.mcmc.annealed_blocks import start_along_graphs
 
         if not self.takes_orders:
             return None
-        steps = self._steps_a_graph(workspace.nodes, workspace.max_parents)
-        return partial(start_from_orders, self, context, workspace.families, steps)
+        blocks = METHODS.named(_ANNEALS)()
+        assert isinstance(blocks, ChainMethod)
+        # How many sweeps take as long as one kept graph and the steps before it.
+        sweeps = self._seconds_a_graph(workspace) / blocks._seconds_a_graph(workspace)
+        return partial(start_along_graphs, self, context, blocks, blocks.prepare(workspace), sweeps)
 
-    def _steps_a_graph(self, nodes: int, max_parents: int) -> float:
-        """How many steps over orders take as long as one kept graph and the steps before it."""
-        sets = self.sets_scanned(nodes, max_parents)
-        step, graph = self.step_and_graph(nodes, sets)
-        return (self.thinning * step + graph) / OVER_ORDERS.of_step(nodes, sets)
+    def _seconds_a_graph(self, workspace: Workspace) -> float:
+        step, graph = self.step_and_graph(workspace.nodes, self.sets_scanned(workspace.nodes, workspace.max_parents))
+        return self.thinning * step + graph
 
     def ran_on(self, workspace: Workspace) -> str:
         """Chains are tasks that only return what they find."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dagpost._tools.schema import ArrayRule, numbers, permutation
-from dagpost.methods.chain import OVER_ORDERS, ChainMethod
+from dagpost.methods.chain import ChainMethod, StepCost
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class OrderMCMC(ChainMethod):
     moves = ("swap neighbours", "swap any two", "shift one")
     takes_orders = True
     gives_edges = True
-    costs = OVER_ORDERS
+    costs = StepCost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 4e-9)
     state_rules: ClassVar[Mapping[str, ArrayRule]] = {
         "order": permutation("chains", "nodes"),
         "log_sums": numbers("chains", "nodes"),

@@ -376,5 +376,5 @@ def _bits_beyond(bits: Masks, columns: Integers, told_apart: Sequence[int]) -> M
 def _order_paths_affordable(tables: ExactWorkspace, sources: int, patience: float) -> bool:
     return (
         paths.expected_seconds(tables.nodes, sources, tables.engine.workers) <= patience
-        and paths.memory_needed(tables.nodes, 1) <= memory.available_bytes()
+        and paths.memory_needed(tables.nodes) <= memory.available_bytes()
     )

@@ -29,8 +29,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.spelling import either
-from dagpost.mcmc.diagnostics import by_chain, effective_sizes
-from dagpost.mcmc.edge_series import effective_sizes_of_edges
+from dagpost.mcmc.diagnostics import by_chain
 from dagpost.mcmc.number_series import averages_of
 from dagpost.methods.choice import target_named
 from dagpost.scores import Score
@@ -297,21 +296,10 @@ def chain_estimate(
         return Estimate(math.nan, 0.0, 1.0, confidence, "the condition never occurred", 0, 0.0, modularity)
     value = float((hit & given).sum()) / draws
     # The share is a ratio of two means; the residuals are what its error hangs on (the delta method).
-    if condition is None:
-        series = by_chain(hit, lengths)
-        size, variance = _effective_size(series), float(series.var())
-    else:
-        residuals = by_chain(np.where(given, hit - value, 0.0), lengths)
-        size, variance = float(effective_sizes(residuals[:, :, None])[0]), float(residuals.var())
+    series = by_chain(np.where(given, hit - value, 0.0), lengths)
+    size, variance = float(averages_of(series[:, :, None]).effective[0]), float(series.var())
     if math.isnan(size):
         worth = usual_share * draws
     else:
         worth = value * (1.0 - value) * (draws / len(hit)) ** 2 / (variance / size)
     return effective_estimate(value, min(worth, float(draws)), len(hit), confidence, "effective draws", modularity)
-
-
-def _effective_size(series: NDArray[np.bool_]) -> float:
-    """The effective sample size of yes and no (chains, draws): a graph of one node, with or without an edge."""
-    if (series == series[:, :1]).all():
-        return math.nan if (series == series[0, 0]).all() else float(len(series))
-    return float(effective_sizes_of_edges(series[:, :, None].astype(np.uint8), np.zeros((1, 2), dtype=np.int64))[0])

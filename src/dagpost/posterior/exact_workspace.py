@@ -216,11 +216,7 @@ class ExactWorkspace(OwnSums):
         """Whether the 3^n sums fit into memory and take no longer than a user waits unasked."""
         if not self.backend.structure_fits(self.nodes, self.max_parents):
             return self.has_structure
-        seconds = self.backend.structure_seconds(self.nodes)
-        if patience / 5.0 < seconds < patience * 5.0:
-            # Near the border the speed of this very machine decides.
-            seconds = self.backend.structure_seconds(self.nodes, measured=True)
-        return seconds <= patience
+        return self.backend.structure_seconds(self.nodes) <= patience
 
     def structure_evidence(self) -> float:
         """Log evidence when every graph counts once; half the work of `structure`, and no table is left."""

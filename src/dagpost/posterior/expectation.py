@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats
-from dagpost.mcmc.diagnostics import by_chain, effective_sizes
+from dagpost.mcmc.diagnostics import by_chain
+from dagpost.mcmc.number_series import averages_of
 from dagpost.posterior.estimate import Estimated
 from dagpost.posterior.shares import GIVEN, weigh_sample
 from dagpost.posterior.weights import ESTIMATES_MEANS, WeightedSample
@@ -95,7 +96,7 @@ def _error_of_chains(sample: DagSample, residuals: Floats, share: float) -> tupl
     (the delta method).
     """
     series = by_chain(residuals, sample.chain_lengths)
-    size = float(effective_sizes(series[:, :, None])[0])
+    size = float(averages_of(series[:, :, None]).effective[0])
     if math.isnan(size):
         return math.nan, 0.0
     return math.sqrt(float(series.var()) / size) / share, min(size, float(len(residuals))) * share

@@ -31,8 +31,9 @@ from dagpost.methods.choice import AUTO, PATIENCE_SECONDS, require_room
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import scores_filled
 
-#: Edges are left out one by one if there are at most this many: two tenths of a second with 1,024 columns.
-_MOST_EDGES = 4096
+#: Edges are left out one by one if there are at most this many, and columns if no more than so many edges are gone
+#: through in all: a second each.
+_MOST_EDGES, _MOST_PASSED = 4096, 50_000_000
 #: A rule that leaves more than this share of a group together, and too many for exact sums, does not help.
 _LARGE_SHARE = 0.75
 
@@ -135,7 +136,7 @@ def _single_rule(group: Integers, inside: Flags, must: Flags) -> Advice | None:
         if left[best] < len(group):
             found.append(Advice("forbidden", (int(group[parents[best]]), int(group[children[best]])), int(left[best])))
     columns = np.flatnonzero(~must.any(axis=1))
-    if len(columns):
+    if 0 < len(columns) * np.count_nonzero(inside) <= _MOST_PASSED:
         left = largest_without_columns(inside, columns)
         best = int(left.argmin())
         if left[best] < len(group) - 1:

@@ -21,8 +21,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart, Track
 from dagpost.engines import Engine
 from dagpost.exact.components import Components
 from dagpost.families.numbering import MAX_NODES, family_count
-from dagpost.mcmc.candidates import weights_among_candidates
-from dagpost.mcmc.considered import considered_among_candidates
+from dagpost.mcmc.considered import considered_among_candidates, weights_among_candidates
 from dagpost.methods.base import Decided, Method, Study
 from dagpost.methods.choice import check_averaging, check_sums, scores_candidates_only
 from dagpost.posterior.component_workspace import ComponentWorkspace

@@ -10,7 +10,6 @@ from dagpost.priors.edge import EdgePrior as EdgePrior
 from dagpost.priors.indegree import InDegreePrior as InDegreePrior
 from dagpost.priors.log_prior import log_prior as log_prior
 from dagpost.priors.log_prior import log_prior_of_lists as log_prior_of_lists
-from dagpost.priors.log_prior import log_prior_of_sets as log_prior_of_sets
 from dagpost.priors.registry import PRIORS as PRIORS
 from dagpost.priors.resolve import resolve_prior as resolve_prior
 from dagpost.priors.uniform import UniformPrior as UniformPrior

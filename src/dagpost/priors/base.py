@@ -6,16 +6,16 @@ knows its name.
 
 from __future__ import annotations
 
-from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.mixture import Mixture
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
+from dagpost.families import family_sums
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, size_offsets
 from dagpost.families.parent_lists import all_others
 from dagpost.priors.registry import PRIORS
@@ -23,10 +23,6 @@ from dagpost.priors.registry import PRIORS
 if TYPE_CHECKING:
     from dagpost.families.considered_sets import Members
     from dagpost.families.parent_lists import ParentLists
-
-
-#: Parent sets that are written out as members together.
-_TOGETHER = 1 << 16
 
 
 class StructurePrior:
@@ -92,17 +88,6 @@ class StructurePrior:
         """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
         raise InputError(f"{type(self).__name__} must define log_weights().")
 
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
-        """The log weight of some parent sets of one node, given as masks over all columns.
-
-        Asked for where there are too many columns for `log_weights` of all families; an error unless a prior defines
-        it.
-        """
-        raise InputError(
-            f"{len(names)} columns have too many families to ask a prior for all of them, and the prior {self!r} "
-            f"gives no others. Use CustomPrior(function), a smaller {bare('max_parents')}, or fewer columns."
-        )
-
     def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
         """The log weight of the parent sets that rules allow each node, in the numbering of `lists`.
 
@@ -117,13 +102,20 @@ class StructurePrior:
     def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
         """The log weight of some parent sets of one node: rows of columns, and the number of columns in what is left.
 
-        Asked for where there are too many columns for all families; through masks, up to 64 columns, unless a prior can
-        do without.
+        Looked up among those of all sets, unless a prior can do without the others.
         """
-        if len(names) > MAX_NODES:
+        nodes = len(names)
+        if nodes > MAX_NODES:
             raise self._too_many(names)
-        bits = np.append(np.uint64(1) << np.arange(len(names), dtype=np.uint64), np.uint64(0))
-        return self.log_weights_of_sets(names, node, np.bitwise_or.reduce(bits[members], axis=1, initial=np.uint64(0)))
+        limit = min(members.shape[1], nodes - 1)
+        if nodes * family_count(nodes - 1, limit) > family_sums.MOST_FAMILIES:
+            raise InputError(
+                f"{nodes} columns have too many families to ask a prior for all of them, and the prior {self!r} "
+                f"gives no others. Use CustomPrior(function), a smaller {bare('max_parents')}, or fewer columns."
+            )
+        places = np.where(members < nodes, members - (members > node), -1)
+        weights: Floats = checked_weights(self, names, limit)[node][numbers_of_places(places, nodes - 1)]
+        return weights
 
     def _too_many(self, names: tuple[str, ...]) -> InputError:
         return InputError(
@@ -143,16 +135,6 @@ class SetPrior(StructurePrior):
         """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
         return np.array(self.log_weights_of_lists(names, all_others(len(names), min(max_parents, len(names) - 1))))
 
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
-        """The log weight of some parent sets of one node, given as masks over all columns."""
-        columns = np.arange(len(names))
-        weights = np.empty(len(masks))
-        for start in range(0, len(masks), _TOGETHER):
-            part = masks[start : start + _TOGETHER, None] >> columns.astype(np.uint64) & np.uint64(1)
-            members = np.where(part, columns, len(names)).astype(np.int16)
-            weights[start : start + _TOGETHER] = self.log_weights_of_members(names, node, members)
-        return weights
-
     def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
         """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
         # Position -1, the last one, stands for nobody.
@@ -168,15 +150,6 @@ class SizePrior(SetPrior):
     def log_weight_of_size(self, nodes: int, size: int) -> float:
         """The log weight of a set of `size` parents in a table of `nodes` columns."""
         raise InputError(f"{type(self).__name__} must define log_weight_of_size().")
-
-    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
-        """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
-        most = max(map(lists.limit, range(lists.nodes)), default=0)
-        by_size = np.array([self.log_weight_of_size(len(names), size) for size in range(most + 1)], dtype=np.float64)
-        return tuple(
-            np.repeat(by_size[: lists.limit(node) + 1], [comb(len(own), size) for size in range(lists.limit(node) + 1)])
-            for node, own in enumerate(lists.candidates)
-        )
 
     def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
         """The log weight of some parent sets of one node, given as rows of columns."""

@@ -31,7 +31,6 @@ from dagpost.priors.pair_states import INDIFFERENT, PairPrior, pair_prior
 
 if TYPE_CHECKING:
     from dagpost.families.considered_sets import Members
-    from dagpost.families.parent_lists import ParentLists
 
 #: What stands for an average over these: how many parents a column is expected to have if cycles were allowed, in steps
 #: of a factor of 3 from next to none; and every edge as probable as not, which is the uniform prior.
@@ -190,13 +189,6 @@ class EdgePrior(SizePrior):
         if pairs is None:
             return super().log_weights_of_members(names, node, members)
         return pairs.log_weights_of_members(names, node, members)
-
-    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
-        """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
-        pairs = self._pairs(names)
-        if pairs is None:
-            return super().log_weights_of_lists(names, lists)
-        return pairs.log_weights_of_lists(names, lists)
 
     def _pairs(self, names: tuple[str, ...]) -> PairPrior | None:
         """The odds of single edges where no rules are known; None: one number is for all."""

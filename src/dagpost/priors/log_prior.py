@@ -6,15 +6,14 @@ The constraints of constraints.py set the weight of the families that break them
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import different_texts, kind, truth, whole_number
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
-from dagpost.families.masks import masks_of_matrix
-from dagpost.families.parent_lists import ParentLists
-from dagpost.priors.base import StructurePrior, checked_weights
+from dagpost.families.numbering import MAX_NODES
+from dagpost.families.parent_lists import ParentLists, all_others
+from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.resolve import resolve_prior
 
@@ -35,29 +34,13 @@ def log_prior(
     array([[  0.,   0.],
            [  0., -inf]])
     """
-    from dagpost.families.numbering import MAX_NODES, parent_sets
-
     names = different_texts(names, "names", "log_prior")
     if len(names) > MAX_NODES:
         raise InputError(f"There are at most {MAX_NODES} variables. Got {len(names):,} names.")
     whole_number(max_parents, "max_parents", "log_prior", least=0)
     truth(may_be_empty, "may_be_empty", "log_prior")
-    rules = Constraints() if constraints is None else kind(constraints, "constraints", Constraints, "Constraints(...)")
-    limit = min(max_parents, len(names) - 1)
-    # Where larger sets are weighed elsewhere, more than `max_parents` parents may be required.
-    needed, barred = rules.matrices(names, len(names) if may_be_empty else max_parents)
-    weights = checked_weights(resolve_prior(prior).settled(names, barred), names, limit)
-    required, forbidden = masks_of_matrix(needed.T), masks_of_matrix(barred.T)
-    sets = parent_sets(len(names) - 1, limit)
-    for node, name in enumerate(names):
-        if required[node] or forbidden[node]:
-            # Parent sets leave out the node itself; the masks of the constraints are over all columns.
-            low = np.uint64((1 << node) - 1)
-            masks = (sets & low) | ((sets & ~low) << np.uint64(1))
-            weights[node, _broken(masks, required[node], forbidden[node])] = -np.inf
-        if not may_be_empty:
-            _refuse_nothing(weights[node], name)
-    return weights
+    lists = all_others(len(names), min(max_parents, len(names) - 1))
+    return np.array(log_prior_of_lists(names, lists, prior, constraints, may_be_empty=may_be_empty))
 
 
 def log_prior_of_lists(
@@ -88,14 +71,14 @@ def log_prior_of_lists(
                 f"Got an array of shape {weights[node].shape} instead."
             )
         if name in rules.exogenous:
-            weights[node] = np.zeros(1)
+            weights[node] = np.where(np.arange(counts[node]) > 0, -np.inf, 0.0)
             continue
-        barred = np.flatnonzero(forbidden[node][own])
-        if required[node].any() or len(barred):
+        # Position -1, the last one, stands for nobody.
+        needed, barred = np.append(required[node][own], False), np.append(forbidden[node][own], False)
+        if required[node].any() or barred.any():
             members = lists.members(node)
-            for parent in np.flatnonzero(required[node]).tolist():
-                weights[node][~np.isin(members, np.flatnonzero(own == parent)).any(axis=1)] = -np.inf
-            weights[node][np.isin(members, barred).any(axis=1)] = -np.inf
+            lacking = needed[members].sum(axis=1) < required[node].sum()
+            weights[node][lacking | barred[members].any(axis=1)] = -np.inf
         if not may_be_empty:
             _refuse_nothing(weights[node], name)
     return tuple(weights)
@@ -107,24 +90,3 @@ def _refuse_nothing(weights: Floats, name: str) -> None:
             f"The prior and the constraints leave no parent set to {name!r}: every one has weight 0. "
             "Require or forbid fewer parents, or let the prior give some of them a positive weight."
         )
-
-
-def log_prior_of_sets(
-    prior: StructurePrior, names: tuple[str, ...], node: int, masks: Masks, required: np.uint64, forbidden: np.uint64
-) -> Floats:
-    """The log weight of some parent sets of one node, all given as masks over all columns.
-
-    >>> from dagpost.priors.indegree import InDegreePrior
-    >>> sets = np.array([0b000, 0b100, 0b010], dtype=np.uint64)
-    >>> log_prior_of_sets(InDegreePrior(), ("a", "b", "c"), 0, sets, np.uint64(0b100), np.uint64(0)).round(3)
-    array([  -inf, -0.693,   -inf])
-    """
-    weights = resolve_prior(prior).log_weights_of_sets(names, node, masks)
-    weights[_broken(masks, required, forbidden)] = -np.inf
-    return weights
-
-
-def _broken(masks: Masks, required: np.uint64, forbidden: np.uint64) -> NDArray[np.bool_]:
-    """Which parent sets lack a required parent or have a forbidden one."""
-    broken: NDArray[np.bool_] = ((masks & required) != required) | ((masks & forbidden) != 0)
-    return broken

@@ -18,11 +18,10 @@ from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.mixture import Mixture
 from dagpost._tools.spelling import either
 from dagpost.errors import InputError
-from dagpost.priors.base import SetPrior, StructurePrior, numbers_of_places
+from dagpost.priors.base import SetPrior, StructurePrior
 
 if TYPE_CHECKING:
-    from dagpost.families.considered_sets import Members as Columns
-    from dagpost.families.parent_lists import Members, ParentLists
+    from dagpost.families.considered_sets import Members
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class RegimePrior(SetPrior):
         own = self.of_parents.settled(names[:ordinary], barred[:ordinary, :ordinary])
         return self if own is self.of_parents else replace(self, of_parents=own)
 
-    def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Columns) -> Floats:
+    def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
         """The log weight of some parent sets of one node, given as rows of columns."""
         ordinary = len(names) - self.indicators
         if node >= ordinary:
@@ -75,34 +74,6 @@ class RegimePrior(SetPrior):
         weights[few] = self.of_parents.log_weights_of_members(names[:ordinary], node, own)
         result: Floats = weights + self.of_targets(regimes)
         return result
-
-    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
-        """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
-        from dagpost.families.parent_lists import ParentLists
-
-        ordinary = len(names) - self.indicators
-        candidates = tuple(own[own < ordinary] for own in lists.candidates[:ordinary])
-        of_parents = self.of_parents.log_weights_of_lists(names[:ordinary], ParentLists(candidates, self.max_parents))
-        # Nodes with as many candidates of both kinds number their sets alike.
-        known: dict[tuple[int, int], tuple[Integers, Floats]] = {}
-        weights = []
-        for node, own in enumerate(of_parents):
-            key = len(candidates[node]), len(lists.candidates[node])
-            if key not in known:
-                known[key] = self._parts_of_sets(lists.members(node), key[0])
-            numbers, of_targets = known[key]
-            weights.append(np.where(numbers < 0, -np.inf, own[numbers]) + of_targets)
-        return (*weights, *(np.zeros(count) for count in lists.counts[ordinary:]))
-
-    def _parts_of_sets(self, members: Members, ordinary: int) -> tuple[Integers, Floats]:
-        """For each set the number of its ordinary members by themselves (-1: too many), and what the rest weighs.
-
-        Positions below `ordinary` are those of ordinary parents, and come first.
-        """
-        is_ordinary = (members >= 0) & (members < ordinary)
-        numbers = numbers_of_places(np.where(is_ordinary, members, -1), ordinary)
-        regimes = (members >= ordinary).sum(axis=1)
-        return np.where(is_ordinary.sum(axis=1) <= self.max_parents, numbers, -1), self.of_targets(regimes)
 
     def of_targets(self, regimes: Integers) -> Floats:
         """The log weight of being changed by so many regimes."""

@@ -6,23 +6,18 @@ Which other priors is a result tried with? Those that people take, from indiffer
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dagpost._tools.alternatives import Alternative
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
-from dagpost.families.numbering import MAX_NODES
 from dagpost.priors.base import SizePrior, StructurePrior
 from dagpost.priors.custom import CustomPrior
 from dagpost.priors.edge import AVERAGE, EdgePrior
 from dagpost.priors.indegree import InDegreePrior
 from dagpost.priors.registry import PRIORS
 from dagpost.priors.uniform import UniformPrior
-
-if TYPE_CHECKING:
-    from dagpost.families.parent_lists import ParentLists
-
 
 #: The setting that leaves the choice to us.
 AUTO = "auto"
@@ -51,7 +46,7 @@ def resolve_prior(prior: Any) -> StructurePrior:
         if name in PRIORS.names():
             return PRIORS.named(name).from_text(argument if colon else None)
     elif callable(getattr(prior, "log_weights", None)) and not isinstance(prior, type):
-        return BarePrior(prior)
+        return BareSizePrior(prior) if hasattr(prior, "log_weight_of_size") else BarePrior(prior)
     hint = ""
     if isinstance(prior, type):
         hint = f"Make an object of it: {prior.__name__}(...)."
@@ -68,7 +63,7 @@ def resolve_prior(prior: Any) -> StructurePrior:
 
 @dataclass(frozen=True, repr=False)
 class BarePrior(StructurePrior):
-    """An object of the user's that has `log_weights`, and perhaps `log_weight_of_size`; its `repr` is its own."""
+    """An object of the user's that has `log_weights`; its `repr` is its own."""
 
     prior: Any
 
@@ -77,31 +72,22 @@ class BarePrior(StructurePrior):
         weights: Floats = self.prior.log_weights(names, max_parents)
         return weights
 
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
-        """By the number of parents, if the object looks at nothing else."""
-        if hasattr(self.prior, "log_weight_of_size"):
-            return _BySize(self.prior).log_weights_of_sets(names, node, masks)
-        return super().log_weights_of_sets(names, node, masks)
-
-    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
-        """As `log_weights` has them; where there are too many columns for that, by the number of parents."""
-        if len(names) > MAX_NODES and hasattr(self.prior, "log_weight_of_size"):
-            return _BySize(self.prior).log_weights_of_lists(names, lists)
-        return super().log_weights_of_lists(names, lists)
-
     def __repr__(self) -> str:
         return repr(self.prior)
 
 
-@dataclass(frozen=True)
-class _BySize(SizePrior):
-    """What such an object says of sizes alone."""
+@dataclass(frozen=True, repr=False)
+class BareSizePrior(SizePrior):
+    """The same of an object that looks at the number of parents alone, and says so by `log_weight_of_size`."""
 
     prior: Any
 
     def log_weight_of_size(self, nodes: int, size: int) -> float:
         """What the object gives."""
         return float(self.prior.log_weight_of_size(nodes, size))
+
+    def __repr__(self) -> str:
+        return repr(self.prior)
 
 
 #: The last one expects one pair in five to be joined before the data, which is sparse beside the uniform prior.

@@ -11,7 +11,9 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost.sampling.posets import Poset, TreeScratch, count_tree, fill_poset, first_of, only, reach, size_of, times
+from dagpost.families.family_sums import bits_of
+from dagpost.families.graph_lists import first_of
+from dagpost.sampling.posets import Poset, TreeScratch, count_tree, fill_poset, only, reach
 
 _SMALLEST_TABLE = 1 << 10
 _SPLITTING, _STACKED, _REMOVING = 0, 1, 2
@@ -49,9 +51,7 @@ class _Frames(NamedTuple):
 
 
 @kernel
-def count_extensions(
-    closures: Masks, binomials: Floats, modulus: float, largest_table: int, result: Floats, cancel: Integers
-) -> int:
+def count_extensions(closures: Masks, binomials: Floats, largest_table: int, result: Floats, cancel: Integers) -> int:
     """The number for every graph, given the ancestors of its nodes; returns the first that is too much, or -1."""
     graphs, nodes = closures.shape
     sets = np.empty((4, nodes), dtype=np.uint64)
@@ -66,12 +66,12 @@ def count_extensions(
     everything = ~np.uint64(0) >> np.uint64(64 - nodes)
     memo = _new_memo(_SMALLEST_TABLE)
     for graph in range(graphs):
-        factor = fill_poset(closures[graph], poset, modulus)
+        factor = fill_poset(closures[graph], poset)
         while True:
             memo.state[0] += 1
             memo.state[1] = 0
             memo.state[2] = 0
-            count = _count(everything, poset, memo, frames, scratch, binomials, modulus, cancel)
+            count = _count(everything, poset, memo, frames, scratch, binomials, cancel)
             if cancel[0]:
                 return -1
             if memo.state[2] == 0:
@@ -79,7 +79,7 @@ def count_extensions(
             if 4 * len(memo.keys) > largest_table:
                 return graph
             memo = _new_memo(4 * len(memo.keys))
-        result[graph] = times(factor, count, modulus)
+        result[graph] = factor * count
     return -1
 
 
@@ -119,7 +119,6 @@ def _count(
     frames: _Frames,
     scratch: TreeScratch,
     binomials: Floats,
-    modulus: float,
     cancel: Integers,
 ) -> float:
     """The number of orders of a convex set of nodes (what lies between two of its nodes belongs to it).
@@ -137,17 +136,15 @@ def _count(
             if depth < 0:
                 return value
             if frames.kind[depth] == _STACKED:
-                frames.result[depth] = times(frames.result[depth], value, modulus)
+                frames.result[depth] *= value
             else:
                 frames.total[depth] += value
         elif kind == _SPLITTING:
-            _take_part(depth, poset, memo, frames, scratch, binomials, modulus)
+            _take_part(depth, poset, memo, frames, scratch, binomials)
         elif frames.waiting[depth] == 0:
             if kind == _REMOVING:
-                if modulus != 0.0:
-                    frames.total[depth] %= modulus
                 _keep(memo, frames.part[depth], frames.total[depth])
-                frames.result[depth] = times(frames.result[depth], frames.total[depth], modulus)
+                frames.result[depth] *= frames.total[depth]
             frames.kind[depth] = _SPLITTING
         else:
             waiting = frames.waiting[depth]
@@ -173,9 +170,7 @@ def _open(frames: _Frames, depth: int, members: np.uint64, end: int) -> None:
 
 
 @inlined
-def _take_part(
-    depth: int, poset: Poset, memo: _Memo, frames: _Frames, scratch: TreeScratch, binomials: Floats, modulus: float
-) -> None:
+def _take_part(depth: int, poset: Poset, memo: _Memo, frames: _Frames, scratch: TreeScratch, binomials: Floats) -> None:
     """Split one part off the set of a frame: bring in its number, or set the frame to find it.
 
     Nodes are removed at one end of a part throughout, or far more sets would come up: the lower (-1) or the upper (1)
@@ -184,14 +179,14 @@ def _take_part(
     rest = frames.rest[depth]
     part = reach(rest & (~rest + np.uint64(1)), rest, poset.related, False)
     frames.rest[depth] = rest & ~part
-    size = size_of(part)
+    size = bits_of(part)
     frames.placed[depth] += size
-    frames.result[depth] = times(frames.result[depth], binomials[frames.placed[depth], size], modulus)
+    frames.result[depth] *= binomials[frames.placed[depth], size]
     if size <= 2:
         return
     slot = _find(memo, part)
     if memo.stamps[slot] == memo.state[0]:
-        frames.result[depth] = times(frames.result[depth], memo.values[slot], modulus)
+        frames.result[depth] *= memo.values[slot]
         return
     stacked = reach(part & (~part + np.uint64(1)), part, poset.related, True)
     if stacked != part:
@@ -207,19 +202,19 @@ def _take_part(
     while left:
         node = first_of(left)
         left &= left - np.uint64(1)
-        links += size_of(poset.neighbours[node] & part)
+        links += bits_of(poset.neighbours[node] & part)
         if poset.below[node] & part == 0:
             minima |= only(node)
         if poset.above[node] & part == 0:
             maxima |= only(node)
     if links == 2 * (size - 1):
-        count = count_tree(part, poset, scratch, binomials, modulus)
+        count = count_tree(part, poset, scratch, binomials)
         _keep(memo, part, count)
-        frames.result[depth] = times(frames.result[depth], count, modulus)
+        frames.result[depth] *= count
         return
     end = frames.end[depth]
     if end == 0:
-        end = -1 if size_of(minima) < size_of(maxima) else 1
+        end = -1 if bits_of(minima) < bits_of(maxima) else 1
     frames.kind[depth] = _REMOVING
     frames.waiting[depth] = minima if end < 0 else maxima
     frames.part[depth] = part

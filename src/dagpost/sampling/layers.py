@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
-from dagpost._tools.kernels import copy_into, fill, inlined, kernel
+from dagpost._tools.kernels import fill, kernel
 from dagpost._tools.progress import Stage
 from dagpost._tools.wide_floats import ZERO
 from dagpost.checkpoints import Tracking
@@ -146,7 +146,6 @@ def _draw_leaf(
     )
     placed, last_layer = samples.placed, samples.last_layer
     group = np.empty(len(members), dtype=np.int64)
-    by_layer = np.empty(len(members), dtype=np.int64)
     for member in range(len(members)):
         low_set = placed[members[member]] & (size - 1)
         next_sample[member] = first_of_set[low_set]
@@ -163,49 +162,23 @@ def _draw_leaf(
         whole = (np.int64(leaf) << low) | low_set
         if whole == everything:
             continue
-        # Samples of one set with the same last layer share everything.
-        _sort_by_layer(group, count, members, last_layer, by_layer)
         begin = 0
         while begin < count:
             if cancel[0]:
                 return
-            layer = last_layer[members[by_layer[begin]]]
+            # Samples of one set with the same last layer share everything; they come to the front.
+            layer = last_layer[members[group[begin]]]
             end = begin + 1
-            while end < count and last_layer[members[by_layer[end]]] == layer:
-                end += 1
-            same = by_layer[begin:end]
+            for position in range(begin + 1, count):
+                if last_layer[members[group[position]]] == layer:
+                    group[position], group[end] = group[end], group[position]
+                    end += 1
+            same = group[begin:end]
             draw_layer(layout, alpha, completions, completion_exponents, whole, layer, members, same, samples, space)
             for position in range(begin, end):
-                member = by_layer[position]
+                member = group[position]
                 now = placed[members[member]]
                 if now >> low == leaf and now != everything:
                     next_sample[member] = first_of_set[now & (size - 1)]
                     first_of_set[now & (size - 1)] = member
             begin = end
-
-
-@inlined
-def _sort_by_layer(group: Integers, count: int, members: Integers, last_layer: Integers, by_layer: Integers) -> None:
-    """The first `count` of `group` by their last layer, in `by_layer`; equal ones stay in order. Destroys `group`.
-
-    Runs of twice the length are merged from one array into the other and copied back: Numba's own sort takes over a
-    second to compile.
-    """
-    copy_into(by_layer, group[:count])
-    run = 1
-    while run < count:
-        for begin in range(0, count, 2 * run):
-            left, middle = begin, min(begin + run, count)
-            right, end = middle, min(begin + 2 * run, count)
-            for place in range(begin, end):
-                from_left = left < middle
-                if from_left and right < end:
-                    from_left = last_layer[members[group[left]]] <= last_layer[members[group[right]]]
-                if from_left:
-                    by_layer[place] = group[left]
-                    left += 1
-                else:
-                    by_layer[place] = group[right]
-                    right += 1
-        copy_into(group, by_layer[:count])
-        run *= 2

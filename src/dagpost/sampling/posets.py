@@ -1,7 +1,6 @@
 """Partial orders as masks, and the number of linear extensions of those whose diagram is a tree.
 
-Kernels for linear_extensions.py, which explains the method. With a modulus, all arithmetic is on remainders that
-doubles hold exactly.
+Kernels for linear_extensions.py, which explains the method.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.bits import ones_in
-from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.kernels import inlined
+from dagpost.families.graph_lists import first_of
 
 
 class Poset(NamedTuple):
@@ -34,49 +33,13 @@ class TreeScratch(NamedTuple):
 
 
 @inlined
-def size_of(mask: np.uint64) -> int:
-    """Number of members."""
-    return int(ones_in(mask))
-
-
-@inlined
-def first_of(mask: np.uint64) -> int:
-    """The lowest node of a set that is not empty."""
-    return size_of((mask & (~mask + np.uint64(1))) - np.uint64(1))
-
-
-@inlined
 def only(node: int) -> np.uint64:
     """The set of one node."""
     return np.uint64(1) << np.uint64(node)
 
 
 @inlined
-def times(first: float, second: float, modulus: float) -> float:
-    """The product, or its remainder if `modulus` is not 0."""
-    product = first * second
-    return product if modulus == 0.0 else product % modulus
-
-
-@kernel
-def close_transitively(masks: Masks) -> int:
-    """Replace parents by ancestors; returns the first graph with a cycle, or -1."""
-    graphs, nodes = masks.shape
-    for graph in range(graphs):
-        row = masks[graph]
-        for middle in range(nodes):
-            through = row[middle]
-            for node in range(nodes):
-                if row[node] & only(middle):
-                    row[node] |= through
-        for node in range(nodes):
-            if row[node] & only(node):
-                return graph
-    return -1
-
-
-@inlined
-def fill_poset(closure: Masks, poset: Poset, modulus: float) -> float:
+def fill_poset(closure: Masks, poset: Poset) -> float:
     """Fill in the partial order with like nodes put into rows; returns the number of ways to order the rows."""
     nodes = len(closure)
     below, above, related, neighbours = poset
@@ -98,7 +61,7 @@ def fill_poset(closure: Masks, poset: Poset, modulus: float) -> float:
         for other in range(node + 1, nodes):
             if below[other] == lower and above[other] == upper:
                 length += 1
-                factor = times(factor, float(length), modulus)
+                factor *= length
                 below[other] |= row
                 row |= only(other)
         placed |= row
@@ -137,7 +100,7 @@ def reach(start: np.uint64, members: np.uint64, related: Masks, opposite: bool) 
 
 
 @inlined
-def count_tree(members: np.uint64, poset: Poset, scratch: TreeScratch, binomials: Floats, modulus: float) -> float:
+def count_tree(members: np.uint64, poset: Poset, scratch: TreeScratch, binomials: Floats) -> float:
     """The number of orders of a set whose covering pairs form a tree.
 
     `places[i, p]`: in how many orders of the branch that hangs on node `i`, with `i`, it has `p` nodes before it.
@@ -166,12 +129,12 @@ def count_tree(members: np.uint64, poset: Poset, scratch: TreeScratch, binomials
         node = walk[position]
         parent = origin[node]
         branch, below = places[node, : sizes[node]], poset.below[parent] & only(node) != 0
-        _hang_on(branch, places[parent], sizes[parent], below, merged, binomials, modulus)
+        _hang_on(branch, places[parent], sizes[parent], below, merged, binomials)
         sizes[parent] += sizes[node]
     total = 0.0
     for place in range(length):
         total += places[walk[0], place]
-    return total if modulus == 0.0 else total % modulus
+    return total
 
 
 @inlined
@@ -182,7 +145,6 @@ def _hang_on(
     branch_below: bool,
     merged: Floats,
     binomials: Floats,
-    modulus: float,
 ) -> None:
     """Bring a branch, by the place of its own node, into what hangs on the node it belongs to."""
     size = len(branch)
@@ -202,13 +164,11 @@ def _hang_on(
         merged[place] = 0.0
     for before in range(size + 1):
         ways = branch[before] if before < size else last
-        if modulus != 0.0:
-            ways = ways % modulus
         if ways == 0.0:
             continue
         for place in range(trunk_size):
-            mixed = times(binomials[place + before, before], ways, modulus)
+            mixed = binomials[place + before, before] * ways
             after = binomials[trunk_size - 1 - place + size - before, size - before]
-            merged[place + before] += times(times(mixed, after, modulus), trunk[place], modulus)
+            merged[place + before] += mixed * after * trunk[place]
     for place in range(trunk_size + size):
-        trunk[place] = merged[place] if modulus == 0.0 else merged[place] % modulus
+        trunk[place] = merged[place]

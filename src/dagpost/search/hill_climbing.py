@@ -17,14 +17,14 @@ import math
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost.errors import InputError, NoGraphError
+from dagpost.errors import InputError
 from dagpost.exact.kbest import tie_tolerance
-from dagpost.families.family_sums import NO_ORDER, FamilyTables, log_weight_of
-from dagpost.families.graphs import draw_graph
-from dagpost.mcmc.order import possible_order
-from dagpost.mcmc.reversal import find_descendants, is_acyclic
+from dagpost.families.family_sums import FamilyTables, log_weight_of
+from dagpost.families.graph_lists import close_transitively
+from dagpost.mcmc import structure
+from dagpost.mcmc.reversal import find_descendants
 
 
 def climb(families: FamilyTables, start: Masks | None = None) -> tuple[Masks, float]:
@@ -47,16 +47,10 @@ def climb(families: FamilyTables, start: Masks | None = None) -> tuple[Masks, fl
 
 def starting_graph(families: FamilyTables) -> Masks:
     """The graph without edges if it is allowed, otherwise one drawn along a random order, always the same."""
-    nodes = len(families.candidates)
-    parents = np.zeros(nodes, dtype=np.uint64)
+    parents = np.zeros(len(families.candidates), dtype=np.uint64)
     if log_weights_of_graphs(families, parents[None])[0] > -math.inf:
         return parents
-    order, log_sums = np.zeros(nodes, dtype=np.int64), np.zeros(nodes)
-    generator = np.random.Generator(np.random.PCG64(0))
-    if not possible_order(families, generator.permutation(nodes), order, log_sums):
-        raise NoGraphError(NO_ORDER)
-    _draw_along(families, order, log_sums, generator, parents)
-    return parents
+    return structure.start(families, np.random.Generator(np.random.PCG64(0))).parents
 
 
 def log_weights_of_graphs(families: FamilyTables, parents: Masks) -> Floats:
@@ -74,7 +68,7 @@ def _checked(families: FamilyTables, start: Masks) -> Masks:
         raise InputError(
             f"A starting graph has one mask of parents for each of {nodes} nodes. Got shape {parents.shape} instead."
         )
-    if any(mask >> nodes for mask in parents.tolist()) or _has_cycle(parents):
+    if any(mask >> nodes for mask in parents.tolist()) or close_transitively(parents.copy()[None, :, None]) >= 0:
         raise InputError(
             f"The starting graph {parents.tolist()} has a cycle, or parents that are not there. Masks of parents have "
             f"bits 0 to {nodes - 1}, and no node may be its own ancestor."
@@ -94,24 +88,6 @@ def _weigh(tables: FamilyTables, parents: Masks, log_weights: Floats) -> None:
         for node in range(parents.shape[1]):
             total += log_weight_of(tables, node, parents[graph, node])
         log_weights[graph] = total
-
-
-@kernel
-def _draw_along(
-    tables: FamilyTables, order: Integers, log_sums: Floats, generator: np.random.Generator, parents: Masks
-) -> None:
-    allowed: Masks = np.zeros(len(order), dtype=np.uint64)
-    to_meet: Masks = np.zeros(len(order), dtype=np.uint64)
-    before = np.uint64(0)
-    for place in range(len(order)):
-        allowed[order[place]] = before
-        before |= np.uint64(1) << np.uint64(order[place])
-    draw_graph(tables, allowed, to_meet, log_sums, generator, parents)
-
-
-@kernel
-def _has_cycle(parents: Masks) -> bool:
-    return not is_acyclic(parents)
 
 
 @inlined

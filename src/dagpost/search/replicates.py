@@ -19,7 +19,7 @@ Friedman, Goldszmidt & Wyner, "Data analysis with Bayesian networks: a bootstrap
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -29,7 +29,8 @@ from dagpost._tools.schema import check_graphs
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine
-from dagpost.engines.base import CancelFlag, Item, Result
+from dagpost.engines.base import CancelFlag
+from dagpost.engines.inline import InlineEngine
 from dagpost.families.family_sums import (
     FamilyTables,
     FamilyWeights,
@@ -37,7 +38,7 @@ from dagpost.families.family_sums import (
     largest_small_size,
     tables_without_sums,
 )
-from dagpost.mcmc.candidates import weights_among_candidates
+from dagpost.mcmc.considered import weights_among_candidates
 from dagpost.priors import StructurePrior, log_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import Score, local_scores
@@ -81,7 +82,7 @@ def bootstrap_dags(
 
     def block(replicate: int, cancel: CancelFlag) -> Masks:
         rows = resampled(table, _generator(seed, replicate))
-        weights = weigh(rows, _Here(cancel))
+        weights = weigh(rows, InlineEngine(cancel))
         return start if cancel[0] else _climb_from(weights, start)
 
     parents = np.zeros((count, len(table.names)), dtype=np.uint64)
@@ -103,19 +104,6 @@ def bootstrap_dags(
 def resampled(table: Table, generator: np.random.Generator) -> Table:
     """As many observations as `table` has, drawn from its rows with replacement."""
     return table.with_counts(generator.multinomial(table.observations, table.weights / table.observations))
-
-
-class _Here(Engine):
-    """Runs blocks where it is called, and gives them up when the block that it is part of is given up."""
-
-    workers = 1
-
-    def __init__(self, cancel: CancelFlag) -> None:
-        self._cancel = cancel
-
-    def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item]) -> Iterator[Result]:
-        for item in items:
-            yield block(item, self._cancel)
 
 
 def _weighing(

@@ -181,13 +181,13 @@ def test_bootstrap_replicates_that_were_found_are_not_looked_for_again(folder: P
         assert same_sample(found.own_sample(), whole.own_sample())
 
 
-def test_scores_among_candidates_are_kept_node_by_node(
+def test_scores_among_candidates_are_kept_part_by_part(
     table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dagpost.families.family_sums.MOST_FAMILIES", 100)
 
-    def stop(title: str, done: int, _: int) -> None:
-        if (title, done) == ("scores of candidates", 6):
+    def stop(title: str, done: int, total: int) -> None:
+        if (title, done) == ("candidates: local scores", total):
             raise Stopped
 
     def attempt(progress: Any, checkpoint: Checkpoint | None) -> DagPosterior:
@@ -203,7 +203,8 @@ def test_scores_among_candidates_are_kept_node_by_node(
         attempt(stop, eager(folder))
     manifest = json.loads((folder / "manifest.json").read_text())["content"]["tasks"]["fit"]
     assert manifest["decisions"]["whether to score candidates only"]
-    assert manifest["stages"]["scores of candidates"]["done"] == 5
+    assert manifest["stages"]["small sets: allowed families"]["done"] == 1
+    assert any(name.startswith("candidates: group 0") and stage["done"] for name, stage in manifest["stages"].items())
     with pytest.warns(DagpostWarning):
         found = attempt(False, eager(folder))
     assert same_sample(found.own_sample(), whole)

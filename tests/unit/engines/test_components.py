@@ -60,7 +60,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
         def structure_on_cluster(self, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:
             return True
 
-        def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
+        def structure_seconds(self, nodes: int) -> float:
             return 0.0
 
     class EagerEngine(DaskEngine):

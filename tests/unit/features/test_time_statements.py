@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.time_paths import influences
+from tests.naive.wide import wide_mask
 from tests.tools.wording import Said
 from tests.unit.data.test_unroll import PANEL
 
 from dagpost import DagPosterior, datasets, edge, path, path_in_time, unroll
 from dagpost.errors import InputError
-from dagpost.families.parent_lists import wide_mask
 from dagpost.features import Query, evaluate, parse
 
 NAMES = ("A", "B", "M. Work", "A[t-1]", "B[t-1]", "M. Work[t-1]", "sex")

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.naive.chain_figures import effective_sizes
 from tests.tools.wording import ESTIMATES, Said
 
 from dagpost.mcmc.augmented_agreement import agreement_of, diagnose_sweeps
-from dagpost.mcmc.diagnostics import ChainDiagnostics, effective_sizes
+from dagpost.mcmc.diagnostics import ChainDiagnostics
 from dagpost.mcmc.number_series import averages_of
 
 
@@ -35,7 +36,7 @@ def test_figures_are_those_of_arviz(chains: int, draws: int, stay: float, apart:
 
     series = wandering(chains, draws, 2, stay, seed) + apart * np.arange(chains)[:, None, None]
     found = averages_of(series)
-    sizes = np.minimum(effective_sizes(series), chains * draws)
+    sizes = effective_sizes(series)
     moving = np.ptp(series, axis=1).max(axis=0) > 0.0
     np.testing.assert_allclose(found.effective[moving], sizes[moving], rtol=1e-8)
     np.testing.assert_allclose(found.means, series.mean(axis=(0, 1)), atol=1e-12)

@@ -22,7 +22,8 @@ from dagpost.families import family_sums as families
 from dagpost.families.family_sums import FamilyWeights, family_tables, log_weight_of
 from dagpost.families.numbering import family_count
 from dagpost.families.pruning import considered_from_candidates
-from dagpost.mcmc.candidates import choose_candidates, weights_among_candidates, weights_of_all
+from dagpost.mcmc.candidates import choose_candidates, weights_of_all
+from dagpost.mcmc.considered import weights_among_candidates
 from dagpost.priors import (
     CustomPrior,
     EdgePrior,
@@ -30,6 +31,7 @@ from dagpost.priors import (
     StructurePrior,
     UniformPrior,
     log_prior,
+    resolve_prior,
 )
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import BIC, K2, BDeu, BGe, Score, local_scores
@@ -190,13 +192,15 @@ def test_weights_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Monk
     np.testing.assert_array_equal(one.small, two.small)
 
 
-def test_progress_counts_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_reaches_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, int, int]] = []
     table = binary_table(6, 50, 11)
     small_limits(monkeypatch, 6, 3, 2)
     reporter = reporter_for(lambda title, done, total: seen.append((title, done, total)))
     weights_among_candidates(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 4, engine=ENGINE, reporter=reporter)
-    assert [done for title, done, total in seen if title == "scores of candidates"] == [1, 2, 3, 4, 5, 6]
+    for stage in ("small sets", "candidates"):
+        done, total = [(done, total) for title, done, total in seen if title == f"{stage}: local scores"][-1]
+        assert done == total
 
 
 # The choice
@@ -302,7 +306,9 @@ def test_a_prior_that_gives_no_single_families_is_refused(monkeypatch: pytest.Mo
 
     small_limits(monkeypatch, 6, 3, 2)
     with pytest.raises(InputError, match="CustomPrior"):
-        weights_among_candidates(binary_table(6, 50, 1), BDeu(), Whole(), NO_CONSTRAINTS, 4, engine=ENGINE)
+        weights_among_candidates(
+            binary_table(6, 50, 1), BDeu(), resolve_prior(Whole()), NO_CONSTRAINTS, 4, engine=ENGINE
+        )
 
 
 def test_a_prior_that_leaves_a_node_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from arviz_stats.base import array_stats  # type: ignore[attr-defined]
 from scipy.stats import binom
+from tests.naive.chain_figures import effective_sizes, r_hat
 from tests.tools.wording import ESTIMATES, Said
 
 from dagpost.mcmc.checks import BETTER, OTHER, SAME, WORSE, ChainChecks, ExactCompared, ProbeFound
@@ -17,9 +17,7 @@ from dagpost.mcmc.diagnostics import (
     ChainDiagnostics,
     by_chain,
     diagnose,
-    effective_sizes,
     largest_r_hat,
-    r_hat,
 )
 from dagpost.posterior.estimate import chain_estimate
 
@@ -54,45 +52,6 @@ def diagnosis(series: np.ndarray, checks: ChainChecks | None = None) -> ChainDia
 
 
 # The figures
-
-
-@pytest.mark.parametrize("chains", [2, 4])
-@pytest.mark.parametrize("draws", [10, 101, 1000])
-def test_figures_are_those_of_arviz(chains: int, draws: int) -> None:
-    rng = np.random.default_rng(chains + draws)
-    series = np.stack(
-        [
-            rng.normal(size=(chains, draws)),
-            np.cumsum(rng.normal(size=(chains, draws)), axis=1),
-            rng.normal(size=(chains, draws)) + np.arange(chains)[:, None],
-            persistent(chains, draws, 0.4, 0.8, draws),
-        ],
-        axis=-1,
-    )
-    for place in range(series.shape[2]):
-        own = series[:, :, place]
-        expected = array_stats.rhat(own, chain_axis=0, draw_axis=1, method="rank")
-        assert r_hat(series)[place] == pytest.approx(expected, rel=1e-12)
-        expected = array_stats.ess(own, chain_axis=0, draw_axis=1, method="mean")
-        assert effective_sizes(series)[place] == pytest.approx(expected, rel=1e-12)
-
-
-def test_chains_that_stand_still_apart_are_infinitely_far_apart() -> None:
-    stuck = np.zeros((3, 50, 1))
-    stuck[2] = 1.0
-    assert r_hat(stuck)[0] == math.inf
-    assert effective_sizes(stuck)[0] == 3.0
-
-
-def test_what_never_varies_has_no_figures() -> None:
-    assert math.isnan(r_hat(np.ones((3, 50, 1)))[0])
-    assert math.isnan(effective_sizes(np.ones((3, 50, 1)))[0])
-
-
-def test_one_chain_that_moves_beside_one_that_does_not_is_far_from_it() -> None:
-    series = np.zeros((2, 400, 1))
-    series[0, :, 0] = persistent(1, 400, 0.5, 0.0, 1)[0]
-    assert r_hat(series)[0] > 1.2
 
 
 def test_chains_of_unequal_length_are_cut_to_the_shortest() -> None:

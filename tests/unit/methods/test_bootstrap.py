@@ -18,7 +18,8 @@ from dagpost.engines import Engine, ThreadEngine
 from dagpost.families import family_sums as chain_families
 from dagpost.families.family_sums import FamilyTables, family_tables
 from dagpost.families.numbering import family_count
-from dagpost.mcmc.candidates import weights_among_candidates, weights_of_all
+from dagpost.mcmc.candidates import weights_of_all
+from dagpost.mcmc.considered import weights_among_candidates
 from dagpost.priors import CustomPrior, InDegreePrior, StructurePrior, UniformPrior, log_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import BIC, BDeu, BGe, Score, local_scores

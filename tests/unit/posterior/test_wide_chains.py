@@ -21,12 +21,10 @@ from dagpost.families import graph_lists, masks
 from dagpost.families.graph_lists import lists_of
 from dagpost.families.masks import edges_of_pairs
 from dagpost.features import evaluate, evaluation, weighted_matrix
-from dagpost.mcmc.diagnostics import effective_sizes
 from dagpost.mcmc.records import ChainRecord
 from dagpost.posterior import distinct as distinct_file
 from dagpost.posterior.directions import _Found, directions_of_sample
 from dagpost.posterior.distinct import distinct_graphs_in
-from dagpost.posterior.estimate import _effective_size
 from dagpost.posterior.knowledge import knowledge_of_sample
 from dagpost.posterior.summaries import equivalence_classes, top_graphs
 
@@ -203,15 +201,3 @@ def test_lists_go_on_behind_a_graph_with_a_cycle() -> None:
     assert acyclic == -1
     last, other = (own.members[own.starts[2, 0] :].tolist() for own in (lists, expected))
     assert last == other
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(1, 4), st.integers(1, 150), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(0, 2**32))
-def test_the_effective_size_of_yes_and_no_is_that_of_arviz(
-    chains: int, draws: int, share: float, stays: float, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    kept = np.maximum.accumulate(np.where(rng.random((chains, draws)) < stays, 0, np.arange(draws)), axis=1)
-    series = np.take_along_axis(rng.random((chains, draws)) < share, kept, axis=1)
-    expected = effective_sizes(series.astype(np.float64)[:, :, None])[0]
-    np.testing.assert_allclose(_effective_size(series), expected, rtol=1e-9)

@@ -96,7 +96,6 @@ def test_every_way_to_ask_for_weights_agrees() -> None:
         masks = unsqueeze_all(parent_sets(3, 3), node)
         members = np.array([[bit if mask >> bit & 1 else 4 for bit in range(4)] for mask in masks.tolist()])
         for own in (
-            prior.log_weights_of_sets(NAMES, node, masks),
             prior.log_weights_of_members(NAMES, node, members.astype(np.int16)),
             lists[node],
         ):
@@ -121,7 +120,7 @@ def test_regimes_have_a_prior_of_their_own_beside_that_of_edges() -> None:
     _, barred = Constraints(forbidden="pressure -> bmi", exogenous="arm=1").matrices(names, 4)
     settled = wrapped.settled(names, barred)
     assert settled.chosen == wrapped.chosen
-    own = settled.log_weights_of_sets(names, 2, np.array([0, 0b10, 0b10010], dtype=np.uint64))
+    own = settled.log_weights_of_members(names, 2, np.array([[5, 5], [1, 5], [1, 4]], dtype=np.int16))
     assert np.diff(own) == pytest.approx([np.log(4.0), np.log(0.25 / 0.75)])
     assert RegimePrior(EdgePrior(0.2), 1, 0.25, 3, 1).settled(names, barred).chosen == EdgePrior(0.2)
 

@@ -14,11 +14,11 @@ from tests.tools.wording import Said
 from dagpost import DagPosterior, SizePrior, StructurePrior, datasets
 from dagpost._tools.json_settings import from_json, to_json
 from dagpost.errors import InputError
-from dagpost.priors import PRIORS, CustomPrior, EdgePrior, UniformPrior, log_prior_of_sets, resolve_prior
+from dagpost.priors import PRIORS, CustomPrior, EdgePrior, UniformPrior, resolve_prior
 
 NAMES = ("a", "b", "c")
-SETS = np.array([0b000, 0b010, 0b110], dtype=np.uint64)
-NONE = np.uint64(0)
+#: No parents, b, and both of the others of a.
+SETS = np.array([[3, 3], [1, 3], [1, 2]], dtype=np.int16)
 
 
 class Bare:
@@ -51,13 +51,15 @@ def test_a_bare_object_gives_weights_and_shows_itself(said: Said) -> None:
     assert isinstance(resolved, StructurePrior)
     assert repr(resolved) == resolved.in_words() == to_json(resolved) == "a bare prior"
     np.testing.assert_array_equal(resolved.log_weights(NAMES, 1), np.zeros((3, 3)))
+    assert resolved.log_weights_of_members(NAMES, 0, SETS).tolist() == [0.0, 0.0, 0.0]
+    many = tuple(f"v{column}" for column in range(40))
     with said.raises(InputError):
-        log_prior_of_sets(resolved, NAMES, 0, SETS, NONE, NONE)
+        resolved.log_weights_of_members(many, 0, np.full((1, 9), 40, dtype=np.int16))
 
 
 @pytest.mark.parametrize("prior", [BareOnSize(), Halving(), CustomPrior(lambda _, parents: -len(parents))])
 def test_weights_of_some_sets_come_from_the_number_of_parents_or_a_function(prior: Any) -> None:
-    assert log_prior_of_sets(prior, NAMES, 0, SETS, NONE, np.uint64(0b100)).tolist() == [0.0, -1.0, -np.inf]
+    assert resolve_prior(prior).log_weights_of_members(NAMES, 0, SETS).tolist() == [0.0, -1.0, -2.0]
 
 
 def test_a_model_takes_a_prior_by_object_and_by_name_with_its_argument() -> None:

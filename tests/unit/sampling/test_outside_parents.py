@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.naive.wide import wide_mask
 
-from dagpost.families.parent_lists import ParentLists, wide_mask, words_of
+from dagpost.families.parent_lists import ParentLists, words_of
 from dagpost.sampling.outside_parents import numbers_of_masks
 
 

@@ -56,9 +56,9 @@ class CudaBackend(ExactBackend):
         on_device = structure.memory_needed(nodes, max_parents) <= device.free_bytes()
         return on_device and super().structure_fits(nodes, max_parents)
 
-    def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
+    def structure_seconds(self, nodes: int) -> float:
         if nodes < structure.FEWEST_NODES:
-            return super().structure_seconds(nodes, measured=measured)
+            return super().structure_seconds(nodes)
         return _SECONDS_A_RUN + _SECONDS_A_TERM * 3.0**nodes
 
     def forward_table(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> Forward:

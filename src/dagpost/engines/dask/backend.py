@@ -57,9 +57,9 @@ class DaskBackend(ExactBackend):
         """Whether the sums over all graphs are taken on the cluster, and not on threads of this process."""
         return structure.is_worth_it(self._dask, nodes, max_parents, evidence_only=evidence_only)
 
-    def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
+    def structure_seconds(self, nodes: int) -> float:
         if not self.structure_on_cluster(nodes):
-            return super().structure_seconds(nodes, measured=measured)
+            return super().structure_seconds(nodes)
         return expected_seconds(nodes, min(self.cluster.threads(), structure.most_cores(nodes)))
 
     def forward_table(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> Forward:

@@ -65,10 +65,8 @@ class ExactBackend:
         """Whether the tables of the sums over all graphs fit into memory now."""
         return structure.memory_needed(nodes, max_parents, self.engine.workers) <= memory.available_bytes()
 
-    def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
-        """Roughly how long the posterior takes when every graph counts once; `measured`: at the speed of now."""
-        if measured:
-            return structure.measured_seconds(nodes, self.engine)
+    def structure_seconds(self, nodes: int) -> float:
+        """Roughly how long the posterior takes when every graph counts once."""
         return structure.expected_seconds(nodes, self.engine.workers)
 
     def keeps_structure(self, nodes: int, max_parents: int) -> bool:
