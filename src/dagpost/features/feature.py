@@ -20,7 +20,7 @@ from dagpost._tools.spelling import bare
 from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
 from dagpost.features import reductions
-from dagpost.features.reductions import Condition, FamilyCondition, OneNodeReach, ParentConditions
+from dagpost.features.reductions import Condition, Conditions, FamilyCondition, OneNodeReach
 from dagpost.features.registry import STATEMENTS
 
 if TYPE_CHECKING:
@@ -81,8 +81,11 @@ class Feature(ABC):
         """The condition on the parents of one node that it is equivalent to, if it is."""
         return None
 
-    def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:  # noqa: ARG002
-        """The sum of conjunctions of conditions on the parents of several nodes that it is equal to, if it is."""
+    def conjunctions(self, names: Sequence[str], *, untrue: bool) -> list[Conditions] | None:  # noqa: ARG002
+        """Its ways to be true, or `untrue`, as conjunctions of conditions on the parents of several nodes, if it has any.
+
+        One of both is enough. No two of them may hold in one graph.
+        """
         return None
 
     def reaches(self, names: Sequence[str]) -> list[OneNodeReach]:  # noqa: ARG002
@@ -186,24 +189,12 @@ class And(_Joined):
     symbol = "&"
     join = np.logical_and
 
-    def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
-        """The product of the sums of the parts."""
-        return reductions.times([reductions.parent_conditions(part, names) for part in self.parts])
-
 
 class Or(_Joined):
     """`f | g`: at least one of the parts holds."""
 
     symbol = "|"
     join = np.logical_or
-
-    def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
-        """One minus the sum for none of the parts."""
-        return reductions.one_minus(self.none_holds(names))
-
-    def none_holds(self, names: Sequence[str]) -> ParentConditions | None:
-        """That none of the parts holds, as a sum of conjunctions."""
-        return reductions.times([reductions.parent_conditions(~part, names) for part in self.parts])
 
 
 @dataclass(frozen=True)
@@ -243,12 +234,6 @@ class Not(Feature):
         """The condition of the part, negated."""
         inner = reductions.family_condition(self.part, names)
         return inner and (inner[0], reductions.negated(inner[1]))
-
-    def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
-        """One minus the sum for the part; shorter where none of several parts may hold."""
-        if isinstance(self.part, Or):
-            return self.part.none_holds(names)
-        return reductions.one_minus(reductions.parent_conditions(self.part, names))
 
     def reaches(self, names: Sequence[str]) -> list[OneNodeReach]:
         """The conditions of the part, negated."""

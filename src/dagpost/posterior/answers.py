@@ -30,14 +30,13 @@ from dagpost.features import (
     Feature,
     Path,
     ProjectedReach,
-    Projection,
+    ProjectedWays,
     Query,
-    Term,
     projected_conditions,
     projected_reach,
     projected_ways,
 )
-from dagpost.features.reductions import ParentConditions
+from dagpost.features.reductions import Conditions
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -196,15 +195,13 @@ class Known(NamedTuple):
             if value is not None:
                 return Answer(value, self.results.error_bound)
         answer = None
-        for found in (projected_conditions(feature, self.names), _as_ways(feature, self.names)):
-            # Where a difference has lost its digits, a sum of ways may have them.
-            if found is None or (answer is not None and answer.error <= _RATIO_ERROR * answer.value):
-                continue
-            if self._affordable(found.conditions.terms):
-                conditions, bits = found
-                answers = [(term.sign, self._conjunction(term, bits)) for term in conditions.terms]
-                value = conditions.constant + sum(sign * own.value for sign, own in answers)
-                answer = Answer(value, sum(abs(sign) * own.error for sign, own in answers))
+        for found in projected_conditions(feature, self.names):
+            # Where a difference from 1 has lost its digits, a sum may have them.
+            enough = answer is not None and (found.untrue or answer.error <= _RATIO_ERROR * answer.value)
+            if not enough and self._affordable(found):
+                answers = [self._conjunction(way, found.bits) for way in found.ways]
+                value = sum(way.value for way in answers)
+                answer = Answer(1.0 - value if found.untrue else value, sum(way.error for way in answers))
         if answer is not None:
             return answer
         reach = projected_reach(feature, self.names)
@@ -218,16 +215,16 @@ class Known(NamedTuple):
         # Whichever prior: this comes from differences.
         return None if probability is None else Answer(probability, self.results.error_bound)
 
-    def _affordable(self, terms: Sequence[Term]) -> bool:
-        passes, modularity = sum(len(term.conditions) > 1 for term in terms), self.results.modularity
-        if modularity == "structure" and passes and not self.tables.structure_is_affordable():
+    def _affordable(self, found: ProjectedWays) -> bool:
+        modularity = self.results.modularity
+        if modularity == "structure" and found.sums and not self.tables.structure_is_affordable():
             return False
-        return passes * self.tables.seconds(modularity) / 2.0 <= self.patience
+        return found.sums * self.tables.seconds(modularity) / 2.0 <= self.patience
 
-    def _conjunction(self, term: Term, bits: Masks) -> Answer:
+    def _conjunction(self, way: Conditions, bits: Masks) -> Answer:
         """Probability that the parents of each node meet its condition."""
         part, results = self.tables.parts[0], self.results
-        kept = {node: condition(part.masks_of_sets(node, bits)) for node, condition in term.conditions.items()}
+        kept = {node: condition(part.masks_of_sets(node, bits)) for node, condition in way.items()}
         if len(kept) == 1:
             ((node, allowed),) = kept.items()
             value = float(results.families[node][allowed].sum())
@@ -355,14 +352,6 @@ def _mean(found: Iterable[tuple[float, Any]]) -> Any:
             return None
         total = share * value if total is None else total + share * value
     return total
-
-
-def _as_ways(feature: Feature, names: Sequence[str]) -> Projection | None:
-    """A statement as a sum over the ways in which it can be true: at times there are fewer of them."""
-    found = projected_ways(feature, names)
-    if found is None:
-        return None
-    return Projection(ParentConditions(0, tuple(Term(1, way) for way in found.ways)), found.bits)
 
 
 def _bits_beyond(bits: Masks, columns: Integers, told_apart: Sequence[int]) -> Masks:

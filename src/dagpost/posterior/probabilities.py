@@ -191,16 +191,13 @@ class _Asked:
 
 def _family_sum(feature: Feature, augmented: Augmented, fitted: Fitted) -> tuple[float, float] | None:
     """The probability of a statement about the parents of single nodes, over all tables, and what these are worth."""
-    found = projected_conditions(feature, fitted.names)
-    if found is None or any(len(term.conditions) != 1 for term in found.conditions.terms):
+    found = next(iter(projected_conditions(feature, fitted.names)), None)
+    if found is None or found.sums:
         return None
     part, families = some_completed(fitted), average_families(fitted)
-    value, nodes = float(found.conditions.constant), []
-    for term in found.conditions.terms:
-        ((node, condition),) = term.conditions.items()
-        value += term.sign * float(families[node][condition(part.masks_of_sets(node, found.bits))].sum())
-        nodes.append(node)
-    return value, augmented.worth(nodes)
+    single = [pair for way in found.ways for pair in way.items()]
+    value = sum(float(families[node][met(part.masks_of_sets(node, found.bits))].sum()) for node, met in single)
+    return 1.0 - value if found.untrue else value, augmented.worth([node for node, _ in single])
 
 
 def average_families(fitted: Fitted) -> list[Floats]:
