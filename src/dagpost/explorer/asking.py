@@ -112,8 +112,7 @@ def _may_be_exact(query: Query, session: Session) -> bool:
     parts = [query.feature] if query.given is None else [query.feature & query.given, query.given]
     names = session.fitted.names
     return all(
-        isinstance(part, And) or projected_conditions(part, names) or projected_reach(part, names)
-        for part in parts
+        isinstance(part, And) or projected_conditions(part, names) or projected_reach(part, names) for part in parts
     )
 
 

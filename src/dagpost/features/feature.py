@@ -82,7 +82,7 @@ class Feature(ABC):
         return None
 
     def conjunctions(self, names: Sequence[str], *, untrue: bool) -> list[Conditions] | None:  # noqa: ARG002
-        """Its ways to be true, or `untrue`, as conjunctions of conditions on the parents of several nodes, if it has any.
+        """Its ways to be true, or `untrue`, as conjunctions of conditions on the parents of nodes, if it has any.
 
         One of both is enough. No two of them may hold in one graph.
         """

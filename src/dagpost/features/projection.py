@@ -54,7 +54,7 @@ class ProjectedWays(NamedTuple):
 
     @property
     def sums(self) -> int:
-        """How many of the ways are about several nodes: the weights that each of these leaves are summed by themselves."""
+        """How many ways are about several nodes: the weights that each of these leaves are summed by themselves."""
         return sum(len(way) > 1 for way in self.ways)
 
 

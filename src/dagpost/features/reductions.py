@@ -33,6 +33,7 @@ Conditions = Mapping[int, Condition]
 FamilyCondition = tuple[int, Condition]
 Direction = Literal["descendants", "ancestors"]
 
+
 @dataclass(frozen=True, eq=False)
 class OneNodeReach:
     """The statement holds exactly when the proper descendants (or ancestors) of `node` meet the condition."""

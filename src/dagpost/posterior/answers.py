@@ -41,9 +41,8 @@ from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import NEGLIGIBLE, weightiest
-from dagpost.posterior.results import ExactResults
 from dagpost.posterior.ways_left import all_of, log_evidence_left, log_evidence_of_ways, possible_ways, restricted_part
-from dagpost.posterior.workspace import Workspace
+from dagpost.posterior.workspace import Sums, Workspace
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
@@ -75,7 +74,7 @@ class Answer:
 IMPOSSIBLE = Answer(0.0, 0.0)
 
 
-def exact_sums(fitted: Fitted) -> tuple[Workspace, ExactResults] | None:
+def exact_sums(fitted: Fitted) -> tuple[Workspace, Sums] | None:
     """The one judge of what is exact beyond edges: where all families were summed, their tables and results."""
     workspace, sums = fitted.workspace, fitted.results.sums
     return (workspace, sums) if workspace.parts and sums is not None else None
@@ -150,7 +149,7 @@ class Known(NamedTuple):
 
     names: Sequence[str]
     tables: Workspace
-    results: ExactResults
+    results: Sums
     patience: float = PATIENCE_SECONDS
 
     def probability(self, query: Query) -> float | None:
@@ -185,7 +184,7 @@ class Known(NamedTuple):
         if both is not None:
             log_both = log_evidence_of_ways(both, *asked)
             return None if log_both is None else min(math.exp(log_both - log_given), 1.0)
-        share = self._replace(results=replace(self.results, log_evidence=log_given))._reach_under_conditions(whole)
+        share = self._replace(results=self.results._replace(log_evidence=log_given))._reach_under_conditions(whole)
         return None if share is None else min(share, 1.0)
 
     def answer(self, feature: Feature) -> Answer | None:

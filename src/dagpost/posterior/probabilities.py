@@ -38,7 +38,6 @@ from dagpost.posterior.answers import IMPOSSIBLE, Known, exact_answer, exact_fam
 from dagpost.posterior.augmented import EDGES, PATHS, Augmented
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.estimate import Estimate, averaged_estimate, ratio_estimate, summed_estimate
-from dagpost.posterior.results import exact_results
 from dagpost.posterior.shares import with_left_out
 from dagpost.scores import class_of
 
@@ -300,9 +299,9 @@ def _ask_some(asked: Sequence[_Asked], numbers: Integers, fitted: Fitted, patien
         if not open_ones:
             break
         part = weighed_table(fitted, int(numbers[place]))
-        results = exact_results(fitted.modularity, part.summed(fitted.modularity))
+        sums = part.summed(fitted.modularity)
         for one in open_ones:
-            one.ask((place[0], place[1]), Known(fitted.names, part, results, patience / _FEWEST))
+            one.ask((place[0], place[1]), Known(fitted.names, part, sums, patience / _FEWEST))
 
 
 def probabilities(queries: Sequence[Query], fitted: Fitted, confidence: float) -> list[Estimate]:

@@ -167,7 +167,9 @@ def test_on_two_nodes_a_path_is_an_edge_and_both_answers_exist() -> None:
 
 
 def test_conditions_take_masks_of_any_parent_sets() -> None:
-    (way,) = disjoint_ways(parent_set("B", ["A", "C"]) | D_B, NAMES)
+    ways = disjoint_ways(parent_set("B", ["A", "C"]) | D_B, NAMES)
+    assert ways is not None
+    (way,) = ways
     masks = np.array([0b0000, 0b0101, 0b1000, 0b1101, 0b0001], dtype=np.uint64)
     assert way[1](masks).tolist() == [False, True, True, True, False]
     assert way[1](masks[:0]).tolist() == []
