@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import features as naive_features
 from tests.naive import wide as naive
+from tests.tools.smaller_blocks import in_blocks_of
 from tests.tools.wording import Said
 
 from dagpost import (
@@ -112,7 +113,8 @@ def test_statements_agree_with_networkx(case: Any, seed: int) -> None:
     for row, feature in zip(held, features, strict=True):
         assert row.tolist() == [naive_features.holds(feature, graph) for graph in graphs], feature
     for block_size in (1, 3):
-        assert (evaluate(features, dags, names, block_size=block_size) == held).all()
+        with in_blocks_of(block_size):
+            assert (evaluate(features, dags, names) == held).all()
 
 
 @settings(max_examples=8, deadline=None)
@@ -151,7 +153,8 @@ def test_matrices_of_all_pairs_agree_with_networkx(case: Any, longest: int) -> N
         if relation == "--":
             expected += expected.T
         np.testing.assert_allclose(weighted_matrix(relation, dags, weights), expected, atol=1e-12)
-        np.testing.assert_allclose(weighted_matrix(relation, dags, weights, block_size=3), expected, atol=1e-12)
+        with in_blocks_of(3):
+            np.testing.assert_allclose(weighted_matrix(relation, dags, weights), expected, atol=1e-12)
 
 
 def test_a_thousand_and_twenty_four_columns() -> None:
@@ -179,7 +182,7 @@ def test_a_cycle_is_found_wherever_it_is(said: Said) -> None:
     with said.raises(InputError):
         ancestors(dags)
     with said.raises(InputError):
-        evaluate([edge("v0", "v1")], dags, NAMES, block_size=2)
+        evaluate([edge("v0", "v1")], dags, NAMES)
 
 
 @settings(max_examples=10, deadline=None)

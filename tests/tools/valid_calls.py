@@ -395,10 +395,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
             _named("posterior.summaries.graph_of_masks"),
             {"masks": masks, "names": ("A", "B", "C")},
         ),
-        "posterior.summaries.log_weight_of_graph": (
-            _named("posterior.summaries.log_weight_of_graph"),
-            {"masks": masks, "log_weights": made.scores.values, "max_parents": 2},
-        ),
         "prediction.log_predictive": (_named("prediction.log_predictive"), rows),
         "prediction.predictive_of_target": (_named("prediction.predictive_of_target"), {**rows, "target": "A"}),
         "prediction.sufficient_statistics": (
