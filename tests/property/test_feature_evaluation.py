@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.naive import features as naive_features
 from tests.naive import wide as naive_wide
 from tests.naive.posterior import all_dags
-from tests.tools.smaller_blocks import in_blocks_of
 from tests.tools.examples import examples
+from tests.tools.smaller_blocks import in_blocks_of
 from tests.tools.wording import Said
 
 from dagpost import (
