@@ -57,7 +57,7 @@ class Block:
         self.nodes, self.count = parents.shape[:2]
         self._ancestors: dict[int, Masks] = {}
         self._held: dict[Feature, Flags] = {}
-        self._shared: dict[Callable[..., Any], Any] = {}
+        self._shared: dict[Any, Any] = {}
 
     @property
     def graphs(self) -> slice:
@@ -70,11 +70,11 @@ class Block:
             self._held[feature] = feature.holds_in(self)
         return self._held[feature]
 
-    def shared(self, make: Callable[[Block], Made]) -> Made:
-        """What `make` works out about these graphs, once for all statements that ask for it."""
-        if make not in self._shared:
-            self._shared[make] = make(self)
-        result: Made = self._shared[make]
+    def shared(self, make: Callable[..., Made], *more: Any) -> Made:
+        """What `make` works out about these graphs, and `more`, once for all statements that ask for it."""
+        if (make, *more) not in self._shared:
+            self._shared[make, *more] = make(self, *more)
+        result: Made = self._shared[make, *more]
         return result
 
     def ancestors(self, longest: int | None = None) -> Masks:

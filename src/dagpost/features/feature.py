@@ -66,12 +66,20 @@ class Feature(ABC):
         return None
 
     def holds_in(self, block: Block) -> Flags:
-        """In which graphs of a block it holds; by default, those that meet its `family_condition`."""
-        found = self.family_condition(block.names)
-        if found is None:
-            raise InputError(f"The statement {type(self).__name__} has no method 'holds_in'.")
-        node, condition = found
-        return condition(block.parents[node])
+        """In which graphs of a block it holds; by default, those that meet its conditions on parents, if it has any."""
+        if (simple := self.simpler(block.names)) is not self:
+            return block.holds(simple)
+        single = self.family_condition(block.names)
+        if single is not None:
+            node, condition = single
+            return condition(block.parents[node])
+        for untrue in (False, True):
+            ways = self.conjunctions(block.names, untrue=untrue)
+            if ways is not None:
+                met = [[condition(block.parents[node]) for node, condition in way.items()] for way in ways]
+                held: Flags = np.logical_or.reduce([np.logical_and.reduce(way) for way in met])
+                return ~held if untrue else held
+        raise InputError(f"The statement {type(self).__name__} has no method 'holds_in'.")
 
     def simpler(self, names: Sequence[str]) -> Feature:  # noqa: ARG002
         """An equivalent statement about these variables that may have an exact answer, if there is one."""

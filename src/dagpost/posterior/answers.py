@@ -106,34 +106,6 @@ def exact_answer(query: Query, fitted: Fitted, patience: float = PATIENCE_SECOND
     return exact_estimate(value, fitted.target)
 
 
-def exact_matrix(relation: str, fitted: Fitted, patience: float = PATIENCE_SECONDS) -> Floats | None:
-    """The exact probability of a relation for every pair, or None where that is left to samples."""
-    if relation in ("->", "--"):
-        edges = np.clip(fitted.results.edges, 0.0, 1.0)
-        return None if not fitted.results.exact else edges if relation == "->" else edges + edges.T
-    matrix = known_paths(fitted, patience) if relation == "~>" else None
-    return None if matrix is None or np.isnan(matrix).any() else matrix
-
-
-def known_paths(fitted: Fitted, patience: float = PATIENCE_SECONDS) -> Floats | None:
-    """The exact probability of a directed path for every pair, nan for those that are left to samples."""
-    found = exact_sums(fitted)
-    return None if found is None else Known(fitted.names, *found, patience).paths()
-
-
-def exact_families(fitted: Fitted, child: str, count: int | None = None) -> list[tuple[tuple[int, ...], float]] | None:
-    """The allowed parent sets of a variable, as column numbers, with their probabilities, most probable first.
-
-    None where the probabilities of whole parent sets are not computed.
-    """
-    found = exact_sums(fitted)
-    if found is None:
-        return None
-    workspace, sums = found
-    node = position_of(child, fitted.names)
-    return listed_families(workspace.parts, node, sums.families[node], count)
-
-
 def listed_families(
     parts: Sequence[SummingWorkspace], node: int, probabilities: Floats, count: int | None
 ) -> list[tuple[tuple[int, ...], float]]:

@@ -23,6 +23,7 @@ from dagpost.engines.inline import InlineEngine
 from dagpost.errors import warn
 from dagpost.methods.base import Method
 from dagpost.methods.choice import AS_ASKED
+from dagpost.posterior.distinct import one_way_at_most
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import NEGLIGIBLE, JoinedWorkspace, MixedWorkspace, weightiest
 from dagpost.posterior.weights import evidence_ratio
@@ -184,8 +185,7 @@ def _averaged(fitted: Fitted) -> Results:
     found, workspace = fitted.augmented, fitted.workspace
     assert found is not None
     verdict, engine = fitted.own_sample().diagnostics().verdict, fitted.method.ran_on(workspace)
-    # Blocks estimate both ways of an edge apart, each given the rest of a graph: together they may exceed 1.
-    edges = found.edges / np.maximum(found.edges + found.edges.T, 1.0)
+    edges = one_way_at_most(found.edges)
     return Results(math.nan, edges, False, None, engine, verdict, found.shares, found.tables, found.edge_errors)
 
 
@@ -208,9 +208,7 @@ def _estimated(fitted: Fitted) -> Results:
     if sample.chains is not None and sample.chains.edges is not None:
         # Better than frequencies: the exact probabilities given each state, averaged over the states.
         shares = np.array(sample.chains.lengths) / len(sample)
-        edges = np.tensordot(shares, sample.chains.edges, axes=1)
-        # Both ways of an edge are estimated apart, each given the rest of a graph: together they may exceed 1.
-        edges /= np.maximum(edges + edges.T, 1.0)
+        edges = one_way_at_most(np.tensordot(shares, sample.chains.edges, axes=1))
     else:
         edges = sample.edge_frequencies().to_numpy()
     if isinstance(workspace, ExactWorkspace | JoinedWorkspace) and np.isfinite(sample.log_extensions).all():

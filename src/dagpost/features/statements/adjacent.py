@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dagpost.features.blocks import Block, Flags
 from dagpost.features.feature import Feature
 from dagpost.features.forms import Arrow, Form
 from dagpost.features.names import check_different, quoted
@@ -38,10 +37,6 @@ class Adjacent(Feature):
     def directions(self) -> tuple[Edge, Edge]:
         """The two edges that may join the variables."""
         return Edge(self.first, self.second), Edge(self.second, self.first)
-
-    def holds_in(self, block: Block) -> Flags:
-        onward, back = self.directions
-        return block.holds(onward) | block.holds(back)
 
     def conjunctions(self, names: Sequence[str], *, untrue: bool) -> list[Conditions] | None:
         # Both edges would be a cycle, so the two ways never hold together.

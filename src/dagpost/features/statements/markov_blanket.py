@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from dagpost._tools.text import position_of
-from dagpost.features.blocks import Block, Flags
 from dagpost.features.feature import Feature
 from dagpost.features.forms import Call, Form, Membership
 from dagpost.features.names import check_different, mask_of, quoted
 from dagpost.features.reader import Reader
 from dagpost.features.reductions import Conditions, all_in, negated
-from dagpost.features.statements.adjacent import Adjacent
 
 
 @dataclass(frozen=True)
@@ -36,13 +32,6 @@ class InMarkovBlanket(Feature):
     @classmethod
     def forms(cls) -> tuple[Form, ...]:
         return Membership("mb", cls, ("A in mb(B)",)), Call("mb", _refuse_set, ("A in mb(B)",))
-
-    def holds_in(self, block: Block) -> Flags:
-        both = all_in(block.mask([self.member, self.of]))
-        share_a_child = [both(masks) for masks in block.parents]
-        joined = block.holds(Adjacent(self.member, self.of))
-        result: Flags = np.logical_or.reduce([joined, *share_a_child])
-        return result
 
     def conjunctions(self, names: Sequence[str], *, untrue: bool) -> list[Conditions] | None:
         if not untrue:
