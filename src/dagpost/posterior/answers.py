@@ -30,7 +30,6 @@ from dagpost.features import (
     Feature,
     Path,
     ProjectedReach,
-    ProjectedWays,
     Query,
     projected_conditions,
     projected_reach,
@@ -41,7 +40,7 @@ from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import NEGLIGIBLE, weightiest
-from dagpost.posterior.ways_left import all_of, log_evidence_left, log_evidence_of_ways, possible_ways, restricted_part
+from dagpost.posterior.ways_left import all_of, log_evidence_left, possible_ways, restricted_part
 from dagpost.posterior.workspace import Sums, Workspace
 
 if TYPE_CHECKING:
@@ -140,24 +139,13 @@ class Known(NamedTuple):
             share = min(both.value / condition.value, 1.0)
             error = (both.error + share * condition.error) / condition.value
         if self.results.error_bound > _ENOUGH_DIGITS * condition.value:
-            # A condition that is all but impossible may be nothing but rounding error.
-            better = self._share_in_logs(query.feature & query.given, query.given)
-            share, error = (share, error) if better is None else (better, 0.0)
+            # A condition that is all but impossible may be nothing but rounding error; evidences are not, in logs.
+            log_given = self._log_mass(query.given)
+            log_both = None if log_given in (None, -math.inf) else self._log_mass(query.feature & query.given)
+            if log_given is not None and log_both is not None:
+                share, error = min(math.exp(log_both - log_given), 1.0), 0.0
         # Otherwise samples are more honest.
         return share if error < _LARGEST_ERROR else None
-
-    def _share_in_logs(self, whole: And, given: Feature) -> float | None:
-        """The conditional probability by the evidences that a condition on parents leaves, however small these are."""
-        found, both = projected_ways(given, self.names), projected_ways(whole, self.names)
-        asked = self.tables, self.results.modularity, self.patience, _MOST_WAYS
-        log_given = None if found is None else log_evidence_of_ways(found, *asked)
-        if log_given is None or log_given == -math.inf:
-            return None
-        if both is not None:
-            log_both = log_evidence_of_ways(both, *asked)
-            return None if log_both is None else min(math.exp(log_both - log_given), 1.0)
-        share = self._replace(results=self.results._replace(log_evidence=log_given))._reach_under_conditions(whole)
-        return None if share is None else min(share, 1.0)
 
     def answer(self, feature: Feature) -> Answer | None:
         """The probability of a statement without a condition, or None where only a sample can tell."""
@@ -169,7 +157,7 @@ class Known(NamedTuple):
         for found in projected_conditions(feature, self.names):
             # Where a difference from 1 has lost its digits, a sum may have them.
             enough = answer is not None and (found.untrue or answer.error <= _RATIO_ERROR * answer.value)
-            if not enough and self._affordable(found):
+            if not enough and self._affordable(found.sums):
                 answers = [self._conjunction(way, found.bits) for way in found.ways]
                 value = sum(way.value for way in answers)
                 answer = Answer(1.0 - value if found.untrue else value, sum(way.error for way in answers))
@@ -180,17 +168,19 @@ class Known(NamedTuple):
             times = len(self.tables.parts)
             probability = _mean((share, self._reach(reach, part, times)) for share, part in self._weighty())
         elif isinstance(feature, And):
-            probability = self._reach_under_conditions(feature)
+            log_mass = self._log_mass(feature)
+            probability = None if log_mass is None else math.exp(log_mass - self.results.log_evidence)
         else:
             return None
         # Whichever prior: this comes from differences.
         return None if probability is None else Answer(probability, self.results.error_bound)
 
-    def _affordable(self, found: ProjectedWays) -> bool:
+    def _affordable(self, sums: int) -> bool:
+        """Whether so many sums over what conditions leave fit into memory and take no longer than one waits."""
         modularity = self.results.modularity
-        if modularity == "structure" and found.sums and not self.tables.structure_is_affordable():
+        if modularity == "structure" and sums and not self.tables.structure_is_affordable():
             return False
-        return found.sums * self.tables.seconds(modularity) / 2.0 <= self.patience
+        return sums * self.tables.seconds(modularity) / 2.0 <= self.patience
 
     def _conjunction(self, way: Conditions, bits: Masks) -> Answer:
         """Probability that the parents of each node meet its condition."""
@@ -222,16 +212,18 @@ class Known(NamedTuple):
             waiting -= results.shares[place]
         return total, possible
 
-    def _reach_under_conditions(self, feature: And) -> float | None:
-        """Conditions on parents together with a statement about one node's reach: that holds under what they leave.
+    def _log_mass(self, feature: Feature) -> float | None:
+        """Log of what the graphs weigh in which a statement holds, by the weights that its conditions on parents leave.
 
-        Where the conditions can be met in several ways, of which no two hold together, these are added up.
+        Another part of it may be about one node's reach: that holds under what they leave. Where the conditions can be
+        met in several ways, of which no two hold together, these are added up.
         """
-        on_parents = [part for part in feature.parts if projected_ways(part, self.names) is not None]
-        others = [part for part in feature.parts if part not in on_parents]
-        reach = projected_reach(all_of(others), self.names) if on_parents and others else None
-        found = projected_ways(all_of(on_parents), self.names) if reach is not None else None
-        if reach is None or found is None:
+        parts = feature.parts if isinstance(feature, And) else (feature,)
+        on_parents = [part for part in parts if projected_ways(part, self.names) is not None]
+        others = [part for part in parts if part not in on_parents]
+        reach = projected_reach(all_of(others), self.names) if others else None
+        found = projected_ways(all_of(on_parents), self.names) if on_parents else None
+        if found is None or (others and reach is None) or (not others and not self._affordable(len(found.ways))):
             return None
         # The parts of a model under a condition do not all leave a way the same graphs, or any.
         left = [
@@ -241,15 +233,15 @@ class Known(NamedTuple):
         ]
         if len(left) > _MOST_WAYS * len(self.tables.parts):
             return None
-        total, modularity = 0.0, self.results.modularity
+        log_masses, modularity = [-math.inf], self.results.modularity
         for log_prior, part, allowed in left:
             own = restricted_part(part, allowed, modularity)
-            probability = self._reach(reach, own, len(left))
+            probability = 1.0 if reach is None else self._reach(reach, own, len(left))
             if probability is None:
                 return None
-            log_joint = log_prior + own.log_evidence(modularity)
-            total += math.exp(log_joint - self.results.log_evidence) * probability
-        return total
+            if probability > 0.0:
+                log_masses.append(log_prior + own.log_evidence(modularity) + math.log(probability))
+        return float(np.logaddexp.reduce(log_masses))
 
     def _reach(self, reach: ProjectedReach, tables: SummingWorkspace, times: int) -> float | None:
         """Probability that the descendants or the ancestors of one node meet a condition, in one of so many parts."""
