@@ -28,6 +28,7 @@ def disjoint_ways(feature: Feature, names: Sequence[str], *, untrue: bool = Fals
 
     Each way says by node what the parents must meet, as a condition that takes masks over all nodes.
 
+    >>> import numpy as np
     >>> from dagpost import adjacent, edge
     >>> [list(way) for way in disjoint_ways(adjacent("A", "B"), ["A", "B", "C"])]
     [[1], [0]]

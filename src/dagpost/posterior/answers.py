@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.text import position_of
 from dagpost.errors import PrecisionError, ResourceError
 from dagpost.exact import paths, structure
@@ -30,6 +30,7 @@ from dagpost.features import (
     Feature,
     Path,
     ProjectedReach,
+    ProjectedWays,
     Query,
     projected_conditions,
     projected_reach,
@@ -40,7 +41,7 @@ from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import NEGLIGIBLE, weightiest
-from dagpost.posterior.ways_left import all_of, log_evidence_left, possible_ways, restricted_part
+from dagpost.posterior.ways_left import all_of, possible_ways, restricted_part
 from dagpost.posterior.workspace import Sums, Workspace
 
 if TYPE_CHECKING:
@@ -140,8 +141,8 @@ class Known(NamedTuple):
             error = (both.error + share * condition.error) / condition.value
         if self.results.error_bound > _ENOUGH_DIGITS * condition.value:
             # A condition that is all but impossible may be nothing but rounding error; evidences are not, in logs.
-            log_given = self._log_mass(query.given)
-            log_both = None if log_given in (None, -math.inf) else self._log_mass(query.feature & query.given)
+            log_given = self._log_share_of(query.given)
+            log_both = None if log_given in (None, -math.inf) else self._log_share_of(query.feature & query.given)
             if log_given is not None and log_both is not None:
                 share, error = min(math.exp(log_both - log_given), 1.0), 0.0
         # Otherwise samples are more honest.
@@ -168,8 +169,8 @@ class Known(NamedTuple):
             times = len(self.tables.parts)
             probability = _mean((share, self._reach(reach, part, times)) for share, part in self._weighty())
         elif isinstance(feature, And):
-            log_mass = self._log_mass(feature)
-            probability = None if log_mass is None else math.exp(log_mass - self.results.log_evidence)
+            log_share = self._log_share_of(feature)
+            probability = None if log_share is None else math.exp(log_share)
         else:
             return None
         # Whichever prior: this comes from differences.
@@ -185,39 +186,19 @@ class Known(NamedTuple):
     def _conjunction(self, way: Conditions, bits: Masks) -> Answer:
         """Probability that the parents of each node meet its condition."""
         part, results = self.tables.parts[0], self.results
-        kept = {node: condition(part.masks_of_sets(node, bits)) for node, condition in way.items()}
-        if len(kept) == 1:
-            ((node, allowed),) = kept.items()
-            value = float(results.families[node][allowed].sum())
+        if len(way) == 1:
+            ((node, condition),) = way.items()
+            value = float(results.families[node][condition(part.masks_of_sets(node, bits))].sum())
             return Answer(value, results.error_bound * (1.0 if results.modularity == "structure" else value))
-        value, possible = self._share_left(kept)
+        log_share = self._log_share(ProjectedWays([dict(way)], bits, untrue=False))
+        if log_share is None or log_share == -math.inf:
+            return IMPOSSIBLE
         # A ratio of evidences loses digits in proportion to itself, however small it is; below what a number holds,
         # all.
-        return Answer(value, max(value * _RATIO_ERROR, sys.float_info.min)) if possible else IMPOSSIBLE
+        return Answer(math.exp(log_share), max(math.exp(log_share) * _RATIO_ERROR, sys.float_info.min))
 
-    def _share_left(self, kept: Mapping[int, Flags]) -> tuple[float, bool]:
-        """The probability of what restricted weights leave of all parts together, and whether that is any graph at all.
-
-        What is left of a part is at most the part: the heaviest come first, and those that cannot matter are not
-        summed.
-        """
-        results, tables = self.results, self.tables
-        total, possible, waiting = 0.0, False, float(sum(results.shares))
-        for place in np.argsort(-np.array(results.shares), kind="stable").tolist():
-            if waiting <= NEGLIGIBLE * total:
-                break
-            log_evidence = log_evidence_left(tables.parts[place], kept, results.modularity)
-            possible |= log_evidence > -math.inf
-            total += math.exp(tables.log_priors[place] + log_evidence - results.log_evidence)
-            waiting -= results.shares[place]
-        return total, possible
-
-    def _log_mass(self, feature: Feature) -> float | None:
-        """Log of what the graphs weigh in which a statement holds, by the weights that its conditions on parents leave.
-
-        Another part of it may be about one node's reach: that holds under what they leave. Where the conditions can be
-        met in several ways, of which no two hold together, these are added up.
-        """
+    def _log_share_of(self, feature: Feature) -> float | None:
+        """Log of the probability of conditions on parents, perhaps together with a statement about one node's reach."""
         parts = feature.parts if isinstance(feature, And) else (feature,)
         on_parents = [part for part in parts if projected_ways(part, self.names) is not None]
         others = [part for part in parts if part not in on_parents]
@@ -225,23 +206,34 @@ class Known(NamedTuple):
         found = projected_ways(all_of(on_parents), self.names) if on_parents else None
         if found is None or (others and reach is None) or (not others and not self._affordable(len(found.ways))):
             return None
-        # The parts of a model under a condition do not all leave a way the same graphs, or any.
-        left = [
-            (log_prior, part, allowed)
-            for log_prior, part in zip(self.tables.log_priors, self.tables.parts, strict=True)
-            for allowed in possible_ways(found, part)
-        ]
-        if len(left) > _MOST_WAYS * len(self.tables.parts):
-            return None
-        log_masses, modularity = [-math.inf], self.results.modularity
-        for log_prior, part, allowed in left:
-            own = restricted_part(part, allowed, modularity)
-            probability = 1.0 if reach is None else self._reach(reach, own, len(left))
-            if probability is None:
+        return self._log_share(found, reach)
+
+    def _log_share(self, found: ProjectedWays, reach: ProjectedReach | None = None) -> float | None:
+        """The same by the weights that each way leaves, of which no two hold together; None where they are too many.
+
+        What is left of a part is at most the part: the heaviest come first, and those that cannot matter are not
+        summed.
+        """
+        results, tables = self.results, self.tables
+        log_share, waiting = -math.inf, float(sum(results.shares))
+        for place in np.argsort(-np.array(results.shares), kind="stable").tolist():
+            if waiting <= NEGLIGIBLE * math.exp(log_share):
+                break
+            # The parts of a model under a condition do not all leave a way the same graphs, or any.
+            ways = list(possible_ways(found, tables.parts[place]))
+            if len(ways) > _MOST_WAYS:
                 return None
-            if probability > 0.0:
-                log_masses.append(log_prior + own.log_evidence(modularity) + math.log(probability))
-        return float(np.logaddexp.reduce(log_masses))
+            for allowed in ways:
+                left = restricted_part(tables.parts[place], allowed, results.modularity)
+                times = len(ways) * len(tables.parts)
+                probability = 1.0 if reach is None else self._reach(reach, left, times)
+                if probability is None:
+                    return None
+                if probability > 0.0:
+                    log_left = tables.log_priors[place] + left.log_evidence(results.modularity) - results.log_evidence
+                    log_share = float(np.logaddexp(log_share, log_left + math.log(probability)))
+            waiting -= results.shares[place]
+        return log_share
 
     def _reach(self, reach: ProjectedReach, tables: SummingWorkspace, times: int) -> float | None:
         """Probability that the descendants or the ancestors of one node meet a condition, in one of so many parts."""
