@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import Reporter
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import KEPT_SHARE, HostBackend
@@ -20,6 +20,7 @@ from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior
 from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.family_sums import FamilyWeights
+from dagpost.families.numbering import parent_sets, unsqueeze_all
 from dagpost.families.parent_lists import all_others
 from dagpost.families.pruning import considered_from_all
 from dagpost.mcmc.candidates import weights_of_all
@@ -59,6 +60,14 @@ class ExactWorkspace(OwnSums):
         """The workspace itself."""
         del asked_by
         return self
+
+    def masks_of_sets(self, node: int, bits: Masks) -> Masks:
+        """Every parent set of a node as a mask, in which column `j` has bit `j`, or none if `bits` has none for it.
+
+        Without a compiled kernel: a model from a file answers before one could be loaded.
+        """
+        masks: Masks = unsqueeze_all(parent_sets(self.nodes - 1, self.max_parents), node) & np.bitwise_or.reduce(bits)
+        return masks
 
     def _with(self, log_weights: list[Floats], changed: Sequence[int] | None = None) -> ExactWorkspace:
         del changed

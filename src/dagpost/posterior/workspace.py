@@ -299,11 +299,16 @@ class OwnSums(Workspace):
     def tilted(self, log_odds: float, columns: int) -> Any:
         """The weights times the odds of an edge, once for every parent among the first `columns`."""
 
-        def count() -> list[Integers]:
-            among = [np.append(candidates < columns, False) for candidates in self.lists.candidates]
-            return [own[self.lists.members(node)].sum(axis=1) for node, own in enumerate(among)]
+        def count(node: int) -> Integers:
+            edges = np.zeros(len(self.log_weights[node]), dtype=np.int64)
+            for start in range(0, min(columns, self.nodes), 64):
+                bits = np.zeros(self.nodes, dtype=np.uint64)
+                word = bits[start : min(start + 64, columns)]
+                word[:] = np.uint64(1) << np.arange(len(word), dtype=np.uint64)
+                edges += np.bitwise_count(self.masks_of_sets(node, bits))
+            return edges
 
-        edges = self.once(("edges", columns), count)
+        edges = self.once(("edges", columns), lambda: [count(node) for node in range(self.nodes)])
         return self._with([own + log_odds * number for own, number in zip(self.log_weights, edges, strict=True)])
 
     def _with(self, log_weights: list[Floats], changed: Sequence[int] | None = None) -> Any:
