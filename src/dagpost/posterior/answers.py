@@ -215,9 +215,11 @@ class Known(NamedTuple):
         summed.
         """
         results, tables = self.results, self.tables
-        log_share, waiting = -math.inf, float(sum(results.shares))
-        for place in np.argsort(-np.array(results.shares), kind="stable").tolist():
-            if waiting <= NEGLIGIBLE * math.exp(log_share):
+        log_share, order = -math.inf, np.argsort(-np.array(results.shares), kind="stable")
+        # Added up from the lightest: a condition may be less probable than what is lost in a difference.
+        waiting = np.cumsum(np.array(results.shares)[order][::-1])[::-1]
+        for place, most_left in zip(order.tolist(), waiting.tolist(), strict=True):
+            if most_left < NEGLIGIBLE * math.exp(log_share):
                 break
             # The parts of a model under a condition do not all leave a way the same graphs, or any.
             ways = list(possible_ways(found, tables.parts[place]))
@@ -232,7 +234,6 @@ class Known(NamedTuple):
                 if probability > 0.0:
                     log_left = tables.log_priors[place] + left.log_evidence(results.modularity) - results.log_evidence
                     log_share = float(np.logaddexp(log_share, log_left + math.log(probability)))
-            waiting -= results.shares[place]
         return log_share
 
     def _reach(self, reach: ProjectedReach, tables: SummingWorkspace, times: int) -> float | None:
