@@ -159,13 +159,13 @@ def test_log_weights_of_graphs_are_those_of_their_families(case: Case) -> None:
     dags = naive_best.every_dag(dense(case), lists.max_parents)
     if dags:
         graphs = np.array([dag for _, dag in dags], dtype=np.uint64)
-        found = workspace_of(case).log_weights_of(graphs)
+        found = workspace_of(case).log_joint(graphs)
         np.testing.assert_allclose(found, [log for log, _ in dags], rtol=1e-14, atol=TOLERANCE)
 
 
 def test_no_graphs_have_no_weights() -> None:
     workspace = workspace_of(random_case(3, 2, 1, 1.0, 0.6, 0.0))
-    assert workspace.log_weights_of(np.zeros((0, 3), dtype=np.uint64)).shape == (0,)
+    assert workspace.log_joint(np.zeros((0, 3), dtype=np.uint64)).shape == (0,)
 
 
 @pytest.mark.parametrize(("nodes", "parts", "limit"), [(12, 3, 3), (15, 5, 4), (16, 2, 2)])

@@ -13,6 +13,7 @@ from tests.naive import features as naive_features
 from tests.naive import wide as naive_wide
 from tests.naive.posterior import all_dags
 from tests.tools.examples import examples
+from tests.tools.smaller_blocks import in_blocks_of
 from tests.tools.wording import Said
 
 from dagpost import (
@@ -30,6 +31,7 @@ from dagpost import (
 )
 from dagpost.errors import InputError
 from dagpost.features import And, Not, Or, ancestors, blocks, evaluate, evaluation, parse, weighted_matrix
+from dagpost.features.blocks import BLOCK_SIZE
 from dagpost.features.names import quoted
 from dagpost.features.statements import d_separation
 from dagpost.features.statements import topological_position as position_file
@@ -257,14 +259,12 @@ def test_blocks_do_not_show() -> None:
         custom(even_number_of_edges),
     ]
     weights = np.full(333, 1 / 333)
-    whole, parts = (
-        (
-            evaluate(asked, dags, names, **size),
-            ancestors(dags, **size),
-            weighted_matrix("~>{2}", dags, weights, **size),
-        )
-        for size in ({}, {"block_size": 100})
-    )
+    found = []
+    for size in (BLOCK_SIZE, 100):
+        with in_blocks_of(size):
+            matrix = weighted_matrix("~>{2}", dags, weights)
+            found.append((evaluate(asked, dags, names), ancestors(dags), matrix))
+    whole, parts = found
     assert (whole[0] == parts[0]).all()
     assert (whole[1] == parts[1]).all()
     assert np.allclose(whole[2], parts[2], rtol=0, atol=1e-12)
@@ -319,8 +319,8 @@ def test_a_cycle_is_refused_by_the_number_of_its_sample(cycle: Any, sample: Any)
 def test_a_cycle_in_a_later_block_keeps_its_number() -> None:
     dags = np.zeros((300, 2), dtype=np.uint8)
     dags[217] = [2, 1]
-    with pytest.raises(InputError, match="Graph number 217"):
-        ancestors(dags, block_size=100)
+    with in_blocks_of(100), pytest.raises(InputError, match="Graph number 217"):
+        ancestors(dags)
 
 
 def test_what_is_not_masks_of_parents_is_refused(said: Said) -> None:

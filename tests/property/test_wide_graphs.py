@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import features as naive_features
 from tests.naive import wide as naive
+from tests.tools.smaller_blocks import in_blocks_of
 from tests.tools.wording import Said
 
 from dagpost import (
@@ -112,7 +113,8 @@ def test_statements_agree_with_networkx(case: Any, seed: int) -> None:
     for row, feature in zip(held, features, strict=True):
         assert row.tolist() == [naive_features.holds(feature, graph) for graph in graphs], feature
     for block_size in (1, 3):
-        assert (evaluate(features, dags, names, block_size=block_size) == held).all()
+        with in_blocks_of(block_size):
+            assert (evaluate(features, dags, names) == held).all()
 
 
 @settings(max_examples=8, deadline=None)
@@ -151,7 +153,8 @@ def test_matrices_of_all_pairs_agree_with_networkx(case: Any, longest: int) -> N
         if relation == "--":
             expected += expected.T
         np.testing.assert_allclose(weighted_matrix(relation, dags, weights), expected, atol=1e-12)
-        np.testing.assert_allclose(weighted_matrix(relation, dags, weights, block_size=3), expected, atol=1e-12)
+        with in_blocks_of(3):
+            np.testing.assert_allclose(weighted_matrix(relation, dags, weights), expected, atol=1e-12)
 
 
 def test_a_thousand_and_twenty_four_columns() -> None:
@@ -179,7 +182,7 @@ def test_a_cycle_is_found_wherever_it_is(said: Said) -> None:
     with said.raises(InputError):
         ancestors(dags)
     with said.raises(InputError):
-        evaluate([edge("v0", "v1")], dags, NAMES, block_size=2)
+        evaluate([edge("v0", "v1")], dags, NAMES)
 
 
 @settings(max_examples=10, deadline=None)
@@ -230,22 +233,22 @@ def test_what_are_not_masks_of_wide_graphs_is_refused(said: Said) -> None:
 
 
 def holds_by_conditions(feature: Any, dags: Any, names: Any) -> Any:
-    """The sum over the terms of a statement's conditions, for each graph; None where it has none."""
-    found = projected_conditions(feature, names)
+    """How many of a statement's ways hold in each graph, or one less those of its opposite; None where it has none."""
+    found = next(iter(projected_conditions(feature, names)), None)
     if found is None:
         return None
-    total = np.full(len(dags), found.conditions.constant)
-    for term in found.conditions.terms:
+    total = np.zeros(len(dags), dtype=int)
+    for way in found.ways:
         for place, dag in enumerate(dags):
             kept = True
-            for node, condition in term.conditions.items():
+            for node, condition in way.items():
                 mask = 0
                 for parent in range(len(names)):
                     if naive.has_edge(dag, parent, node):
                         mask |= int(found.bits[parent])
                 kept = kept and bool(condition(np.array([mask], dtype=np.uint64))[0])
-            total[place] += term.sign * kept
-    return total
+            total[place] += kept
+    return 1 - total if found.untrue else total
 
 
 @settings(max_examples=15, deadline=None)
@@ -268,11 +271,11 @@ def test_conditions_on_projected_parents_say_in_which_graphs_a_statement_holds(s
 
 def test_conditions_that_a_projection_would_get_wrong_are_not_projected() -> None:
     many = [f"v{column}" for column in range(1, 70)]
-    assert projected_conditions(custom(nx.is_directed_acyclic_graph) & edge("v0", "v1"), ["v0", *many]) is None
-    assert projected_conditions(parent_set("v0", many), ["v0", *many]) is None
+    assert not projected_conditions(custom(nx.is_directed_acyclic_graph) & edge("v0", "v1"), ["v0", *many])
+    assert not projected_conditions(parent_set("v0", many), ["v0", *many])
     # Two edges are the longest path among what it names and another column, but not among seven columns.
-    assert projected_conditions(path("v0", "v1", longest=2), ["v0", *many[:6]]) is None
-    assert projected_conditions(d_separated("v0", "v1", ["v2"]), ["v0", "v1", "v2", "v3"]) is None
+    assert not projected_conditions(path("v0", "v1", longest=2), ["v0", *many[:6]])
+    assert not projected_conditions(d_separated("v0", "v1", ["v2"]), ["v0", "v1", "v2", "v3"])
 
 
 def sets_at(masks: Any, places: list[int], columns: int) -> Any:

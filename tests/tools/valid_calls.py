@@ -24,7 +24,7 @@ import dagpost
 from dagpost import DagPosterior, plots
 from dagpost.data.recipe_steps import Step
 from dagpost.explorer.serving import Explorer
-from dagpost.features import evaluate, one_node_reach, parent_conditions, parse
+from dagpost.features import disjoint_ways, evaluate, one_node_reach, parse
 from dagpost.prediction import sufficient_statistics
 from dagpost.priors import Constraints
 
@@ -281,7 +281,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
             evaluate,
             {"features": [dagpost.edge("A", "B")], "parents": made.sample.parents, "names": ("A", "B", "C")},
         ),
-        "features.parent_conditions": (parent_conditions, {"feature": dagpost.edge("A", "B"), "names": ("A", "B")}),
+        "features.disjoint_ways": (disjoint_ways, {"feature": dagpost.edge("A", "B"), "names": ("A", "B")}),
         "features.one_node_reach": (one_node_reach, {"feature": dagpost.path("A", "B"), "names": ("A", "B")}),
         "plots.graph": (plots.graph, {"source": made.model}),
         "plots.in_time": (plots.in_time, {"source": edges_in_time()}),
@@ -394,10 +394,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "posterior.summaries.graph_of_masks": (
             _named("posterior.summaries.graph_of_masks"),
             {"masks": masks, "names": ("A", "B", "C")},
-        ),
-        "posterior.summaries.log_weight_of_graph": (
-            _named("posterior.summaries.log_weight_of_graph"),
-            {"masks": masks, "log_weights": made.scores.values, "max_parents": 2},
         ),
         "prediction.log_predictive": (_named("prediction.log_predictive"), rows),
         "prediction.predictive_of_target": (_named("prediction.predictive_of_target"), {**rows, "target": "A"}),

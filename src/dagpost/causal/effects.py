@@ -35,7 +35,7 @@ from dagpost.posterior.condition_words import assumption_words, given_provenance
 from dagpost.posterior.directions import Directions, directions_of_sample, quick_directions
 from dagpost.posterior.estimate import RULED_OUT, Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.probabilities import averaged_answers, probabilities
+from dagpost.posterior.probabilities import known_answers, probabilities
 from dagpost.posterior.sample import DagSample, Statement
 from dagpost.scores import ConditionalGaussianPrior, Score, table_for
 
@@ -252,7 +252,7 @@ def _restricted(graphs: Graphs, condition: Feature) -> tuple[Graphs, float]:
 def _known(fitted: Fitted, query: Query, confidence: float) -> Estimate | None:
     """The probability of a statement, where the model knows it better than from the graphs that are averaged over."""
     if fitted.completes:
-        return averaged_answers([query], fitted, confidence)[0]
+        return known_answers([query], fitted, confidence)[0]
     return probabilities([query], fitted, confidence)[0]
 
 

@@ -26,7 +26,7 @@ from dagpost.features.statements.adjacent import Adjacent
 from dagpost.features.value_queries import ValueQuery
 from dagpost.posterior.answers import exact_answer, exact_sums
 from dagpost.posterior.estimate import AVERAGED, RULED_OUT, Estimate
-from dagpost.posterior.probabilities import averaged_answers, probabilities
+from dagpost.posterior.probabilities import known_answers, probabilities
 from dagpost.posterior.shares import with_left_out
 
 _CONFIDENCE = 0.95
@@ -74,11 +74,7 @@ def _quick_estimate(session: Session, state: State, query: Query) -> tuple[Estim
     if session.is_quick(state):
         fitted = session.under(state)
         exactly = exact_sums(fitted) is not None
-        found = (
-            averaged_answers([query], fitted, _CONFIDENCE)[0]
-            if fitted.completes
-            else exact_answer(query, fitted, QUICK_SECONDS)
-        )
+        (found,) = known_answers([query], fitted, _CONFIDENCE, QUICK_SECONDS)
     else:
         found = _exact_given(session, state, query, QUICK_SECONDS)
     if found is not None:
@@ -112,8 +108,7 @@ def _may_be_exact(query: Query, session: Session) -> bool:
     parts = [query.feature] if query.given is None else [query.feature & query.given, query.given]
     names = session.fitted.names
     return all(
-        isinstance(part, And) or projected_conditions(part, names) is not None or projected_reach(part, names)
-        for part in parts
+        isinstance(part, And) or projected_conditions(part, names) or projected_reach(part, names) for part in parts
     )
 
 

@@ -23,8 +23,7 @@ from dagpost.explorer.asking import numbers_of
 from dagpost.explorer.drawn import DrawnGraphs, Left
 from dagpost.explorer.session import QUICK_SECONDS, Session
 from dagpost.explorer.state import State
-from dagpost.posterior.answers import Known, exact_sums, known_paths
-from dagpost.posterior.completed_condition import CompletedCondition
+from dagpost.posterior.answers import Known, exact_sums
 from dagpost.posterior.condition import DrawnCondition
 from dagpost.posterior.distinct import one_way_at_most
 from dagpost.posterior.estimate import Estimate, exact_estimate
@@ -32,6 +31,7 @@ from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.knowledge import Knowledge
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.probabilities import PATIENCE_SECONDS as AVERAGING_SECONDS
+from dagpost.posterior.probabilities import known_paths
 
 #: Beside draws, which are there at once, only that is summed which takes no longer than this.
 _AT_ONCE_SECONDS = 0.1
@@ -129,9 +129,6 @@ class _Finding:
 
     def _paths(self, fitted: Fitted, graphs: DrawnGraphs | None, left: Left | None) -> tuple[Floats | None, bool]:
         """The probabilities of paths, as well as they are known in time, and whether that is as well as can be."""
-        found = _averaged_paths(fitted)
-        if found is not None:
-            return np.clip(found, 0.0, 1.0), True
         exact = known_paths(fitted, _PATIENCE_SECONDS if self.patient else QUICK_SECONDS)
         if exact is not None and not np.isnan(exact).any():
             return np.clip(exact, 0.0, 1.0), True
@@ -194,15 +191,6 @@ def _is_drawn_anew(fitted: Fitted) -> bool:
 def _own_graphs(fitted: Fitted) -> DrawnGraphs:
     """The graphs of a model's own sample."""
     return fitted.once("own graphs of the explorer", lambda: DrawnGraphs(fitted, fitted.own_sample()))
-
-
-def _averaged_paths(fitted: Fitted) -> Floats | None:
-    """The probabilities of paths averaged over completed tables, where there are any."""
-    condition = fitted.condition
-    if isinstance(condition, CompletedCondition):
-        found = condition.under_tables if fitted.results.tables else None
-        return None if found is None else found.paths
-    return None if fitted.augmented is None else fitted.augmented.paths
 
 
 def _small_sample(fitted: Fitted) -> DrawnGraphs:

@@ -6,6 +6,7 @@ itself uses.
 
 from __future__ import annotations
 
+from dagpost.features.disjoint import disjoint_ways as disjoint_ways
 from dagpost.features.evaluation import ancestors as ancestors
 from dagpost.features.evaluation import evaluate as evaluate
 from dagpost.features.evaluation import weighted_matrix as weighted_matrix
@@ -17,14 +18,12 @@ from dagpost.features.language import Query as Query
 from dagpost.features.language import parse as parse
 from dagpost.features.language import resolve as resolve
 from dagpost.features.projection import ProjectedReach as ProjectedReach
-from dagpost.features.projection import Projection as Projection
+from dagpost.features.projection import ProjectedWays as ProjectedWays
 from dagpost.features.projection import projected_conditions as projected_conditions
 from dagpost.features.projection import projected_reach as projected_reach
 from dagpost.features.projection import projected_ways as projected_ways
 from dagpost.features.reductions import OneNodeReach as OneNodeReach
-from dagpost.features.reductions import Term as Term
 from dagpost.features.reductions import one_node_reach as one_node_reach
-from dagpost.features.reductions import parent_conditions as parent_conditions
 from dagpost.features.registry import STATEMENTS as STATEMENTS
 from dagpost.features.statements.edge import Edge as Edge
 from dagpost.features.statements.edge import edge as edge

@@ -57,7 +57,7 @@ class Block:
         self.nodes, self.count = parents.shape[:2]
         self._ancestors: dict[int, Masks] = {}
         self._held: dict[Feature, Flags] = {}
-        self._shared: dict[Callable[..., Any], Any] = {}
+        self._shared: dict[Any, Any] = {}
 
     @property
     def graphs(self) -> slice:
@@ -70,11 +70,11 @@ class Block:
             self._held[feature] = feature.holds_in(self)
         return self._held[feature]
 
-    def shared(self, make: Callable[[Block], Made]) -> Made:
-        """What `make` works out about these graphs, once for all statements that ask for it."""
-        if make not in self._shared:
-            self._shared[make] = make(self)
-        result: Made = self._shared[make]
+    def shared(self, make: Callable[..., Made], *more: Any) -> Made:
+        """What `make` works out about these graphs, and `more`, once for all statements that ask for it."""
+        if (make, *more) not in self._shared:
+            self._shared[make, *more] = make(self, *more)
+        result: Made = self._shared[make, *more]
         return result
 
     def ancestors(self, longest: int | None = None) -> Masks:
@@ -131,9 +131,9 @@ class Block:
             )
 
 
-def blocks_within(rows: slice, parents: NDArray[Any], size: int = BLOCK_SIZE) -> Iterator[Block]:
-    """Some rows of masks that were checked, in blocks of at most `size`; cycles are refused."""
-    size = _together(parents, size)
+def blocks_within(rows: slice, parents: NDArray[Any]) -> Iterator[Block]:
+    """Some rows of masks that were checked, in blocks; cycles are refused."""
+    size = _together(parents)
     parts = (slice(first, min(first + size, rows.stop)) for first in range(rows.start, rows.stop, size))
     return (_block_at(part, parents, ()) for part in parts)
 
@@ -142,7 +142,6 @@ def over_blocks(
     work: Callable[[Block], Made],
     parents: NDArray[Any],
     names: Sequence[str] = (),
-    size: int = BLOCK_SIZE,
     *,
     alone: bool = False,
     steps: int = 1,
@@ -152,15 +151,15 @@ def over_blocks(
     Work of many `steps` for each block, such as many statements, has larger blocks.
     """
     check_masks(parents)
-    size = _together(parents, size, steps)
+    size = _together(parents, steps)
     return over_rows(lambda rows: work(_block_at(rows, parents, names)), len(parents), size, alone=alone)
 
 
-def _together(parents: NDArray[Any], size: int, steps: int = 1) -> int:
-    """How many graphs make a block, at most `size`."""
+def _together(parents: NDArray[Any], steps: int = 1) -> int:
+    """How many graphs make a block."""
     if parents.ndim == 2:
-        return size
-    return min(size, graphs_together(*parents.shape[1:]) * min(max(steps, 1), _LARGEST_BLOCK))
+        return BLOCK_SIZE
+    return min(BLOCK_SIZE, graphs_together(*parents.shape[1:]) * min(max(steps, 1), _LARGEST_BLOCK))
 
 
 def _block_at(rows: slice, parents: NDArray[Any], names: Sequence[str]) -> Block:

@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
-from dagpost._tools.checks import members, whole_number
+from dagpost._tools.checks import members
 from dagpost._tools.kernels import kernel
 from dagpost._tools.text import shown
 from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
 from dagpost.families.graph_lists import place_of_bit
 from dagpost.families.masks import check_masks
-from dagpost.features.blocks import BLOCK_SIZE, Block, Flags, Masks, blocks_within, over_blocks
+from dagpost.features import blocks
+from dagpost.features.blocks import Block, Flags, Masks, blocks_within, over_blocks
 from dagpost.features.feature import Feature, as_feature, check_variables
 from dagpost.features.forms import Arrow, vocabulary
 from dagpost.features.names import known_names
@@ -31,13 +32,10 @@ from dagpost.features.reader import Reader, one_of
 _FOR_A_MATRIX = 1024
 
 
-def evaluate(
-    features: Sequence[Feature], parents: NDArray[Any], names: Sequence[str], *, block_size: int = BLOCK_SIZE
-) -> Flags:
+def evaluate(features: Sequence[Feature], parents: NDArray[Any], names: Sequence[str]) -> Flags:
     """Whether each statement holds in each DAG: one row per statement, one column per DAG.
 
-    `parents` has one row per DAG and one column per variable; bit j of an entry: variable j is a parent. The DAGs are
-    worked on in blocks of `block_size`, which bounds the memory and does not change the answer.
+    `parents` has one row per DAG and one column per variable; bit j of an entry: variable j is a parent.
 
     >>> from dagpost.features import edge, path
     >>> chain = np.array([[0, 1, 2], [0, 0, 2]], dtype=np.uint8)  # A -> B -> C, and B -> C alone
@@ -47,7 +45,6 @@ def evaluate(
     """
     names = known_names(names)
     features = members(features, "features", "evaluate", allowed="a list of statements")
-    whole_number(block_size, "block_size", "evaluate")
     check_masks(parents)
     if parents.shape[1] != len(names):
         raise InputError(
@@ -65,11 +62,11 @@ def evaluate(
 
     # A function of the user is called by one thread, the one that asked.
     alone = any(statement.calls_back for statement in statements)
-    deque(over_blocks(hold, parents, names, block_size, alone=alone, steps=len(statements)), maxlen=0)
+    deque(over_blocks(hold, parents, names, alone=alone, steps=len(statements)), maxlen=0)
     return held
 
 
-def ancestors(parents: NDArray[Any], *, block_size: int = BLOCK_SIZE) -> Masks:
+def ancestors(parents: NDArray[Any]) -> Masks:
     """The masks of the proper ancestors of every node in every DAG, shaped like the masks of the parents.
 
     >>> ancestors(np.array([[0, 1, 2]], dtype=np.uint8))
@@ -81,13 +78,11 @@ def ancestors(parents: NDArray[Any], *, block_size: int = BLOCK_SIZE) -> Masks:
     def write(block: Block) -> None:
         result[block.graphs] = block.ancestors().swapaxes(0, 1)
 
-    deque(over_blocks(write, parents, size=block_size), maxlen=0)
+    deque(over_blocks(write, parents), maxlen=0)
     return result
 
 
-def weighted_matrix(
-    relation: str, parents: NDArray[Any], weights: NDArray[np.float64], *, block_size: int = BLOCK_SIZE
-) -> NDArray[np.float64]:
+def weighted_matrix(relation: str, parents: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Entry [x, y]: the total weight of the DAGs in which `x relation y` holds, for all pairs in one pass.
 
     `relation` is "->", "~>", "--" or a path of a limited number of edges, such as "~>{2}".
@@ -110,13 +105,13 @@ def weighted_matrix(
 
     def add_up(rows: slice) -> Floats:
         part = np.zeros((nodes, nodes))
-        for block in blocks_within(rows, parents, block_size):
+        for block in blocks_within(rows, parents):
             sets, own = related(block, *read), np.array(weights[block.graphs])
             _add_weights(block.by_graph(sets).reshape(block.count, nodes, -1), own, part)
         # The sums of a node lie together while words are read.
         return part.T
 
-    for part in over_rows(add_up, len(parents), _FOR_A_MATRIX if parents.ndim == 3 else block_size):
+    for part in over_rows(add_up, len(parents), _FOR_A_MATRIX if parents.ndim == 3 else blocks.BLOCK_SIZE):
         total += part
     # An arrow without a direction gives each pair once, in one of its two places.
     return total + total.T if arrow.direction == "none" else total

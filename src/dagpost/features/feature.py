@@ -20,7 +20,7 @@ from dagpost._tools.spelling import bare
 from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
 from dagpost.features import reductions
-from dagpost.features.reductions import Condition, FamilyCondition, OneNodeReach, ParentConditions
+from dagpost.features.reductions import Condition, Conditions, FamilyCondition, OneNodeReach
 from dagpost.features.registry import STATEMENTS
 
 if TYPE_CHECKING:
@@ -66,12 +66,20 @@ class Feature(ABC):
         return None
 
     def holds_in(self, block: Block) -> Flags:
-        """In which graphs of a block it holds; by default, those that meet its `family_condition`."""
-        found = self.family_condition(block.names)
-        if found is None:
-            raise InputError(f"The statement {type(self).__name__} has no method 'holds_in'.")
-        node, condition = found
-        return condition(block.parents[node])
+        """In which graphs of a block it holds; by default, those that meet its conditions on parents, if it has any."""
+        if (simple := self.simpler(block.names)) is not self:
+            return block.holds(simple)
+        single = self.family_condition(block.names)
+        if single is not None:
+            node, condition = single
+            return condition(block.parents[node])
+        for untrue in (False, True):
+            ways = self.conjunctions(block.names, untrue=untrue)
+            if ways is not None:
+                met = [[condition(block.parents[node]) for node, condition in way.items()] for way in ways]
+                held: Flags = np.logical_or.reduce([np.logical_and.reduce(way) for way in met])
+                return ~held if untrue else held
+        raise InputError(f"The statement {type(self).__name__} has no method 'holds_in'.")
 
     def simpler(self, names: Sequence[str]) -> Feature:  # noqa: ARG002
         """An equivalent statement about these variables that may have an exact answer, if there is one."""
@@ -81,8 +89,11 @@ class Feature(ABC):
         """The condition on the parents of one node that it is equivalent to, if it is."""
         return None
 
-    def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:  # noqa: ARG002
-        """The sum of conjunctions of conditions on the parents of several nodes that it is equal to, if it is."""
+    def conjunctions(self, names: Sequence[str], *, untrue: bool) -> list[Conditions] | None:  # noqa: ARG002
+        """Its ways to be true, or `untrue`, as conjunctions of conditions on the parents of nodes, if it has any.
+
+        One of both is enough. No two of them may hold in one graph.
+        """
         return None
 
     def reaches(self, names: Sequence[str]) -> list[OneNodeReach]:  # noqa: ARG002
@@ -186,24 +197,12 @@ class And(_Joined):
     symbol = "&"
     join = np.logical_and
 
-    def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
-        """The product of the sums of the parts."""
-        return reductions.times([reductions.parent_conditions(part, names) for part in self.parts])
-
 
 class Or(_Joined):
     """`f | g`: at least one of the parts holds."""
 
     symbol = "|"
     join = np.logical_or
-
-    def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
-        """One minus the sum for none of the parts."""
-        return reductions.one_minus(self.none_holds(names))
-
-    def none_holds(self, names: Sequence[str]) -> ParentConditions | None:
-        """That none of the parts holds, as a sum of conjunctions."""
-        return reductions.times([reductions.parent_conditions(~part, names) for part in self.parts])
 
 
 @dataclass(frozen=True)
@@ -243,12 +242,6 @@ class Not(Feature):
         """The condition of the part, negated."""
         inner = reductions.family_condition(self.part, names)
         return inner and (inner[0], reductions.negated(inner[1]))
-
-    def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
-        """One minus the sum for the part; shorter where none of several parts may hold."""
-        if isinstance(self.part, Or):
-            return self.part.none_holds(names)
-        return reductions.one_minus(reductions.parent_conditions(self.part, names))
 
     def reaches(self, names: Sequence[str]) -> list[OneNodeReach]:
         """The conditions of the part, negated."""

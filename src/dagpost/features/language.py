@@ -192,18 +192,14 @@ class _Grammar(ValueReader):
 
     def items(self, *separators: str) -> list[Item]:
         """Statements and values, with these symbols between them."""
-        found: list[Item] = []
-        while True:
-            start = self.next
-            if self.at_value():
-                found.extend(self.terms())
-            elif self.at_do():
-                found.append((start, self.set_columns()))
-            else:
-                found.append((start, self.negation()))
-            if not self.at(*separators):
-                return found
-            self.step()
+        return [item for found in self.separated(self.item, *separators) for item in found]
+
+    def item(self) -> Sequence[Item]:
+        """What stands between two of them: limits of a value are two."""
+        start = self.next
+        if self.at_value():
+            return self.terms()
+        return [(start, self.set_columns() if self.at_do() else self.negation())]
 
     def close(self, opening: Token, expected: str) -> None:
         if self.next.kind == "end":
@@ -219,10 +215,7 @@ class _Grammar(ValueReader):
         return self.joined("&", self.negation, And)
 
     def joined(self, symbol: str, part: Callable[[], Feature], join: type[And | Or]) -> Feature:
-        parts = [part()]
-        while self.at(symbol):
-            self.step()
-            parts.append(part())
+        parts = self.separated(part, symbol)
         return join(tuple(parts)) if len(parts) > 1 else parts[0]
 
     def negation(self) -> Feature:

@@ -19,15 +19,7 @@ from dagpost._tools.text import position_of
 from dagpost.families.numbering import MAX_NODES
 from dagpost.features.disjoint import disjoint_ways
 from dagpost.features.names import known_names
-from dagpost.features.reductions import (
-    Condition,
-    Conditions,
-    Direction,
-    ParentConditions,
-    Term,
-    one_node_reach,
-    parent_conditions,
-)
+from dagpost.features.reductions import Condition, Conditions, Direction, one_node_reach
 
 if TYPE_CHECKING:
     from dagpost.features.feature import Feature
@@ -49,51 +41,48 @@ class ProjectedReach(NamedTuple):
     told_apart: Sequence[int]
 
 
-class Projection(NamedTuple):
-    """A statement as conditions on the parents of single nodes, which take masks of projected sets.
+class ProjectedWays(NamedTuple):
+    """The ways in which a statement is true, or untrue, as conditions on the parents of single nodes (disjoint.py).
 
-    The nodes in `conditions` are columns. `bits` has the bit of each column: the mask of a set is the bits of its
-    members joined by "or".
+    The conditions take masks of projected sets; nodes are columns. `bits` has the bit of each column: the mask of a set
+    is the bits of its members joined by "or".
     """
 
-    conditions: ParentConditions
+    ways: list[dict[int, Condition]]
     bits: Masks
+    untrue: bool
+
+    @property
+    def sums(self) -> int:
+        """How many ways are about several nodes: the weights that each of these leaves are summed by themselves."""
+        return sum(len(way) > 1 for way in self.ways)
 
 
-def projected_conditions(feature: Feature, names: Sequence[str]) -> Projection | None:
-    """`parent_conditions` for any number of variables; None where the statement is not of that kind.
+def projected_ways(feature: Feature, names: Sequence[str], *, untrue: bool = False) -> ProjectedWays | None:
+    """`disjoint_ways` for any number of variables; None where the statement is not of that kind.
 
     >>> from dagpost import parent_set
     >>> names = [f"v{column}" for column in range(500)]
-    >>> conditions, bits = projected_conditions(parent_set("v7", ["v100", "v200"]), names)
+    >>> found = projected_ways(parent_set("v7", ["v100", "v200"]), names)
     >>> members = np.array([[100, 200], [100, 300]])  # two sets, as columns
-    >>> conditions.terms[0].conditions[7](np.bitwise_or.reduce(bits[members], axis=1))
+    >>> found.ways[0][7](np.bitwise_or.reduce(found.bits[members], axis=1))
     array([ True, False])
     """
     names = known_names(names)
     seen = _seen(feature, names)
-    found = None if seen is None else parent_conditions(feature, seen.names)
+    found = None if seen is None else disjoint_ways(feature, seen.names, untrue=untrue)
     if seen is None or found is None:
         return None
-    terms = tuple(Term(term.sign, _on_columns(term.conditions, seen.named, len(names))) for term in found.terms)
-    return Projection(ParentConditions(found.constant, terms), seen.bits)
+    return ProjectedWays([_on_columns(way, seen.named, len(names)) for way in found], seen.bits, untrue)
 
 
-class ProjectedWays(NamedTuple):
-    """A statement as conjunctions of which at most one holds, of the same kind."""
+def projected_conditions(feature: Feature, names: Sequence[str]) -> list[ProjectedWays]:
+    """The ways in which a statement is true and those in which it is not, what takes fewer sums first.
 
-    ways: list[dict[int, Condition]]
-    bits: Masks
-
-
-def projected_ways(feature: Feature, names: Sequence[str]) -> ProjectedWays | None:
-    """`disjoint_ways` for any number of variables; None where the statement is not of that kind."""
-    names = known_names(names)
-    seen = _seen(feature, names)
-    found = None if seen is None else disjoint_ways(feature, seen.names)
-    if seen is None or found is None:
-        return None
-    return ProjectedWays([_on_columns(way, seen.named, len(names)) for way in found], seen.bits)
+    None at all where the statement is not of that kind.
+    """
+    found = [projected_ways(feature, names, untrue=untrue) for untrue in (False, True)]
+    return sorted((ways for ways in found if ways is not None), key=lambda ways: ways.sums)
 
 
 def projected_reach(feature: Feature, names: Sequence[str]) -> ProjectedReach | None:

@@ -81,13 +81,23 @@ class Reader:
             raise self.error(token, f"Expected {what}, a whole number, but {token}.")
         return int(digits)
 
+    def separated(self, part: Callable[[], Made], *separators: str) -> list[Made]:
+        """Parts with one of these symbols between any two."""
+        found = [part()]
+        while self.at(*separators):
+            self.step()
+            found.append(part())
+        return found
+
     def listed(self) -> list[str]:
         """Variables with commas between them."""
-        members = [self.name()]
-        while self.at(","):
-            self.step()
-            members.append(self.name())
-        return members
+        return self.separated(self.name, ",")
+
+    def closed(self, opening: Token, symbol: str, what: str, *, where: str) -> None:
+        """The symbol that closes what was opened."""
+        if self.next.kind == "end":
+            raise self.error(opening, f"This {what} is never closed.")
+        self.take(symbol, where=where)
 
     def group(self, *, empty: bool = False) -> frozenset[str]:
         """A variable, or several in braces."""
@@ -95,9 +105,7 @@ class Reader:
             return frozenset((self.name("a variable or a set such as {A, B}"),))
         opening = self.step()
         members = [] if empty and self.at("}") else self.listed()
-        if self.next.kind == "end":
-            raise self.error(opening, "This brace is never closed.")
-        self.take("}", where="or ',' after a variable of a set")
+        self.closed(opening, "}", "brace", where="or ',' after a variable of a set")
         return frozenset(members)
 
     def argument(self) -> str:

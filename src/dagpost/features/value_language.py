@@ -99,34 +99,27 @@ class ValueReader(Reader):
 
     def _set(self) -> tuple[WrittenValue, ...]:
         opening = self.take("{", where="after 'in'")
-        found = [self._value(opening)]
-        while self.at(","):
-            found.append(self._value(self.step()))
-        if self.next.kind == "end":
-            raise self.error(opening, "This brace is never closed.")
-        self.take("}", where="or ',' after a level of a set")
+        found = self.separated(lambda: self._value(self.tokens[self.place - 1]), ",")
+        self.closed(opening, "}", "brace", where="or ',' after a level of a set")
         return tuple(found)
 
     def set_columns(self) -> SetColumns:
         """`do(A = x, B = y)`."""
         self.step()
         opening = self.step()
-        terms: list[ValueTerm] = []
-        while True:
-            start = self.next
-            if not self.at_value():
-                raise self.error(start, f"Expected a column and its value, as in do(A = x), but {start}.")
-            for _, term in self.terms():
-                if term.relation != "=":
-                    raise self.error(start, "A column is set to one value: write do(A = x).")
-                terms.append(term)
-            if not self.at("&", ","):
-                break
-            self.step()
-        if self.next.kind == "end":
-            raise self.error(opening, "This bracket is never closed.")
-        self.take(")", where="or ',' after a value that is set")
+        terms = self.separated(self._set_column, "&", ",")
+        self.closed(opening, ")", "bracket", where="or ',' after a value that is set")
         return SetColumns(tuple(terms))
+
+    def _set_column(self) -> ValueTerm:
+        """`A = x`."""
+        start = self.next
+        if not self.at_value():
+            raise self.error(start, f"Expected a column and its value, as in do(A = x), but {start}.")
+        (_, term), *more = self.terms()
+        if more or term.relation != "=":
+            raise self.error(start, "A column is set to one value: write do(A = x).")
+        return term
 
     def mean_of(self) -> str:
         """The column of `E(A`."""

@@ -47,13 +47,13 @@ from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import JOINED_BEFORE, DataFacts, Fitted
 from dagpost.posterior.lists import mixture_facts
 from dagpost.posterior.mixture import MixedWorkspace, weightiest
-from dagpost.posterior.results import ExactResults, Families, Results
+from dagpost.posterior.results import Results
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import sensitivity_from
 from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
 from dagpost.posterior.weighing import tilted_over
 from dagpost.posterior.wide_workspace import WideWorkspace
-from dagpost.posterior.workspace import Workspace
+from dagpost.posterior.workspace import Families, Sums, Workspace
 from dagpost.prediction.background import background_to_keep, remember_background
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
@@ -290,7 +290,8 @@ def _results(fitted: Fitted, kept: _Kept) -> Results:
             lists = allowed_families.lists_in(arrays, int(about["max_parents"]))
             families = allowed_families.by_node("families", arrays, lists)
         paths = kept.floats("paths") if "paths" in arrays else None
-        sums = ExactResults(fitted.modularity, evidence, families, paths, float(about["error_bound"]), shares)
+        error, engine = float(about["error_bound"]), about["engine"]
+        sums = Sums(fitted.modularity, evidence, families, kept.floats("edges"), paths, error, engine, shares)
         if isinstance(fitted.workspace, MixedWorkspace):
             # Draws then come from the same parts, to the last bit.
             fitted.workspace.negligible = frozenset(range(len(shares))) - frozenset(weightiest(np.array(shares)))

@@ -15,10 +15,10 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.setting_text import given_columns
 from dagpost.errors import InputError
-from dagpost.posterior.answers import exact_matrix
 from dagpost.posterior.condition_words import given_provenance, given_words
 from dagpost.posterior.directions import Directions, directions_of_sample, not_computed, quick_directions
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.probabilities import known_paths
 from dagpost.posterior.sample import DagSample
 from dagpost.scores import class_of
 
@@ -153,7 +153,7 @@ def _sentence(source: Any, relation: str) -> str:
     words = fitted.target.words
     under = given_words(given_provenance(fitted.condition))
     words = "; ".join(filter(None, (words, given_columns(fitted.exogenous), under)))
-    if exact_matrix(relation, fitted) is not None:
+    if _is_exact(relation, fitted):
         return f"Exact ({words})."
     if fitted.results.tables and relation in ("->", "--", "~>"):
         trust = "to be trusted" if fitted.own_sample().diagnostics().trusted else "not to be trusted yet"
@@ -165,6 +165,13 @@ def _sentence(source: Any, relation: str) -> str:
         return f"{words[:1].upper()}{words[1:]}."
     how = _AMONG if fitted.method.draws == "listed" else f"Estimated by {fitted.method.name}"
     return f"{how} ({words})."
+
+
+def _is_exact(relation: str, fitted: Fitted) -> bool:
+    if relation in ("->", "--"):
+        return fitted.results.exact
+    paths = known_paths(fitted) if relation == "~>" and not fitted.completes else None
+    return paths is not None and not np.isnan(paths).any()
 
 
 def _of_sample(sample: DagSample) -> str:

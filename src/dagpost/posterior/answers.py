@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.text import position_of
 from dagpost.errors import PrecisionError, ResourceError
 from dagpost.exact import paths, structure
@@ -30,21 +30,19 @@ from dagpost.features import (
     Feature,
     Path,
     ProjectedReach,
-    Projection,
+    ProjectedWays,
     Query,
-    Term,
     projected_conditions,
     projected_reach,
     projected_ways,
 )
-from dagpost.features.reductions import ParentConditions
+from dagpost.features.reductions import Conditions
 from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import NEGLIGIBLE, weightiest
-from dagpost.posterior.results import ExactResults
-from dagpost.posterior.ways_left import all_of, log_evidence_left, log_evidence_of_ways, possible_ways, restricted_part
-from dagpost.posterior.workspace import Workspace
+from dagpost.posterior.ways_left import all_of, possible_ways, restricted_part
+from dagpost.posterior.workspace import Sums, Workspace
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
@@ -76,7 +74,7 @@ class Answer:
 IMPOSSIBLE = Answer(0.0, 0.0)
 
 
-def exact_sums(fitted: Fitted) -> tuple[Workspace, ExactResults] | None:
+def exact_sums(fitted: Fitted) -> tuple[Workspace, Sums] | None:
     """The one judge of what is exact beyond edges: where all families were summed, their tables and results."""
     workspace, sums = fitted.workspace, fitted.results.sums
     return (workspace, sums) if workspace.parts and sums is not None else None
@@ -108,34 +106,6 @@ def exact_answer(query: Query, fitted: Fitted, patience: float = PATIENCE_SECOND
     return exact_estimate(value, fitted.target)
 
 
-def exact_matrix(relation: str, fitted: Fitted, patience: float = PATIENCE_SECONDS) -> Floats | None:
-    """The exact probability of a relation for every pair, or None where that is left to samples."""
-    if relation in ("->", "--"):
-        edges = np.clip(fitted.results.edges, 0.0, 1.0)
-        return None if not fitted.results.exact else edges if relation == "->" else edges + edges.T
-    matrix = known_paths(fitted, patience) if relation == "~>" else None
-    return None if matrix is None or np.isnan(matrix).any() else matrix
-
-
-def known_paths(fitted: Fitted, patience: float = PATIENCE_SECONDS) -> Floats | None:
-    """The exact probability of a directed path for every pair, nan for those that are left to samples."""
-    found = exact_sums(fitted)
-    return None if found is None else Known(fitted.names, *found, patience).paths()
-
-
-def exact_families(fitted: Fitted, child: str, count: int | None = None) -> list[tuple[tuple[int, ...], float]] | None:
-    """The allowed parent sets of a variable, as column numbers, with their probabilities, most probable first.
-
-    None where the probabilities of whole parent sets are not computed.
-    """
-    found = exact_sums(fitted)
-    if found is None:
-        return None
-    workspace, sums = found
-    node = position_of(child, fitted.names)
-    return listed_families(workspace.parts, node, sums.families[node], count)
-
-
 def listed_families(
     parts: Sequence[SummingWorkspace], node: int, probabilities: Floats, count: int | None
 ) -> list[tuple[tuple[int, ...], float]]:
@@ -151,7 +121,7 @@ class Known(NamedTuple):
 
     names: Sequence[str]
     tables: Workspace
-    results: ExactResults
+    results: Sums
     patience: float = PATIENCE_SECONDS
 
     def probability(self, query: Query) -> float | None:
@@ -170,24 +140,13 @@ class Known(NamedTuple):
             share = min(both.value / condition.value, 1.0)
             error = (both.error + share * condition.error) / condition.value
         if self.results.error_bound > _ENOUGH_DIGITS * condition.value:
-            # A condition that is all but impossible may be nothing but rounding error.
-            better = self._share_in_logs(query.feature & query.given, query.given)
-            share, error = (share, error) if better is None else (better, 0.0)
+            # A condition that is all but impossible may be nothing but rounding error; evidences are not, in logs.
+            log_given = self._log_share_of(query.given)
+            log_both = None if log_given in (None, -math.inf) else self._log_share_of(query.feature & query.given)
+            if log_given is not None and log_both is not None:
+                share, error = min(math.exp(log_both - log_given), 1.0), 0.0
         # Otherwise samples are more honest.
         return share if error < _LARGEST_ERROR else None
-
-    def _share_in_logs(self, whole: And, given: Feature) -> float | None:
-        """The conditional probability by the evidences that a condition on parents leaves, however small these are."""
-        found, both = projected_ways(given, self.names), projected_ways(whole, self.names)
-        asked = self.tables, self.results.modularity, self.patience, _MOST_WAYS
-        log_given = None if found is None else log_evidence_of_ways(found, *asked)
-        if log_given is None or log_given == -math.inf:
-            return None
-        if both is not None:
-            log_both = log_evidence_of_ways(both, *asked)
-            return None if log_both is None else min(math.exp(log_both - log_given), 1.0)
-        share = self._replace(results=replace(self.results, log_evidence=log_given))._reach_under_conditions(whole)
-        return None if share is None else min(share, 1.0)
 
     def answer(self, feature: Feature) -> Answer | None:
         """The probability of a statement without a condition, or None where only a sample can tell."""
@@ -196,15 +155,13 @@ class Known(NamedTuple):
             if value is not None:
                 return Answer(value, self.results.error_bound)
         answer = None
-        for found in (projected_conditions(feature, self.names), _as_ways(feature, self.names)):
-            # Where a difference has lost its digits, a sum of ways may have them.
-            if found is None or (answer is not None and answer.error <= _RATIO_ERROR * answer.value):
-                continue
-            if self._affordable(found.conditions.terms):
-                conditions, bits = found
-                answers = [(term.sign, self._conjunction(term, bits)) for term in conditions.terms]
-                value = conditions.constant + sum(sign * own.value for sign, own in answers)
-                answer = Answer(value, sum(abs(sign) * own.error for sign, own in answers))
+        for found in projected_conditions(feature, self.names):
+            # Where a difference from 1 has lost its digits, a sum may have them.
+            enough = answer is not None and (found.untrue or answer.error <= _RATIO_ERROR * answer.value)
+            if not enough and self._affordable(found.sums):
+                answers = [self._conjunction(way, found.bits) for way in found.ways]
+                value = sum(way.value for way in answers)
+                answer = Answer(1.0 - value if found.untrue else value, sum(way.error for way in answers))
         if answer is not None:
             return answer
         reach = projected_reach(feature, self.names)
@@ -212,76 +169,72 @@ class Known(NamedTuple):
             times = len(self.tables.parts)
             probability = _mean((share, self._reach(reach, part, times)) for share, part in self._weighty())
         elif isinstance(feature, And):
-            probability = self._reach_under_conditions(feature)
+            log_share = self._log_share_of(feature)
+            probability = None if log_share is None else math.exp(log_share)
         else:
             return None
         # Whichever prior: this comes from differences.
         return None if probability is None else Answer(probability, self.results.error_bound)
 
-    def _affordable(self, terms: Sequence[Term]) -> bool:
-        passes, modularity = sum(len(term.conditions) > 1 for term in terms), self.results.modularity
-        if modularity == "structure" and passes and not self.tables.structure_is_affordable():
+    def _affordable(self, sums: int) -> bool:
+        """Whether so many sums over what conditions leave fit into memory and take no longer than one waits."""
+        modularity = self.results.modularity
+        if modularity == "structure" and sums and not self.tables.structure_is_affordable():
             return False
-        return passes * self.tables.seconds(modularity) / 2.0 <= self.patience
+        return sums * self.tables.seconds(modularity) / 2.0 <= self.patience
 
-    def _conjunction(self, term: Term, bits: Masks) -> Answer:
+    def _conjunction(self, way: Conditions, bits: Masks) -> Answer:
         """Probability that the parents of each node meet its condition."""
         part, results = self.tables.parts[0], self.results
-        kept = {node: condition(part.masks_of_sets(node, bits)) for node, condition in term.conditions.items()}
-        if len(kept) == 1:
-            ((node, allowed),) = kept.items()
-            value = float(results.families[node][allowed].sum())
+        if len(way) == 1:
+            ((node, condition),) = way.items()
+            value = float(results.families[node][condition(part.masks_of_sets(node, bits))].sum())
             return Answer(value, results.error_bound * (1.0 if results.modularity == "structure" else value))
-        value, possible = self._share_left(kept)
+        log_share = self._log_share(ProjectedWays([dict(way)], bits, untrue=False))
+        if log_share is None or log_share == -math.inf:
+            return IMPOSSIBLE
         # A ratio of evidences loses digits in proportion to itself, however small it is; below what a number holds,
         # all.
-        return Answer(value, max(value * _RATIO_ERROR, sys.float_info.min)) if possible else IMPOSSIBLE
+        return Answer(math.exp(log_share), max(math.exp(log_share) * _RATIO_ERROR, sys.float_info.min))
 
-    def _share_left(self, kept: Mapping[int, Flags]) -> tuple[float, bool]:
-        """The probability of what restricted weights leave of all parts together, and whether that is any graph at all.
+    def _log_share_of(self, feature: Feature) -> float | None:
+        """Log of the probability of conditions on parents, perhaps together with a statement about one node's reach."""
+        parts = feature.parts if isinstance(feature, And) else (feature,)
+        on_parents = [part for part in parts if projected_ways(part, self.names) is not None]
+        others = [part for part in parts if part not in on_parents]
+        reach = projected_reach(all_of(others), self.names) if others else None
+        found = projected_ways(all_of(on_parents), self.names) if on_parents else None
+        if found is None or (others and reach is None) or (not others and not self._affordable(len(found.ways))):
+            return None
+        return self._log_share(found, reach)
+
+    def _log_share(self, found: ProjectedWays, reach: ProjectedReach | None = None) -> float | None:
+        """The same by the weights that each way leaves, of which no two hold together; None where they are too many.
 
         What is left of a part is at most the part: the heaviest come first, and those that cannot matter are not
         summed.
         """
         results, tables = self.results, self.tables
-        total, possible, waiting = 0.0, False, float(sum(results.shares))
-        for place in np.argsort(-np.array(results.shares), kind="stable").tolist():
-            if waiting <= NEGLIGIBLE * total:
+        log_share, order = -math.inf, np.argsort(-np.array(results.shares), kind="stable")
+        # Added up from the lightest: a condition may be less probable than what is lost in a difference.
+        waiting = np.cumsum(np.array(results.shares)[order][::-1])[::-1]
+        for place, most_left in zip(order.tolist(), waiting.tolist(), strict=True):
+            if most_left < NEGLIGIBLE * math.exp(log_share):
                 break
-            log_evidence = log_evidence_left(tables.parts[place], kept, results.modularity)
-            possible |= log_evidence > -math.inf
-            total += math.exp(tables.log_priors[place] + log_evidence - results.log_evidence)
-            waiting -= results.shares[place]
-        return total, possible
-
-    def _reach_under_conditions(self, feature: And) -> float | None:
-        """Conditions on parents together with a statement about one node's reach: that holds under what they leave.
-
-        Where the conditions can be met in several ways, of which no two hold together, these are added up.
-        """
-        on_parents = [part for part in feature.parts if projected_ways(part, self.names) is not None]
-        others = [part for part in feature.parts if part not in on_parents]
-        reach = projected_reach(all_of(others), self.names) if on_parents and others else None
-        found = projected_ways(all_of(on_parents), self.names) if reach is not None else None
-        if reach is None or found is None:
-            return None
-        # The parts of a model under a condition do not all leave a way the same graphs, or any.
-        left = [
-            (log_prior, part, allowed)
-            for log_prior, part in zip(self.tables.log_priors, self.tables.parts, strict=True)
-            for allowed in possible_ways(found, part)
-        ]
-        if len(left) > _MOST_WAYS * len(self.tables.parts):
-            return None
-        total, modularity = 0.0, self.results.modularity
-        for log_prior, part, allowed in left:
-            own = restricted_part(part, allowed, modularity)
-            probability = self._reach(reach, own, len(left))
-            if probability is None:
+            # The parts of a model under a condition do not all leave a way the same graphs, or any.
+            ways = list(possible_ways(found, tables.parts[place]))
+            if len(ways) > _MOST_WAYS:
                 return None
-            log_joint = log_prior + own.log_evidence(modularity)
-            total += math.exp(log_joint - self.results.log_evidence) * probability
-        return total
+            for allowed in ways:
+                left = restricted_part(tables.parts[place], allowed, results.modularity)
+                times = len(ways) * len(tables.parts)
+                probability = 1.0 if reach is None else self._reach(reach, left, times)
+                if probability is None:
+                    return None
+                if probability > 0.0:
+                    log_left = tables.log_priors[place] + left.log_evidence(results.modularity) - results.log_evidence
+                    log_share = float(np.logaddexp(log_share, log_left + math.log(probability)))
+        return log_share
 
     def _reach(self, reach: ProjectedReach, tables: SummingWorkspace, times: int) -> float | None:
         """Probability that the descendants or the ancestors of one node meet a condition, in one of so many parts."""
@@ -355,14 +308,6 @@ def _mean(found: Iterable[tuple[float, Any]]) -> Any:
             return None
         total = share * value if total is None else total + share * value
     return total
-
-
-def _as_ways(feature: Feature, names: Sequence[str]) -> Projection | None:
-    """A statement as a sum over the ways in which it can be true: at times there are fewer of them."""
-    found = projected_ways(feature, names)
-    if found is None:
-        return None
-    return Projection(ParentConditions(0, tuple(Term(1, way) for way in found.ways)), found.bits)
 
 
 def _bits_beyond(bits: Masks, columns: Integers, told_apart: Sequence[int]) -> Masks:

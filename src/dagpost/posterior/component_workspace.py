@@ -9,33 +9,32 @@ tables, draws and is counted in a plan as any other. There may be up to 1,024 co
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dagpost._tools import progress
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
 from dagpost.engines import Engine
 from dagpost.exact.component_best import best_of_components
 from dagpost.exact.components import Components, Ragged, edges_of_families, projection, share_out, weights_inside
-from dagpost.exact.kbest import BestDags, tie_tolerance
+from dagpost.exact.kbest import BestDags
 from dagpost.exact.order import no_graph
 from dagpost.exact.structure import memory_needed
 from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.numbering import MAX_NODES
-from dagpost.families.parent_lists import ParentLists, all_others, words_of
+from dagpost.families.parent_lists import ParentLists
 from dagpost.families.pruning import considered_from_lists
 from dagpost.methods.choice import PATIENCE_SECONDS
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.splitting import in_words
 from dagpost.posterior.workspace import Drawn, OwnSums, Sums
-from dagpost.sampling.outside_parents import draw_outside, masks_of_numbers, numbers_of_masks
+from dagpost.sampling.outside_parents import draw_outside, masks_of_numbers
 
 #: A sum over the parent sets of one node, as a share of itself.
 _ROUNDING = 1e-13
@@ -60,11 +59,12 @@ class _Part:
 class ComponentWorkspace(OwnSums):
     """The weights of the families that rules allow, and the sums over each strongly connected component."""
 
+    log_weights: Ragged
+
     def __init__(
         self, lists: ParentLists, log_weights: Ragged, engine: Engine, reporter: Reporter, known: Sequence[_Part] = ()
     ) -> None:
-        super().__init__(None, engine, reporter, lists.nodes, lists.max_parents)
-        self.lists, self.log_weights = lists, log_weights
+        super().__init__(lists, log_weights, engine, reporter)
         self._known = {part.columns.tobytes(): part for part in known}
 
     @property
@@ -79,11 +79,6 @@ class ComponentWorkspace(OwnSums):
             return "no cycle can close, so each variable is summed by itself"
         rest = ", so each is summed by itself" if sum(size > 1 for size in self.components.sizes) > 1 else ""
         return f"a cycle can close only within {in_words(self.components)}{rest}"
-
-    @property
-    def parts(self) -> tuple[ComponentWorkspace, ...]:
-        """The workspace itself."""
-        return (self,)
 
     @cached_property
     def components(self) -> Components:
@@ -167,59 +162,10 @@ class ComponentWorkspace(OwnSums):
                 own = NO_CHECKPOINT if checkpoint is None else CheckpointPart(checkpoint, self._label(number))
                 part.workspace.checkpoint = own
 
-    def restricted(self, allowed_sets: Mapping[int, NDArray[np.bool_]]) -> ComponentWorkspace:
-        """The weights that conditions on the parents of some nodes leave; components may split further."""
-        log_weights = list(self.log_weights)
-        for node, allowed in allowed_sets.items():
-            log_weights[node] = np.where(allowed, log_weights[node], -np.inf)
-        # What no condition touches is as it was, its sums included.
-        changed = np.array(list(allowed_sets), dtype=np.int64)
-        known = [part for part in self._parts if not np.isin(part.columns, changed).any()]
-        return ComponentWorkspace(self.lists, tuple(log_weights), self.engine, self.reporter, known)
-
-    def tilted(self, log_odds: float, columns: int) -> ComponentWorkspace:
-        """The weights times the odds of an edge, once for every parent among the first `columns`."""
-        ordinary = [np.append(candidates < columns, False) for candidates in self.lists.candidates]
-        edges = [own[self.lists.members(node)].sum(axis=1) for node, own in enumerate(ordinary)]
-        weights = [own + log_odds * number for own, number in zip(self.log_weights, edges, strict=True)]
-        return ComponentWorkspace(self.lists, tuple(weights), self.engine, self.reporter)
-
-    # What a node may have for parents
-
-    def own_weights(self, node: int) -> Floats:
-        """The log weight of every parent set of a node."""
-        return self.log_weights[node]
-
-    def masks_of_sets(self, node: int, bits: Masks) -> Masks:
-        """Every parent set of a node as a mask, in which column `j` has the bit `bits[j]`."""
-        return self.lists.masks(node, bits)
-
-    def parents_of_sets(self, node: int, numbers: Integers) -> list[tuple[int, ...]]:
-        """Some parent sets of a node as columns."""
-        return [self.lists.parents(node, int(number)) for number in numbers]
-
-    @property
-    def tie_tolerance(self) -> float:
-        """How far apart the log weights of two graphs may be and still count as equal."""
-        return tie_tolerance(np.array([[own.max()] for own in self.log_weights]))
-
-    def log_weights_of(self, parents: NDArray[np.unsignedinteger]) -> Floats:
-        """The log weight of each graph, looked up family by family."""
-        total = np.zeros(len(parents))
-        words = parents.reshape(len(parents), self.nodes, words_of(self.nodes))
-        for node in range(self.nodes):
-            masks, member = np.unique(words[:, node], axis=0, return_inverse=True)
-            numbers = numbers_of_masks(self.lists, node, masks.astype(np.uint64))
-            weights = np.where(numbers < 0, -math.inf, self.log_weights[node][numbers])
-            total += weights[member.reshape(-1)]
-        return total
-
-    def log_joint(self, parents: Masks) -> Floats:
-        """Log p(graph, data) of graphs."""
-        return self.log_weights_of(parents)
-
-    def _all_weights(self) -> Sequence[Floats]:
-        return self.log_weights
+    def _with(self, log_weights: list[Floats], changed: Sequence[int] | None = None) -> ComponentWorkspace:
+        # What no condition touches is as it was, its sums included; components that one does touch may split further.
+        kept = () if changed is None else [part for part in self._parts if not np.isin(part.columns, changed).any()]
+        return ComponentWorkspace(self.lists, tuple(log_weights), self.engine, self.reporter, kept)
 
     # Sums over all graphs
 
@@ -270,7 +216,7 @@ class ComponentWorkspace(OwnSums):
                 families[node] = share_out(inside[row], self.log_weights[node], part.log_weights[row], projected)
         self.structure_log_evidence, self.structure_engine = math.fsum(log_evidence), engine
         edges = edges_of_families(self.lists, tuple(families))
-        return Sums(self.structure_log_evidence, tuple(families), edges, paths, error, engine)
+        return Sums(modularity, self.structure_log_evidence, tuple(families), edges, paths, error, engine)
 
     # Paths that lead from one component to another: exact where the components between can be summed as one
 
@@ -355,8 +301,7 @@ class ComponentWorkspace(OwnSums):
 
 def divided(workspace: ExactWorkspace) -> ExactWorkspace | ComponentWorkspace:
     """A workspace by components where its weights leave more than one; otherwise as it is."""
-    lists = all_others(workspace.nodes, workspace.max_parents)
-    weights = tuple(workspace.log_weights)
+    lists, weights = workspace.lists, tuple(workspace.log_weights)
     if any(np.isneginf(own).all() for own in weights):
         return workspace
     components = Components.of_weights(lists, weights)

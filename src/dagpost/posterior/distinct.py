@@ -111,7 +111,7 @@ def compelled_shares(
 def one_way_at_most(edges: Floats) -> Floats:
     """Probabilities of edges such that both ways of a pair do not exceed 1 together.
 
-    Chains estimate both ways of an edge apart, each given the rest of a graph.
+    Chains estimate both ways of an edge apart, each given the rest of a graph: together they may exceed 1.
     """
     return edges / np.maximum(edges + edges.T, 1.0)
 

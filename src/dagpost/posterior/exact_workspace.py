@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
@@ -16,13 +15,13 @@ from dagpost.engines import Engine
 from dagpost.engines.host.backend import KEPT_SHARE, HostBackend
 from dagpost.errors import PrecisionError, ResourceError
 from dagpost.exact import order, paths, structure
-from dagpost.exact.best_lattice import numbers_of_sets
-from dagpost.exact.kbest import BestDags, best_dags, tie_tolerance
+from dagpost.exact.kbest import BestDags, best_dags
 from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior
 from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.family_sums import FamilyWeights
-from dagpost.families.numbering import binomials, parent_sets, size_offsets, unsqueeze_all
+from dagpost.families.numbering import parent_sets, unsqueeze_all
+from dagpost.families.parent_lists import all_others
 from dagpost.families.pruning import considered_from_all
 from dagpost.mcmc.candidates import weights_of_all
 from dagpost.methods.choice import PATIENCE_SECONDS
@@ -33,9 +32,10 @@ from dagpost.sampling.dags import RankedFamilies, rank_families
 class ExactWorkspace(OwnSums):
     """The weights of all families of one model, and the tables that are made from them."""
 
+    log_weights: Floats
+
     def __init__(self, log_weights: Floats, max_parents: int, engine: Engine, reporter: Reporter) -> None:
-        super().__init__(None, engine, reporter, len(log_weights), max_parents)
-        self.log_weights = log_weights
+        super().__init__(all_others(len(log_weights), max_parents), log_weights, engine, reporter)
         self._forward: Forward | None = None
         self._structure: StructurePosterior | None = None
         self._order_log_evidence: float | None = None
@@ -56,35 +56,22 @@ class ExactWorkspace(OwnSums):
         """The parent sets that matter, out of all."""
         return considered_from_all(self.log_weights, self.max_parents, engine=self.engine)
 
-    @property
-    def parts(self) -> tuple[ExactWorkspace, ...]:
-        """The workspace itself."""
-        return (self,)
-
     def all_families(self, asked_by: str) -> ExactWorkspace:
         """The workspace itself."""
         del asked_by
         return self
 
-    def restricted(self, allowed_sets: Mapping[int, NDArray[np.bool_]]) -> ExactWorkspace:
-        """The weights that conditions on the parents of some nodes leave."""
-        log_weights = self.log_weights.copy()
-        for node, allowed in allowed_sets.items():
-            log_weights[node, ~allowed] = -np.inf
-        return ExactWorkspace(log_weights, self.max_parents, self.engine, self.reporter)
+    def masks_of_sets(self, node: int, bits: Masks) -> Masks:
+        """Every parent set of a node as a mask, in which column `j` has bit `j`, or none if `bits` has none for it.
 
-    def tilted(self, log_odds: float, columns: int) -> ExactWorkspace:
-        """The weights times the odds of an edge, once for every parent among the first `columns`."""
-        # Parent sets leave out the node itself; nodes beyond have no parents among those columns.
-        low = np.uint64((1 << max(min(columns, self.nodes) - 1, 0)) - 1)
-        sizes = np.bitwise_count(parent_sets(self.nodes - 1, self.max_parents) & low)
-        return ExactWorkspace(self.log_weights + log_odds * sizes, self.max_parents, self.engine, self.reporter)
+        Without a compiled kernel: a model from a file answers before one could be loaded.
+        """
+        masks: Masks = unsqueeze_all(parent_sets(self.nodes - 1, self.max_parents), node) & np.bitwise_or.reduce(bits)
+        return masks
 
-    def _log_weights_of_small_sets(self) -> Floats:
-        return self.log_weights
-
-    def _all_weights(self) -> Sequence[Floats]:
-        return (self.log_weights,)
+    def _with(self, log_weights: list[Floats], changed: Sequence[int] | None = None) -> ExactWorkspace:
+        del changed
+        return ExactWorkspace(np.stack(log_weights), self.max_parents, self.engine, self.reporter)
 
     @cached_property
     def ranked(self) -> RankedFamilies:
@@ -116,38 +103,6 @@ class ExactWorkspace(OwnSums):
             return np.minimum(order.edge_probabilities(families, self.max_parents), 1.0)
 
         return self.once(("edges to compare", modularity), summed)
-
-    # What a node may have for parents
-
-    def own_weights(self, node: int) -> Floats:
-        """The log weight of every parent set of a node."""
-        weights: Floats = self.log_weights[node]
-        return weights
-
-    def masks_of_sets(self, node: int, bits: Masks) -> Masks:
-        """Every parent set of a node as a mask, in which column `j` has bit `j`: there are at most 64 columns."""
-        del bits
-        return unsqueeze_all(parent_sets(self.nodes - 1, self.max_parents), node)
-
-    def parents_of_sets(self, node: int, numbers: Integers) -> list[tuple[int, ...]]:
-        """Some parent sets of a node as columns."""
-        masks = unsqueeze_all(parent_sets(self.nodes - 1, self.max_parents)[numbers], node).tolist()
-        return [tuple(bit for bit in range(self.nodes) if mask >> bit & 1) for mask in masks]
-
-    @property
-    def tie_tolerance(self) -> float:
-        """How far apart the log weights of two graphs may be and still count as equal."""
-        return tie_tolerance(self.log_weights)
-
-    def log_weights_of(self, parents: Masks) -> Floats:
-        """The log weight of each graph, looked up family by family."""
-        universe, limit = self.nodes - 1, self.max_parents
-        total = np.zeros(len(parents))
-        for node in range(self.nodes):
-            masks, member = np.unique(parents[:, node], return_inverse=True)
-            numbers = numbers_of_sets(masks, node, universe, binomials(limit), size_offsets(limit))
-            total += self.log_weights[node, numbers][member]
-        return total
 
     # Sums over all orders
 
@@ -230,11 +185,12 @@ class ExactWorkspace(OwnSums):
             forward = self.forward()
             families = self.order_families(forward)
             edges = order.edge_probabilities(families, self.max_parents)
-            return Sums(forward.log_evidence, families, edges, None, order.RELATIVE_ERROR, self.backend.name)
+            error = order.RELATIVE_ERROR
+            return Sums(modularity, forward.log_evidence, families, edges, None, error, self.backend.name)
         found = self.structure()
         edges = order.edge_probabilities(found.families, self.max_parents)
-        tables = found.tables
-        return Sums(tables.log_evidence, found.families, edges, found.paths, tables.error_bound, self.structure_engine)
+        log_evidence, error = found.tables.log_evidence, found.tables.error_bound
+        return Sums(modularity, log_evidence, found.families, edges, found.paths, error, self.structure_engine)
 
     def path_probability(self, source: int, target: int, patience: float) -> float | None:
         """The probability of a directed path comes with the sums themselves."""

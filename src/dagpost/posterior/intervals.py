@@ -24,14 +24,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Flags, Floats
 from dagpost.errors import InputError
 from dagpost.posterior.estimate import Estimate, check_confidence, clopper_pearson, counted_estimate
 from dagpost.posterior.weights import WeightedSample
-
-Flags = NDArray[np.bool_]
 
 _NEVER = "the condition never occurred"
 # Fewer effective draws than this say nothing.

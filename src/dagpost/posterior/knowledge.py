@@ -25,7 +25,7 @@ from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.families.essential import compelled_by_data, compelled_with_rules, patterns_of
 from dagpost.families.masks import masks_of_matrix
-from dagpost.features import And, Feature, Not, Path, projected_conditions, resolve
+from dagpost.features import And, Feature, Not, Path, projected_ways, resolve
 from dagpost.features.statements.adjacent import Adjacent
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
@@ -87,15 +87,13 @@ def _parts(statements: Any, names: Sequence[str], exogenous: Collection[str]) ->
 
 def _add_conditions(found: AssumedEdges, feature: Feature, names: Sequence[str]) -> None:
     """What a condition on the parents of some nodes decides."""
-    projected = projected_conditions(feature, names)
+    projected = projected_ways(feature, names)
     named = sorted(position_of(name, names) for name in feature.variables)
-    if projected is None or not feature.projects or len(named) > _MOST_NAMED:
+    if projected is None or len(projected.ways) != 1 or not feature.projects or len(named) > _MOST_NAMED:
         return
-    conditions, bits = projected
-    if conditions.constant or [term.sign for term in conditions.terms] != [1]:
-        return
+    (way,), bits = projected.ways, projected.bits
     others = [column for column in range(len(names)) if column not in named]
-    for node, condition in conditions.terms[0].conditions.items():
+    for node, condition in way.items():
         candidates = [column for column in named if column != node]
         members = (np.arange(1 << len(candidates))[:, None] >> np.arange(len(candidates))) & 1 == 1
         masks = np.bitwise_or.reduce(np.where(members, bits[candidates], 0), axis=1, initial=np.uint64(0))

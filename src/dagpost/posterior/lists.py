@@ -21,10 +21,9 @@ from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
 from dagpost.features import evaluate
 from dagpost.posterior import time_edges
-from dagpost.posterior.answers import exact_matrix, known_paths
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.mixture import MixedWorkspace
-from dagpost.posterior.probabilities import averaged_paths, families_listed
+from dagpost.posterior.probabilities import families_listed, known_paths
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.scores import class_of
 
@@ -104,18 +103,15 @@ def relation_table(fitted: Fitted, relation: str) -> pd.DataFrame:
     """Probability of `x relation y` for all pairs, x in the rows: exact where it can be, else from a sample."""
     if not isinstance(relation, str):
         raise refusal(relation, "relation", None, "an arrow such as '->' or '~>'")
-    matrix = exact_matrix(relation, fitted)
-    if matrix is None and relation in ("->", "--"):
+    if relation in ("->", "--"):
         edges = np.clip(fitted.results.edges, 0.0, 1.0)
-        matrix = edges if relation == "->" else edges + edges.T
-    if matrix is None and relation == "~>" and fitted.completes:
-        matrix = averaged_paths(fitted)
-    if matrix is None:
-        table = fitted.own_sample().probability_matrix(relation)
-        known = known_paths(fitted) if relation == "~>" else None
-        # Within a component paths are exact: only those that lead from one to another are counted in the sample.
-        return table if known is None else table.where(np.isnan(known), labelled(known, fitted.names))
-    return labelled(matrix, fitted.names)
+        return labelled(edges if relation == "->" else edges + edges.T, fitted.names)
+    known = known_paths(fitted) if relation == "~>" else None
+    if known is not None and not np.isnan(known).any():
+        return labelled(known, fitted.names)
+    table = fitted.own_sample().probability_matrix(relation)
+    # Within a component paths are exact: only those that lead from one to another are counted in the sample.
+    return table if known is None else table.where(np.isnan(known), labelled(known, fitted.names))
 
 
 def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[float]:

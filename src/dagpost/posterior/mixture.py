@@ -184,7 +184,7 @@ class JoinedWorkspace(Workspace):
         """Log p(part, graph, data) for each part and graph, as (parts, graphs)."""
         masks = np.ascontiguousarray(parents, dtype=np.uint64)
         pairs = zip(self.log_priors, self.parts, strict=True)
-        return np.array([log_prior + part.log_weights_of(masks) for log_prior, part in pairs])
+        return np.array([log_prior + part.log_joint(masks) for log_prior, part in pairs])
 
     def log_sum(self, log_values: Sequence[float] | Floats) -> float:
         """Log of the mixture of what each part has."""
@@ -271,7 +271,7 @@ class MixedWorkspace(JoinedWorkspace):
             *others, density = self.grid.cells[cell]
             own, tilt = (self.way_of[place], *others), edges * log_odds(densities.numbers[density])
             if own not in known:
-                known[own] = part.log_weights_of(masks) - tilt
+                known[own] = part.log_joint(masks) - tilt
             found[place] = self.log_priors[place] + known[own] + tilt
         return found
 

@@ -22,7 +22,7 @@ from dagpost.engines import Engine
 from dagpost.engines.host.backend import HostBackend
 from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
-from dagpost.families.parent_lists import all_others, words_of
+from dagpost.families.parent_lists import words_of
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Cost, Decided, Method, Study
 from dagpost.methods.choice import AS_ASKED, check_averaging, check_sums, choose_method, scores_candidates_only
@@ -215,7 +215,7 @@ def busy_remark() -> str:
 
 def _scores(method: Method, workspace: Workspace, study: Study, workers: int, candidates_only: bool) -> Cost:
     own, times, table = workspace.parts[0], method.times_scored(), study.table
-    lists = own.lists if isinstance(own, ComponentWorkspace) else all_others(own.nodes, own.max_parents)
+    lists = own.lists
     modelled = np.array([name not in study.constraints.exogenous for name in table.names])
     levels = [len(levels) for levels in table.levels if levels is not None]
     seconds = sum(

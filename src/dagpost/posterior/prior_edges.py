@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _MOST_TOGETHER, _MOST_FAMILIES = 24, 50_000_000
 
 
-def prior_edges(model: Any, data: Any, *, counts: Any = None, interventions: Any = None) -> pd.DataFrame:
+def prior_edges(model: Any, data: Any) -> pd.DataFrame:
     """The probability of every edge before the data, under all settings of a model: rows are parents, columns children.
 
     `data` is a table as `fit` takes it, of which the columns count and no cell does, or a list of names. Exact sums
@@ -49,7 +49,7 @@ def prior_edges(model: Any, data: Any, *, counts: Any = None, interventions: Any
         raise refusal(model, "model", "prior_edges", "a DagPosterior, fitted or not")
     # Whichever method: the sums are over all graphs. But which prior is left to us depends on it.
     asked = SimpleNamespace(**{**model.get_params(deep=False), "method": "auto"})
-    before, engine = _question(asked, data, counts, interventions)
+    before, engine = _question(asked, data)
     if is_automatic(model.prior):
         before = before._replace(prior=prior_left_to_us(before, resolve_method(model.method), model.modularity))
     names, by_components = before.names, goes_by_components(None, asked.modularity)
@@ -70,7 +70,7 @@ def _refuse_many(together: int, families: int, columns: int) -> None:
         )
 
 
-def _question(model: Any, data: Any, counts: Any, interventions: Any) -> tuple[Before, Engine]:
+def _question(model: Any, data: Any) -> tuple[Before, Engine]:
     """What a model says before the data, and where sums over it run."""
     method = checked_method(model)
     if isinstance(data, list | tuple) and all(isinstance(name, str) for name in data):
@@ -79,6 +79,6 @@ def _question(model: Any, data: Any, counts: Any, interventions: Any) -> tuple[B
         before = Before(names, resolve_prior(model.prior).settled(names, barred), rules, int(model.max_parents))
         return before, settled_engine(model, None, rules, names, before.limit)
     with collected_warnings():  # they come with the fit
-        study = study_of_table(model, method, table_of(model, data, counts, interventions))
+        study = study_of_table(model, method, table_of(model, data, None, None))
     before = Before.of_study(study)
     return before, settled_engine(model, method, before.constraints, before.names, before.max_parents)

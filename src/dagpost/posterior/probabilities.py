@@ -34,11 +34,11 @@ from dagpost.exact.structure import LARGEST_ERROR
 from dagpost.features import And, Edge, Feature, Path, Query, projected_conditions
 from dagpost.features.feature import Not
 from dagpost.features.statements.adjacent import Adjacent
-from dagpost.posterior.answers import IMPOSSIBLE, Known, exact_answer, exact_families, in_graphs_of, listed_families
+from dagpost.posterior.answers import IMPOSSIBLE, Known, exact_answer, exact_sums, in_graphs_of, listed_families
+from dagpost.posterior.answers import PATIENCE_SECONDS as EXACT_PATIENCE_SECONDS
 from dagpost.posterior.augmented import EDGES, PATHS, Augmented
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.estimate import Estimate, averaged_estimate, ratio_estimate, summed_estimate
-from dagpost.posterior.results import exact_results
 from dagpost.posterior.shares import with_left_out
 from dagpost.scores import class_of
 
@@ -59,8 +59,12 @@ _A_TABLE, _SUMS = 6e-3, 3.0
 _SMALL = 12
 
 
-def averaged_answers(queries: Sequence[Query], fitted: Fitted, confidence: float) -> list[Estimate | None]:
-    """The probability of each statement that the chains have kept themselves; None for others."""
+def known_answers(
+    queries: Sequence[Query], fitted: Fitted, confidence: float, patience: float = EXACT_PATIENCE_SECONDS
+) -> list[Estimate | None]:
+    """The probability of each statement that is exact, or that chains have kept themselves; None for others."""
+    if not fitted.completes:
+        return [exact_answer(query, fitted, patience) for query in queries]
     augmented = fitted.augmented
     if augmented is None:
         return [None] * len(queries)
@@ -191,16 +195,13 @@ class _Asked:
 
 def _family_sum(feature: Feature, augmented: Augmented, fitted: Fitted) -> tuple[float, float] | None:
     """The probability of a statement about the parents of single nodes, over all tables, and what these are worth."""
-    found = projected_conditions(feature, fitted.names)
-    if found is None or any(len(term.conditions) != 1 for term in found.conditions.terms):
+    found = next(iter(projected_conditions(feature, fitted.names)), None)
+    if found is None or found.sums:
         return None
     part, families = some_completed(fitted), average_families(fitted)
-    value, nodes = float(found.conditions.constant), []
-    for term in found.conditions.terms:
-        ((node, condition),) = term.conditions.items()
-        value += term.sign * float(families[node][condition(part.masks_of_sets(node, found.bits))].sum())
-        nodes.append(node)
-    return value, augmented.worth(nodes)
+    single = [pair for way in found.ways for pair in way.items()]
+    value = sum(float(families[node][met(part.masks_of_sets(node, found.bits))].sum()) for node, met in single)
+    return 1.0 - value if found.untrue else value, augmented.worth([node for node, _ in single])
 
 
 def average_families(fitted: Fitted) -> list[Floats]:
@@ -217,12 +218,18 @@ def split_by_node(fitted: Fitted, families: Floats) -> list[Floats]:
     return np.split(families, np.cumsum(sizes)[:-1])
 
 
-def averaged_paths(fitted: Fitted) -> Floats | None:
-    """The probability of a directed path for every pair, averaged over completed tables; None where it is not known."""
+def known_paths(fitted: Fitted, patience: float = EXACT_PATIENCE_SECONDS) -> Floats | None:
+    """The probability of a directed path for every pair: exact, and nan where that is left to samples, or averaged.
+
+    None where all are left to samples.
+    """
     if fitted.augmented is not None:
         return fitted.augmented.paths
-    under = _under_tables(fitted)
-    return None if under is None or not fitted.results.tables else under.paths
+    if fitted.completes:
+        under = _under_tables(fitted)
+        return None if under is None or not fitted.results.tables else under.paths
+    found = exact_sums(fitted)
+    return None if found is None else Known(fitted.names, *found, patience).paths()
 
 
 def _under_tables(fitted: Fitted) -> UnderTables | None:
@@ -240,11 +247,11 @@ def families_listed(fitted: Fitted, child: str, count: int | None = None) -> lis
         base, node = fitted.condition.base, position_of(child, fitted.names)
         found = listed_families([some_completed(base)], node, split_by_node(base, under.families)[node], count)
         return [own for own in found if own[1] > 0.0]
-    if fitted.augmented is None:
-        return exact_families(fitted, child, count)
-    if not fitted.augmented.exact_given_table:
+    node, sums = position_of(child, fitted.names), exact_sums(fitted)
+    if sums is not None:
+        return listed_families(sums[0].parts, node, sums[1].families[node], count)
+    if fitted.augmented is None or not fitted.augmented.exact_given_table:
         return None
-    node = position_of(child, fitted.names)
     return listed_families([some_completed(fitted)], node, average_families(fitted)[node], count)
 
 
@@ -303,9 +310,9 @@ def _ask_some(asked: Sequence[_Asked], numbers: Integers, fitted: Fitted, patien
         if not open_ones:
             break
         part = weighed_table(fitted, int(numbers[place]))
-        results = exact_results(fitted.modularity, part.summed(fitted.modularity))
+        sums = part.summed(fitted.modularity)
         for one in open_ones:
-            one.ask((place[0], place[1]), Known(fitted.names, part, results, patience / _FEWEST))
+            one.ask((place[0], place[1]), Known(fitted.names, part, sums, patience / _FEWEST))
 
 
 def probabilities(queries: Sequence[Query], fitted: Fitted, confidence: float) -> list[Estimate]:
@@ -324,10 +331,7 @@ def probabilities(queries: Sequence[Query], fitted: Fitted, confidence: float) -
 
 def _probabilities(queries: Sequence[Query], fitted: Fitted, confidence: float) -> list[Estimate]:
     """Those of statements that the model leaves open."""
-    if fitted.completes:
-        answers = averaged_answers(queries, fitted, confidence)
-    else:
-        answers = [exact_answer(query, fitted) for query in queries]
+    answers = known_answers(queries, fitted, confidence)
     left = [query for query, answer in zip(queries, answers, strict=True) if answer is None]
     drawn = fitted.own_sample().probability(left, confidence=confidence) if left else []
     known = iter(better_answers(left, drawn, fitted, confidence) if left and fitted.completes else drawn)

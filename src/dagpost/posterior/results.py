@@ -23,6 +23,7 @@ from dagpost.engines.inline import InlineEngine
 from dagpost.errors import warn
 from dagpost.methods.base import Method
 from dagpost.methods.choice import AS_ASKED
+from dagpost.posterior.distinct import one_way_at_most
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import NEGLIGIBLE, JoinedWorkspace, MixedWorkspace, weightiest
 from dagpost.posterior.weights import evidence_ratio
@@ -36,27 +37,6 @@ if TYPE_CHECKING:
 #: Under a condition: a part that may have this share is summed at once, without a look at its evidence first.
 _LIKELY = 1e-8
 
-#: One array a node, by the numbers of its parent sets; together where all nodes have as many.
-Families = Floats | tuple[Floats, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class ExactResults:
-    """What was computed exactly: the evidence, the probability of every family and, perhaps, of every path.
-
-    `error_bound` is how far rounding may have moved a probability: any of them where the sums alternate ("structure"),
-    in proportion to itself where they do not ("order").
-    """
-
-    modularity: str
-    log_evidence: float
-    families: Families
-    #: None where paths were not computed, and nan for a pair that is left to samples.
-    paths: Floats | None
-    error_bound: float
-    #: The posterior probability of each part of what is added up.
-    shares: tuple[float, ...] = (1.0,)
-
 
 @dataclass(frozen=True, eq=False)
 class Results:
@@ -68,7 +48,7 @@ class Results:
     log_evidence: float
     edges: Floats
     exact: bool
-    sums: ExactResults | None = None
+    sums: Sums | None = None
     engine: str = "not recorded"
     verdict: str | None = None
     #: The posterior probability of each cell of what is averaged over; with edges from a sample, as estimated from it.
@@ -108,7 +88,7 @@ def should_sum_exactly(method: Method, modularity: str, workspace: Workspace) ->
 
 def _summed(modularity: str, workspace: SummingWorkspace) -> Results:
     found = workspace.summed(modularity)
-    return Results(found.log_evidence, found.edges, True, exact_results(modularity, found), found.engine)
+    return Results(found.log_evidence, found.edges, True, found, found.engine)
 
 
 def _each_summed(modularity: str, workspace: Workspace) -> tuple[list[Results | None], list[float]]:
@@ -151,11 +131,6 @@ def engine_for_parts(modularity: str, workspace: Workspace) -> Engine:
     return workspace.engine if small and type(workspace.engine) is ThreadEngine else InlineEngine()
 
 
-def exact_results(modularity: str, found: Sums) -> ExactResults:
-    """What sums found, as answers read it."""
-    return ExactResults(modularity, found.log_evidence, found.families, found.paths, found.error_bound)
-
-
 def _mixed(found: Sequence[Results | None], log_evidences: Sequence[float], workspace: Workspace) -> Results:
     """The results of a mixture from those of its parts that matter, and the evidence of all."""
     known = [part for part in found if part is not None]
@@ -172,24 +147,24 @@ def _mixed(found: Sequence[Results | None], log_evidences: Sequence[float], work
         total: Floats = sum((share * array for share, array in zip(weighed, arrays, strict=True)), np.zeros(()))
         return total
 
+    edges = mixed([part.edges for part in known])
     sums, own = None, [part.sums for part in known if part.sums is not None]
     if own:
         paths = [part.paths for part in own if part.paths is not None]
         families = [mixed(rows) for rows in zip(*(part.families for part in own), strict=True)]
-        sums = ExactResults(
-            own[0].modularity,
-            log_evidence,
-            np.array(families) if isinstance(own[0].families, np.ndarray) else tuple(families),
-            mixed(paths) if paths else None,
+        sums = own[0]._replace(
+            log_evidence=log_evidence,
+            families=np.array(families) if isinstance(own[0].families, np.ndarray) else tuple(families),
+            edges=edges,
+            paths=mixed(paths) if paths else None,
             # Its own rounding, that of the two evidences in the share, and the parts that were left out.
-            3.0 * max(part.error_bound for part in own) + left_out,
-            weights,
+            error_bound=3.0 * max(part.error_bound for part in own) + left_out,
+            shares=weights,
         )
     by_kind = None
     if isinstance(workspace, MixedWorkspace):
         weights = tuple(workspace.by_cell(shares).tolist())
         by_kind = _edges_by_kind(workspace, found, shares) if workspace.grid.fixed else None
-    edges = mixed([part.edges for part in known])
     return Results(log_evidence, edges, True, sums, known[0].engine, shares=weights, edges_by_kind=by_kind)
 
 
@@ -210,8 +185,7 @@ def _averaged(fitted: Fitted) -> Results:
     found, workspace = fitted.augmented, fitted.workspace
     assert found is not None
     verdict, engine = fitted.own_sample().diagnostics().verdict, fitted.method.ran_on(workspace)
-    # Blocks estimate both ways of an edge apart, each given the rest of a graph: together they may exceed 1.
-    edges = found.edges / np.maximum(found.edges + found.edges.T, 1.0)
+    edges = one_way_at_most(found.edges)
     return Results(math.nan, edges, False, None, engine, verdict, found.shares, found.tables, found.edge_errors)
 
 
@@ -234,9 +208,7 @@ def _estimated(fitted: Fitted) -> Results:
     if sample.chains is not None and sample.chains.edges is not None:
         # Better than frequencies: the exact probabilities given each state, averaged over the states.
         shares = np.array(sample.chains.lengths) / len(sample)
-        edges = np.tensordot(shares, sample.chains.edges, axes=1)
-        # Both ways of an edge are estimated apart, each given the rest of a graph: together they may exceed 1.
-        edges /= np.maximum(edges + edges.T, 1.0)
+        edges = one_way_at_most(np.tensordot(shares, sample.chains.edges, axes=1))
     else:
         edges = sample.edge_frequencies().to_numpy()
     if isinstance(workspace, ExactWorkspace | JoinedWorkspace) and np.isfinite(sample.log_extensions).all():

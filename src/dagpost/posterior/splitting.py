@@ -3,8 +3,8 @@
 Edges may form cycles among too many columns for exact sums: which rule would split them?
 
 In this order: columns that were left out of the tiers that others are in, the most frequent slip; one edge, and one
-column, without which the largest group falls apart (exact/cuts.py); otherwise how many columns have to go. What is
-said of a rule was computed: how many columns the largest group has once it is followed.
+column, without which the largest group falls apart; otherwise how many columns have to go. What is said of a rule was
+computed: how many columns the largest group has once it is followed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact.components import Components
-from dagpost.exact.cuts import largest_without_columns, largest_without_edges
 from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Decided, Study
 from dagpost.methods.block_gibbs import BlockGibbs
@@ -31,9 +30,8 @@ from dagpost.methods.choice import AUTO, PATIENCE_SECONDS, require_room
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import scores_filled
 
-#: Edges are left out one by one if there are at most this many, and columns if no more than so many edges are gone
-#: through in all: a second each.
-_MOST_EDGES, _MOST_PASSED = 4096, 50_000_000
+#: Columns and edges are left out one by one if there are at most so many: half a second.
+_MOST_COLUMNS, _MOST_EDGES = 256, 1024
 #: A rule that leaves more than this share of a group together, and too many for exact sums, does not help.
 _LARGE_SHARE = 0.75
 
@@ -130,19 +128,30 @@ def _single_rule(group: Integers, inside: Flags, must: Flags) -> Advice | None:
     """
     found = []
     children, parents = np.nonzero(inside & ~must[:, group])
-    if 0 < len(children) <= _MOST_EDGES:
-        left = largest_without_edges(inside, children, parents)
-        best = int(left.argmin())
+    if len(group) <= _MOST_COLUMNS and 0 < len(children) <= _MOST_EDGES:
+        left = [_largest_left(inside, [child], [parent]) for child, parent in zip(children, parents, strict=True)]
+        best = int(np.argmin(left))
         if left[best] < len(group):
             found.append(Advice("forbidden", (int(group[parents[best]]), int(group[children[best]])), int(left[best])))
     columns = np.flatnonzero(~must.any(axis=1))
-    if 0 < len(columns) * np.count_nonzero(inside) <= _MOST_PASSED:
-        left = largest_without_columns(inside, columns)
-        best = int(left.argmin())
+    if len(group) <= _MOST_COLUMNS and len(columns):
+        everyone = range(len(group))
+        left = [_largest_left(inside, [column, everyone], [everyone, column]) for column in columns.tolist()]
+        best = int(np.argmin(left))
         if left[best] < len(group) - 1:
             found.append(Advice("exogenous", (int(group[columns[best]]),), int(left[best])))
     # An edge, which comes first here, is given up more easily than a column.
     return min(found, key=lambda advice: advice.left, default=None)
+
+
+def _largest_left(edges: Flags, children: Sequence[Any], parents: Sequence[Any]) -> int:
+    """The size of the largest component that is left without some edges."""
+    from scipy.sparse.csgraph import connected_components
+
+    left = edges.copy()
+    for child, parent in zip(children, parents, strict=True):
+        left[child, parent] = False
+    return int(np.bincount(connected_components(left, connection="strong")[1]).max())
 
 
 #: Why tiers do not help where a graph counts once for every order.

@@ -57,8 +57,6 @@ _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 def check_settings(model: Any) -> None:
     """Refuse settings of a `DagPosterior` that no table can make right."""
-    from dagpost.data.recipe import resolve_recipe
-
     one_of(model.modularity, "modularity", MODULARITIES, "DagPosterior")
     parent_limit(model.max_parents, "DagPosterior")
     whole_number(model.samples, "samples", "DagPosterior")
@@ -80,8 +78,6 @@ def predicts_levels(model: Any) -> bool:
 
 def with_input_tags(model: Any, tags: Any) -> Any:
     """What scikit-learn's tags say of the tables that a model takes, added to them."""
-    from dagpost.data.recipe import resolve_recipe
-
     try:
         discrete = resolve_score(model.score).columns == "discrete"
     except InputError:
@@ -103,8 +99,6 @@ def described_settings(
 
     `beside` names the columns of the data that hold counts and interventions.
     """
-    from dagpost.data.recipe import resolve_recipe
-
     tiers: Any = constraints.tiers
     regimes = resolve_regimes(model.regimes)
     return {

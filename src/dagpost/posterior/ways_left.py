@@ -28,7 +28,7 @@ from dagpost.posterior.exact_workspace import ExactWorkspace
 
 if TYPE_CHECKING:
     from dagpost.features.projection import ProjectedWays
-    from dagpost.posterior.workspace import SummingWorkspace, Workspace
+    from dagpost.posterior.workspace import SummingWorkspace
 
 
 class ImpossibleError(NoGraphError):
@@ -85,22 +85,6 @@ def log_evidence_left(part: SummingWorkspace, kept: Mapping[int, Flags], modular
         return restricted_part(part, kept, modularity).log_evidence(modularity)
     except NoGraphError:
         return -math.inf
-
-
-def log_evidence_of_ways(
-    found: ProjectedWays, tables: Workspace, modularity: str, patience: float, most_ways: int
-) -> float | None:
-    """The log evidence of all ways together; None where that takes too long."""
-    if len(found.ways) > most_ways or len(found.ways) * tables.seconds(modularity) / 2.0 > patience:
-        return None
-    if modularity == "structure" and not tables.structure_is_affordable():
-        return None
-    logs = [
-        log_prior + log_evidence_left(part, allowed, modularity)
-        for log_prior, part in zip(tables.log_priors, tables.parts, strict=True)
-        for allowed in possible_ways(found, part)
-    ]
-    return float(np.logaddexp.reduce(logs)) if logs else -math.inf
 
 
 def possible_ways(found: ProjectedWays, part: SummingWorkspace) -> Iterator[dict[int, Flags]]:

@@ -33,8 +33,6 @@ from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
 
-Flags = NDArray[np.bool_]
-
 ESTIMATORS = ("counting", "iw", "linear-extensions", "distinct")
 #: Those whose weighted means estimate means over all graphs; "iw" sums over the drawn ones.
 ESTIMATES_MEANS = tuple(name for name in ESTIMATORS if name != "iw")

@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Reporter
-from dagpost._tools.spelling import setting
 from dagpost.engines import Engine
-from dagpost.errors import InputError
 from dagpost.families.considered_lookup import SetIndex, index_sets, log_weights_among, numbers_of_parents
 from dagpost.families.considered_sets import ConsideredSets
-from dagpost.families.numbering import MAX_NODES
-from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.posterior.workspace import Workspace
 
 
@@ -31,22 +27,7 @@ class WideWorkspace(Workspace):
 
     def __init__(self, considered: ConsideredSets, max_parents: int, engine: Engine, reporter: Reporter) -> None:
         super().__init__(None, engine, reporter, considered.nodes, max_parents)
-        self._considered = considered
-
-    @property
-    def considered(self) -> ConsideredSets:
-        """The parent sets that chains consider."""
-        return self._considered
-
-    @property
-    def weights(self) -> NoReturn:
-        """There are none by number: a set of columns is more than one word."""
-        raise self._too_wide()
-
-    @property
-    def families(self) -> NoReturn:
-        """The same of their sums."""
-        raise self._too_wide()
+        self.considered = considered
 
     @property
     def considered_words(self) -> str:
@@ -66,15 +47,5 @@ class WideWorkspace(Workspace):
         found: list[int] = np.flatnonzero(numbers_of_parents(self._index, parents[np.newaxis])[0] < 0).tolist()
         return found
 
-    def log_weights_up_to_one_parent(self) -> NoReturn:
-        """Trees are drawn where all parents are scored."""
-        raise self._too_wide()
-
     def _all_weights(self) -> Sequence[NDArray[Any]]:
         return self.considered.start, self.considered.members, self.considered.log_weights
-
-    def _too_wide(self) -> InputError:
-        return InputError(
-            f"This takes at most {MAX_NODES} columns, and there are {self.nodes:,}. Use fewer columns, or chains of "
-            f"blocks, {setting('method', BlockGibbs.name)}."
-        )

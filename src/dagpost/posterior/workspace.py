@@ -6,7 +6,7 @@ A model file holds the weights but not the tables, which can be far larger than 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.progress import Reporter
 from dagpost._tools.schema import truth, whole
 from dagpost._tools.spelling import setting
@@ -22,10 +22,14 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.host.backend import ExactBackend, HostBackend, backend_of
 from dagpost.errors import InputError
+from dagpost.exact.kbest import tie_tolerance
 from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
+from dagpost.families.masks import distinct_rows
+from dagpost.families.parent_lists import ParentLists, words_of
 from dagpost.families.pruning import considered_from_candidates
 from dagpost.methods.block_gibbs import BlockGibbs
+from dagpost.sampling.outside_parents import numbers_of_masks
 from dagpost.search.hill_climbing import log_weights_of_graphs
 
 if TYPE_CHECKING:
@@ -39,19 +43,26 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 
-class Sums(NamedTuple):
-    """What sums over all graphs, or orders, give, and what they were made on.
+#: One array a node, by the numbers of its parent sets; together where all nodes have as many.
+Families: TypeAlias = Floats | tuple[Floats, ...]
 
-    `families` has an array a node. `error_bound` is that of `ExactResults`. `paths` (source, target) is None where
-    there are none, and nan where a pair is left to draws.
+
+class Sums(NamedTuple):
+    """What sums over all graphs ("structure"), or orders ("order"), give, and what they were made on.
+
+    `error_bound` is how far rounding may have moved a probability: any of them where the sums alternate ("structure"),
+    in proportion to itself where they do not ("order"). `paths` (source, target) is None where there are none, and nan
+    where a pair is left to draws. `shares` are the posterior probabilities of the parts of what is added up.
     """
 
+    modularity: str
     log_evidence: float
-    families: Floats | tuple[Floats, ...]
+    families: Families
     edges: Floats
     paths: Floats | None
     error_bound: float
     engine: str
+    shares: tuple[float, ...] = (1.0,)
 
 
 class Drawn(NamedTuple):
@@ -220,13 +231,13 @@ class Workspace:
         nodes, small = self.nodes, self._log_weights_of_small_sets()
         result = np.full((nodes, nodes), -np.inf)
         for node in range(nodes):
-            result[node, node] = small[node, 0]
-            if small.shape[1] >= nodes:
-                result[node, np.arange(nodes) != node] = small[node, 1:nodes]
+            result[node, node] = small[node][0]
+            if len(small[node]) >= nodes:
+                result[node, np.arange(nodes) != node] = small[node][1:nodes]
         return result
 
-    def _log_weights_of_small_sets(self) -> Floats:
-        return self.weights.small
+    def _log_weights_of_small_sets(self) -> Sequence[Floats]:
+        return tuple(self.weights.small)
 
     def _all_weights(self) -> Sequence[Floats]:
         return self.weights.inner, self.weights.small
@@ -237,6 +248,78 @@ class OwnSums(Workspace):
 
     #: How many workspaces of this size share the memory for tables that are kept.
     sharing: int = 1
+
+    #: The log weights of the parent sets of every node: an array a node, or a row where all have as many.
+    log_weights: Any
+
+    def __init__(self, lists: ParentLists, log_weights: Any, engine: Engine, reporter: Reporter) -> None:
+        super().__init__(None, engine, reporter, lists.nodes, lists.max_parents)
+        self.lists, self.log_weights = lists, log_weights
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The workspace itself."""
+        return (self,)
+
+    def own_weights(self, node: int) -> Floats:
+        """The log weight of every parent set of a node."""
+        weights: Floats = self.log_weights[node]
+        return weights
+
+    def masks_of_sets(self, node: int, bits: Masks) -> Masks:
+        """Every parent set of a node as a mask, in which column `j` has the bit `bits[j]`."""
+        return self.lists.masks(node, bits)
+
+    def parents_of_sets(self, node: int, numbers: Integers) -> list[tuple[int, ...]]:
+        """Some parent sets of a node as columns."""
+        return [self.lists.parents(node, int(number)) for number in numbers]
+
+    @property
+    def tie_tolerance(self) -> float:
+        """How far apart the log weights of two graphs may be and still count as equal."""
+        return tie_tolerance(np.array([[own.max()] for own in self.log_weights]))
+
+    def log_joint(self, parents: Masks) -> Floats:
+        """Log p(graph, data) of graphs, looked up family by family."""
+        total = np.zeros(len(parents))
+        words = parents.reshape(len(parents), self.nodes, words_of(self.nodes))
+        for node, weights in enumerate(self.log_weights):
+            first, member = distinct_rows(words[:, [node]])
+            numbers = numbers_of_masks(self.lists, node, words[first, node].astype(np.uint64))
+            total += np.where(numbers < 0, -math.inf, weights[numbers])[member]
+        return total
+
+    def restricted(self, allowed_sets: Mapping[int, Flags]) -> Any:
+        """The weights that conditions on the parents of some nodes leave."""
+        weights = list(self.log_weights)
+        for node, allowed in allowed_sets.items():
+            weights[node] = np.where(allowed, weights[node], -np.inf)
+        return self._with(weights, changed=list(allowed_sets))
+
+    def tilted(self, log_odds: float, columns: int) -> Any:
+        """The weights times the odds of an edge, once for every parent among the first `columns`."""
+
+        def count(node: int) -> Integers:
+            edges = np.zeros(len(self.log_weights[node]), dtype=np.int64)
+            for start in range(0, min(columns, self.nodes), 64):
+                bits = np.zeros(self.nodes, dtype=np.uint64)
+                word = bits[start : min(start + 64, columns)]
+                word[:] = np.uint64(1) << np.arange(len(word), dtype=np.uint64)
+                edges += np.bitwise_count(self.masks_of_sets(node, bits))
+            return edges
+
+        edges = self.once(("edges", columns), lambda: [count(node) for node in range(self.nodes)])
+        return self._with([own + log_odds * number for own, number in zip(self.log_weights, edges, strict=True)])
+
+    def _with(self, log_weights: list[Floats], changed: Sequence[int] | None = None) -> Any:
+        """The same with other weights, of the `changed` nodes or of all."""
+        raise NotImplementedError
+
+    def _all_weights(self) -> Sequence[Floats]:
+        return tuple(self.log_weights)
+
+    def _log_weights_of_small_sets(self) -> Sequence[Floats]:
+        return tuple(self.log_weights)
 
     def summing(self, asked_by: str) -> Any:
         """The workspace itself."""

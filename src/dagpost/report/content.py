@@ -29,12 +29,12 @@ from dagpost.families.masks import distinct_rows, edges_of_pairs
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import columns_of
 from dagpost.methods.targets import STRUCTURE, Target
-from dagpost.posterior.answers import exact_matrix, exact_sums
+from dagpost.posterior.answers import exact_sums
 from dagpost.posterior.condition_words import GIVEN_FROM, GIVEN_KEYS, GIVEN_STATEMENTS, given_provenance
 from dagpost.posterior.directions import LEAST_SHOWN, Directions, directions_of_sample, quick_directions
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.lists import mixture_facts
-from dagpost.posterior.probabilities import averaged_paths, families_listed, pair_intervals
+from dagpost.posterior.probabilities import families_listed, known_paths, pair_intervals
 from dagpost.posterior.regime_effects import RegimeEffects, has_regimes, regime_effects_of
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import Sensitivity
@@ -328,13 +328,12 @@ def _families(fitted: Fitted) -> tuple[tuple[Family, ...], ...] | None:
 def _known_paths(fitted: Fitted) -> Floats | None:
     """Exact paths where the fit has them, or where they take no longer than the fit; averages where there are gaps."""
     workspace = fitted.workspace
-    if fitted.completes:
-        return averaged_paths(fitted)
     patience = max(_QUICK_SECONDS, order.expected_seconds(workspace.nodes, workspace.engine.workers))
     try:
-        return exact_matrix("~>", fitted, patience)
+        found = known_paths(fitted, patience)
     except ResourceError:
         return None
+    return None if found is None or np.isnan(found).any() else found
 
 
 def _best(fitted: Fitted) -> TopGraphs | None:

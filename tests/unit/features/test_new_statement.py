@@ -14,7 +14,7 @@ from tests.tools.wording import Said
 from dagpost import DagPosterior, datasets, edge
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
-from dagpost.features import STATEMENTS, Feature, evaluate, parent_conditions, parse, weighted_matrix
+from dagpost.features import STATEMENTS, Feature, disjoint_ways, evaluate, parse, weighted_matrix
 from dagpost.features.blocks import Block, Flags
 from dagpost.features.forms import Arrow, Call, Form, vocabulary
 from dagpost.features.names import check_different, quoted
@@ -135,7 +135,7 @@ def test_it_has_a_matrix_of_all_pairs() -> None:
 
 
 def test_it_is_answered_exactly_where_it_has_a_condition_on_parents(statements: Any) -> None:
-    assert parent_conditions(statements["indirect"]("A", "B"), NAMES) is None
+    assert disjoint_ways(statements["indirect"]("A", "B"), NAMES) is None
     model = DagPosterior(prior="uniform", score="bdeu").fit(datasets.load("coronary"))
     lonely, orphan = model.probability(["!crowd(Smoking, 1)", "pa(Smoking) = {}"])
     assert (lonely.rule, float(lonely)) == ("exact", float(orphan))

@@ -25,8 +25,8 @@ from dagpost import (
     topological_position,
     v_structure,
 )
-from dagpost.features import And, Not, Or, ancestors, evaluate, one_node_reach, parent_conditions
-from dagpost.features.reductions import MOST_TERMS
+from dagpost.features import And, Not, Or, ancestors, disjoint_ways, evaluate, one_node_reach
+from dagpost.features.disjoint import MOST_WAYS
 
 NAMES = ["A", "B", "C", "D"]
 DAGS = np.array(all_dags(4), dtype=np.uint64)
@@ -38,44 +38,44 @@ for _node in range(4):
 
 A_B, B_A, C_B, C_D, D_B = edge("A", "B"), edge("B", "A"), edge("C", "B"), edge("C", "D"), edge("D", "B")
 
-#: Statements about parents, and the number of conjunctions that they take.
+#: Statements about parents, and in how many ways they can be true, and untrue.
 ABOUT_PARENTS = [
-    (A_B, 1),
-    (~A_B, 1),
-    (A_B | ~C_B, 1),
-    (A_B & C_D, 1),
-    (A_B & B_A, 1),
-    (A_B & ~A_B, 1),
-    (parent_set("B", ["A", "C"]), 1),
-    (parent_set("B", []) | (D_B & ~C_B), 1),
-    (And(tuple(parent_set(name, NAMES[:place]) for place, name in enumerate(NAMES))), 1),
-    (A_B | C_D, 1),
-    (~(A_B & C_D), 1),
-    (~(A_B | C_D), 1),
-    (adjacent("A", "B"), 2),
-    (~adjacent("A", "B"), 2),
-    (adjacent("A", "B") & C_D, 2),
-    (adjacent("A", "B") & adjacent("C", "D"), 4),
-    (adjacent("A", "B") & ~adjacent("C", "D"), 6),
-    (v_structure("A", "C", "B"), 1),
-    (v_structure("A", "C", "B") & edge("C", "D"), 1),
-    (v_structure("A", "C", "B") | C_D, None),
-    (~v_structure("A", "C", "B") & C_D, None),
-    (v_structure("A", "C", "B") | v_structure("A", "D", "B"), None),
-    (in_markov_blanket("A", "D"), 1),
-    (~in_markov_blanket("A", "D") & A_B, 1),
-    (path("A", "B", longest=1), 1),
-    (ancestor_set("C", []), 1),
-    (descendant_set("C", []), 1),
-    (~descendant_set("C", []), 1),
-    (topological_position("B", "=", 0), 1),
-    (topological_position("B", "<", 1), 1),
-    (topological_position("B", "<=", 0), 1),
-    (topological_position("B", ">", 0), 1),
-    (topological_position("B", ">=", 1), 1),
-    (d_separated("A", "B", ["C", "D"]), 1),
-    (d_separated(["A", "B"], "C", "D"), 1),
-    (d_separated(["A", "B"], ["C", "D"]), 1),
+    (A_B, [1, 1]),
+    (~A_B, [1, 1]),
+    (A_B | ~C_B, [1, 1]),
+    (A_B & C_D, [1, 2]),
+    (A_B & B_A, [1, 2]),
+    (A_B & ~A_B, [1, 1]),
+    (parent_set("B", ["A", "C"]), [1, 1]),
+    (parent_set("B", []) | (D_B & ~C_B), [1, 1]),
+    (And(tuple(parent_set(name, NAMES[:place]) for place, name in enumerate(NAMES))), [1, 4]),
+    (A_B | C_D, [2, 1]),
+    (~(A_B & C_D), [2, 1]),
+    (~(A_B | C_D), [1, 2]),
+    (adjacent("A", "B"), [2, 1]),
+    (~adjacent("A", "B"), [1, 2]),
+    (adjacent("A", "B") & C_D, [2, 3]),
+    (adjacent("A", "B") & adjacent("C", "D"), [4, 3]),
+    (adjacent("A", "B") & ~adjacent("C", "D"), [2, 5]),
+    (v_structure("A", "C", "B"), [1, 4]),
+    (v_structure("A", "C", "B") & edge("C", "D"), [1, 5]),
+    (v_structure("A", "C", "B") | C_D, [5, 4]),
+    (~v_structure("A", "C", "B") & C_D, [4, 5]),
+    (v_structure("A", "C", "B") | v_structure("A", "D", "B"), [5, 16]),
+    (in_markov_blanket("A", "D"), [4, 1]),
+    (~in_markov_blanket("A", "D") & A_B, [1, 5]),
+    (path("A", "B", longest=1), [1, 1]),
+    (ancestor_set("C", []), [1, 1]),
+    (descendant_set("C", []), [1, 3]),
+    (~descendant_set("C", []), [3, 1]),
+    (topological_position("B", "=", 0), [1, 1]),
+    (topological_position("B", "<", 1), [1, 1]),
+    (topological_position("B", "<=", 0), [1, 1]),
+    (topological_position("B", ">", 0), [1, 1]),
+    (topological_position("B", ">=", 1), [1, 1]),
+    (d_separated("A", "B", ["C", "D"]), [1, 4]),
+    (d_separated(["A", "B"], "C", "D"), [1, 8]),
+    (d_separated(["A", "B"], ["C", "D"]), [1, 16]),
 ]
 
 #: Statements about one node's reach, the node and which of its sets.
@@ -107,17 +107,20 @@ IN_NEITHER_WAY = [
 ]
 
 
-def indicator(found: Any, dags: Any) -> Any:
-    """The signed sum of conjunctions, evaluated on each DAG."""
-    total = np.full(len(dags), found.constant)
-    for term in found.terms:
+def held_by_ways(feature: Any, dags: Any, names: Any, *, untrue: bool = False) -> Any:
+    """How many of the ways of a statement hold in each DAG; None where it has none."""
+    ways = disjoint_ways(feature, names, untrue=untrue)
+    if ways is None:
+        return None
+    total = np.zeros(len(dags), dtype=int)
+    for way in ways:
         met = np.ones(len(dags), dtype=bool)
-        for node, condition in term.conditions.items():
+        for node, condition in way.items():
             answer = condition(dags[:, node])
             assert answer.dtype == np.bool_
             met &= answer
-        total += term.sign * met
-    return total
+        total += met
+    return total.tolist()
 
 
 def reached(found: Any) -> Any:
@@ -125,11 +128,12 @@ def reached(found: Any) -> Any:
     return found.condition(masks[:, found.node])
 
 
-@pytest.mark.parametrize(("feature", "terms"), ABOUT_PARENTS, ids=str)
-def test_the_sum_of_conjunctions_is_the_statement(feature: Any, terms: Any) -> None:
-    found = parent_conditions(feature, NAMES)
-    assert indicator(found, DAGS).tolist() == evaluate([feature], DAGS, NAMES)[0].astype(int).tolist()
-    assert terms is None or len(found.terms) == terms
+@pytest.mark.parametrize(("feature", "ways"), ABOUT_PARENTS, ids=str)
+def test_a_statement_holds_in_just_one_of_its_ways(feature: Any, ways: Any) -> None:
+    held = evaluate([feature], DAGS, NAMES)[0].astype(int)
+    assert held_by_ways(feature, DAGS, NAMES) == held.tolist()
+    assert held_by_ways(feature, DAGS, NAMES, untrue=True) == (1 - held).tolist()
+    assert [len(disjoint_ways(feature, NAMES, untrue=untrue)) for untrue in (False, True)] == ways
 
 
 @pytest.mark.parametrize(("feature", "node", "direction"), ABOUT_REACH, ids=str)
@@ -141,21 +145,21 @@ def test_the_condition_on_one_reach_is_the_statement(feature: Any, node: Any, di
 
 @pytest.mark.parametrize("feature", IN_NEITHER_WAY, ids=str)
 def test_other_statements_are_left_to_samples(feature: Any) -> None:
-    assert parent_conditions(feature, NAMES) is None
+    assert disjoint_ways(feature, NAMES) is None
     assert one_node_reach(feature, NAMES) is None
 
 
-def test_statements_about_edges_have_no_reach_and_paths_no_parent_conditions() -> None:
+def test_statements_about_edges_have_no_reach_and_paths_no_disjoint_ways() -> None:
     assert one_node_reach(A_B, NAMES) is None
     assert one_node_reach(parent_set("B", ["A"]), NAMES) is None
-    assert parent_conditions(path("A", "B"), NAMES) is None
-    assert parent_conditions(path("A", "B") | A_B, NAMES) is None
-    assert parent_conditions(descendant_set("A", ["B"]), NAMES) is None
+    assert disjoint_ways(path("A", "B"), NAMES) is None
+    assert disjoint_ways(path("A", "B") | A_B, NAMES) is None
+    assert disjoint_ways(descendant_set("A", ["B"]), NAMES) is None
 
 
 def test_on_two_nodes_a_path_is_an_edge_and_both_answers_exist() -> None:
     feature = path("A", "B", longest=1)
-    assert parent_conditions(feature, ["A", "B"]) is not None
+    assert disjoint_ways(feature, ["A", "B"]) is not None
     assert one_node_reach(path("A", "B"), ["A", "B"]).condition(np.array([0, 2], np.uint64)).tolist() == [
         False,
         True,
@@ -163,29 +167,31 @@ def test_on_two_nodes_a_path_is_an_edge_and_both_answers_exist() -> None:
 
 
 def test_conditions_take_masks_of_any_parent_sets() -> None:
-    found = parent_conditions(parent_set("B", ["A", "C"]) | D_B, NAMES)
+    ways = disjoint_ways(parent_set("B", ["A", "C"]) | D_B, NAMES)
+    assert ways is not None
+    (way,) = ways
     masks = np.array([0b0000, 0b0101, 0b1000, 0b1101, 0b0001], dtype=np.uint64)
-    assert found.terms[0].conditions[1](masks).tolist() == [False, True, True, True, False]
-    assert found.terms[0].conditions[1](masks[:0]).tolist() == []
+    assert way[1](masks).tolist() == [False, True, True, True, False]
+    assert way[1](masks[:0]).tolist() == []
 
 
 def test_one_conjunction_may_hold_any_number_of_conditions() -> None:
     names = [f"X{node}" for node in range(20)]
     chain = And(tuple(edge(*ends) for ends in pairwise(names)))
-    assert len(parent_conditions(chain, names).terms) == 1
-    assert len(parent_conditions(Or(chain.parts), names).terms) == 1
+    assert len(disjoint_ways(chain, names)) == 1
+    assert len(disjoint_ways(Or(chain.parts), names, untrue=True)) == 1
 
 
-def test_too_many_terms_are_not_multiplied_out() -> None:
+def test_too_many_ways_are_not_written_out() -> None:
     names = [f"X{node}" for node in range(14)]
     pairs = [adjacent(*ends) for ends in zip(names[::2], names[1::2], strict=True)]
-    assert len(parent_conditions(And(tuple(pairs[:5])), names).terms) == 32 == MOST_TERMS
-    assert parent_conditions(And(tuple(pairs)), names) is None
+    assert len(disjoint_ways(And(tuple(pairs[:6])), names)) == 64 == MOST_WAYS
+    assert disjoint_ways(And(tuple(pairs)), names) is None
 
 
 def test_names_may_be_any_text() -> None:
     names = ["M. Work", "in", "P"]
-    assert list(parent_conditions(edge("M. Work", "P"), names).terms[0].conditions) == [2]
+    assert [list(way) for way in disjoint_ways(edge("M. Work", "P"), names)] == [[2]]
     assert one_node_reach(path("P", "in"), names).node == 2
 
 
@@ -217,8 +223,8 @@ def some_features() -> Any:
 @given(some_features())
 def test_whatever_is_reduced_is_reduced_rightly(feature: Any) -> None:
     held = evaluate([feature], DAGS, NAMES)[0]
-    found = parent_conditions(feature, NAMES)
-    assert found is None or indicator(found, DAGS).tolist() == held.astype(int).tolist()
+    assert held_by_ways(feature, DAGS, NAMES) in (None, held.astype(int).tolist())
+    assert held_by_ways(feature, DAGS, NAMES, untrue=True) in (None, (~held).astype(int).tolist())
     reach = one_node_reach(feature, NAMES)
     assert reach is None or reached(reach).tolist() == held.tolist()
 
@@ -227,5 +233,4 @@ def test_a_v_structure_with_more_is_right_on_five_nodes() -> None:
     names = [*NAMES, "E"]
     dags = np.array(all_dags(5), dtype=np.uint64)
     for feature in (v_structure("A", "E", "B") & ~in_markov_blanket("A", "D"), descendant_set("E", []) | C_D):
-        found = parent_conditions(feature, names)
-        assert indicator(found, dags).tolist() == evaluate([feature], dags, names)[0].astype(int).tolist()
+        assert held_by_ways(feature, dags, names) == evaluate([feature], dags, names)[0].astype(int).tolist()

@@ -19,7 +19,7 @@ from dagpost.features import resolve
 from dagpost.mcmc.records import ChainRecord
 from dagpost.posterior.augmented import Augmented, augmented_of, kept_sweeps
 from dagpost.posterior.estimate import averaged_estimate, ratio_estimate, summed_estimate
-from dagpost.posterior.probabilities import averaged_answers, better_answers, probabilities
+from dagpost.posterior.probabilities import better_answers, known_answers, probabilities
 
 
 @cache
@@ -274,7 +274,8 @@ def test_sweeps_whose_cells_were_kept_are_known_for_broken_rounds_too(said: Said
 
 def stand_in(found: Augmented, names: tuple[str, ...]) -> Any:
     """As much of a fitted model as answers from series need."""
-    return SimpleNamespace(augmented=found, names=names, settings={}, target=fitted().target_, score=None)
+    target = fitted().target_
+    return SimpleNamespace(augmented=found, names=names, settings={}, target=target, score=None, completes=True)
 
 
 def test_without_series_chains_give_the_averages_and_their_differences_the_errors() -> None:
@@ -286,7 +287,7 @@ def test_without_series_chains_give_the_averages_and_their_differences_the_error
     np.testing.assert_allclose(found.edges, record.edges.mean(axis=0))
     np.testing.assert_allclose(found.edge_errors, record.edges.std(axis=0, ddof=1) / 2.0)
     own = record.edges[:, 0, 1]
-    (answer,) = averaged_answers([resolve("A -> B", ("A", "B"), None, ())], stand_in(found, ("A", "B")), 0.95)
+    (answer,) = known_answers([resolve("A -> B", ("A", "B"), None, ())], stand_in(found, ("A", "B")), 0.95)
     assert answer == pytest.approx(own.mean())
     assert answer is not None
     # Four numbers, and Student's t for them.

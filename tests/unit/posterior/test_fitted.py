@@ -57,7 +57,7 @@ def test_paths_that_are_not_kept_are_not_those_of_the_other_posterior() -> None:
     expected = model.probability("Smoking ~> Pressure").value
     results = model.fitted_.results
     assert results.sums is not None
-    model.fitted_.remember("results", replace(results, sums=replace(results.sums, paths=None)))
+    model.fitted_.remember("results", replace(results, sums=results.sums._replace(paths=None)))
     found = model.probability("Smoking ~> Pressure")
     assert found.rule != "exact" or abs(found.value - expected) < 1e-9
     matrix = model.probability_matrix("~>").loc["Smoking", "Pressure"]

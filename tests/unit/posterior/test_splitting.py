@@ -127,14 +127,14 @@ def test_names_are_shown_safely_and_shortened() -> None:
 
 
 @pytest.mark.parametrize("dense", [False, True])
-def test_a_thousand_columns_take_well_under_a_second(dense: bool) -> None:
+@pytest.mark.parametrize("columns", [256, 1024])
+def test_many_columns_take_under_a_second(columns: int, dense: bool) -> None:
     rng = np.random.default_rng(3)
-    names = tuple(f"V{column}" for column in range(1024))
-    edges = rng.random((1024, 1024)) < (1.0 if dense else 0.002)
-    edges |= np.roll(np.eye(1024, dtype=np.bool_), 1, axis=1)
+    names = tuple(f"V{column}" for column in range(columns))
+    edges = rng.random((columns, columns)) < (1.0 if dense else 0.008)
+    edges |= np.roll(np.eye(columns, dtype=np.bool_), 1, axis=1)
     np.fill_diagonal(edges, False)
     found = Components.of_edges(edges)
-    advise(Components.of_edges(edges[:4, :4]), Constraints(), names, 20)  # compiles
     started = time.process_time()
     advise(found, Constraints(), names, 20)
     assert time.process_time() - started < 1.0

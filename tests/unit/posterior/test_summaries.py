@@ -38,7 +38,6 @@ from dagpost.posterior.summaries import (
     graph_entropy,
     graph_of_masks,
     graph_standing,
-    log_weight_of_graph,
     markov_blanket_table,
     masks_of_graph,
     orientation_table,
@@ -225,18 +224,6 @@ def test_too_many_parents_are_refused_by_name(said: Said) -> None:
     assert masks_of_graph(graph, NAMES, max_parents=2).sum() == 3
     with said.raises(InputError):
         masks_of_graph(graph, NAMES, max_parents=1)
-
-
-@given(st.integers(1, 4), st.integers(0, 3), st.integers(0, 2**32))
-def test_the_log_weight_of_a_graph_is_the_sum_over_its_families(nodes: Any, max_parents: Any, seed: Any) -> None:
-    generator = np.random.default_rng(seed)
-    families = len(naive.subsets_in_order(nodes - 1, max_parents))
-    log_weights = generator.normal(-3000.0, 800.0, (nodes, families))
-    log_weights[generator.random(log_weights.shape) < 0.1] = -np.inf
-    expected = naive.log_joint_of_every_dag(log_weights, max_parents)
-    for dag, joint in zip(naive.all_dags(nodes), expected, strict=True):
-        found = log_weight_of_graph(np.array(dag, dtype=np.uint64), log_weights, max_parents)
-        assert found == pytest.approx(joint, rel=1e-13)
 
 
 def test_a_graph_has_a_rank_a_frequency_and_a_probability(all_of_three: Any) -> None:

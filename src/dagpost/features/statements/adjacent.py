@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dagpost.features.blocks import Block, Flags
 from dagpost.features.feature import Feature
 from dagpost.features.forms import Arrow, Form
 from dagpost.features.names import check_different, quoted
-from dagpost.features.reductions import ParentConditions, Term
+from dagpost.features.reductions import Conditions
 from dagpost.features.statements.edge import Edge
 
 
@@ -39,13 +38,9 @@ class Adjacent(Feature):
         """The two edges that may join the variables."""
         return Edge(self.first, self.second), Edge(self.second, self.first)
 
-    def holds_in(self, block: Block) -> Flags:
-        onward, back = self.directions
-        return block.holds(onward) | block.holds(back)
-
-    def conjunctions(self, names: Sequence[str]) -> ParentConditions:
-        # Both edges would be a cycle, so the two terms never hold together.
-        return ParentConditions(0, tuple(Term(1, dict([one.family_condition(names)])) for one in self.directions))
+    def conjunctions(self, names: Sequence[str], *, untrue: bool) -> list[Conditions] | None:
+        # Both edges would be a cycle, so the two ways never hold together.
+        return None if untrue else [dict([one.family_condition(names)]) for one in self.directions]
 
 
 def adjacent(first: str, second: str) -> Adjacent:

@@ -47,7 +47,7 @@ class CompelledEdge(Feature):
         return CompelledEdge(self.parent, self.child, exogenous)
 
     def holds_in(self, block: Block) -> Flags:
-        found = block.shared(_Compelled(self.exogenous))
+        found = block.shared(_compelled, self.exogenous)
         return all_in(block.mask([self.parent]))(found[:, block.node(self.child)])
 
 
@@ -73,13 +73,8 @@ def _read(reader: Reader) -> CompelledEdge:
     return reader.build(start, CompelledEdge, parent, child)
 
 
-@dataclass(frozen=True)
-class _Compelled:
+def _compelled(block: Block, exogenous: frozenset[str]) -> Masks:
     """The compelled edges of every graph, as masks of parents."""
-
-    exogenous: frozenset[str]
-
-    def __call__(self, block: Block) -> Masks:
-        given = [block.node(name) for name in sorted(self.exogenous)]
-        masks: Masks = compelled_by_data(block.by_graph(block.parents), exogenous=given).astype(np.uint64)
-        return masks
+    given = [block.node(name) for name in sorted(exogenous)]
+    masks: Masks = compelled_by_data(block.by_graph(block.parents), exogenous=given).astype(np.uint64)
+    return masks

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from dagpost._tools.text import position_of
-from dagpost.features.blocks import Block, Flags
 from dagpost.features.feature import Feature
 from dagpost.features.forms import Call, Form, Membership
 from dagpost.features.names import check_different, mask_of, quoted
 from dagpost.features.reader import Reader
-from dagpost.features.reductions import Condition, ParentConditions, all_in, negated, one_minus, one_term
-from dagpost.features.statements.adjacent import Adjacent
+from dagpost.features.reductions import Conditions, all_in, negated
 
 
 @dataclass(frozen=True)
@@ -37,20 +33,15 @@ class InMarkovBlanket(Feature):
     def forms(cls) -> tuple[Form, ...]:
         return Membership("mb", cls, ("A in mb(B)",)), Call("mb", _refuse_set, ("A in mb(B)",))
 
-    def holds_in(self, block: Block) -> Flags:
-        both = all_in(block.mask([self.member, self.of]))
-        share_a_child = [both(masks) for masks in block.parents]
-        joined = block.holds(Adjacent(self.member, self.of))
-        result: Flags = np.logical_or.reduce([joined, *share_a_child])
-        return result
-
-    def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
+    def conjunctions(self, names: Sequence[str], *, untrue: bool) -> list[Conditions] | None:
+        if not untrue:
+            return None
         # Not being in the blanket is one conjunction: neither is a parent of the other, and no node is a child of both.
         lacks_both = negated(all_in(mask_of([self.member, self.of], names)))
-        conditions: dict[int, Condition] = dict.fromkeys(range(len(names)), lacks_both)
+        conditions = dict.fromkeys(range(len(names)), lacks_both)
         for node, other in ((self.member, self.of), (self.of, self.member)):
             conditions[position_of(node, names)] = negated(all_in(mask_of([other], names)))
-        return one_minus(one_term(conditions))
+        return [conditions]
 
 
 def in_markov_blanket(member: str, of: str) -> InMarkovBlanket:

@@ -14,14 +14,13 @@ from dagpost.features.feature import Feature
 from dagpost.features.forms import Call, Form
 from dagpost.features.names import braced, mask_of, names_of, quoted, store_others
 from dagpost.features.reductions import (
+    Conditions,
     Direction,
     FamilyCondition,
     OneNodeReach,
-    ParentConditions,
     all_in,
     equal_to,
     negated,
-    one_term,
 )
 
 
@@ -94,12 +93,12 @@ class DescendantSet(_NodeSet):
             result &= below(masks) == (node in members)
         return result
 
-    def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
-        if self.members:
+    def conjunctions(self, names: Sequence[str], *, untrue: bool) -> list[Conditions] | None:
+        if self.members or untrue:
             return None
         # Without descendants: the node is a parent of no other node.
         not_a_parent = negated(all_in(mask_of([self.node], names)))
-        return one_term({position: not_a_parent for position, name in enumerate(names) if name != self.node})
+        return [{position: not_a_parent for position, name in enumerate(names) if name != self.node}]
 
     def reaches(self, names: Sequence[str]) -> list[OneNodeReach]:
         return self._reach("descendants", names)

@@ -5,26 +5,26 @@ may go through several slices, by lagged edges and by those within a slice. It i
 In the template, the ancestors of a present column are those of its own slice that reach it, and the earlier columns
 from which an edge leads to these: each of them is a present column of its own slice, whose ancestors come next.
 
-Time per graph: series times columns for each step; for all graphs of a block at once, in one kernel.
+Time per graph: series times columns for each step; for all graphs of a block at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-from dagpost._tools.arrays import Integers
 from dagpost._tools.checks import whole_number
-from dagpost._tools.kernels import kernel
 from dagpost.data.time_columns import TimeColumns, earlier, time_columns
 from dagpost.errors import InputError
-from dagpost.features.blocks import Block, Flags, Masks
+from dagpost.features.blocks import Block, Flags
 from dagpost.features.feature import Feature
 from dagpost.features.forms import Form, Suffix
 from dagpost.features.names import check_text, quoted
 from dagpost.features.reader import Reader
+from dagpost.features.reductions import all_in
 from dagpost.features.statements.edge import Edge
 from dagpost.features.statements.path import Path
 
@@ -83,26 +83,44 @@ class PathInTime(Feature):
 
     def holds_in(self, block: Block) -> Flags:
         """The graphs in which such a path is found backwards from the target."""
-        columns = self._columns(block.names)
-        present, before = _places(columns)
-        target = self._series(columns, self.target)
-        fixed = columns.names.index(self.source) if self.source in columns.static else -1
-        source = self._series(columns, self.source) if fixed < 0 else -1
-        ancestors = np.ascontiguousarray(block.ancestors().reshape(block.nodes, block.count, -1))
+        columns, ancestors = self._columns(block.names), block.ancestors()
+        self._require_series(columns, self.target)
+        if self.source not in columns.static:
+            self._require_series(columns, self.source)
+
+        @cache
+        def leads(place: int, child: int) -> Flags:
+            """The graphs in which a path leads from one column to another."""
+            return all_in(block.mask([block.names[place]]))(ancestors[child])
+
+        looked_for = columns.names.index(self.source) if self.source in columns.names else None
         held = np.zeros(block.count, dtype=np.bool_)
-        _follow_back(ancestors, present, before, source, fixed, target, self.steps, held)
+        # The series from which a path leads on to the target, in which graphs, by how many steps ago.
+        reached: list[dict[str, Flags]] = [{} for _ in range(self.steps + 1)]
+        reached[0][self.target] = np.ones(block.count, dtype=np.bool_)
+        for step, those in enumerate(reached):
+            for series, graphs in those.items():
+                if series == self.source and step:
+                    held |= graphs
+                child = columns.place(series, 0)
+                if child is None:
+                    continue
+                if looked_for is not None:
+                    held |= graphs & leads(looked_for, child)
+                for (other, lag), place in columns.places.items():
+                    if lag and step + lag <= self.steps and (more := graphs & leads(place, child)).any():
+                        reached[step + lag][other] = more | reached[step + lag].get(other, False)
         return held
 
     def _columns(self, names: Sequence[str]) -> TimeColumns:
         return time_columns(names).required(f"The statement {str(self)!r} is")
 
-    def _series(self, columns: TimeColumns, name: str) -> int:
-        if name in columns.series:
-            return columns.series.index(name)
-        raise InputError(
-            f"The statement {str(self)!r} is about series, and {name!r} is not one. Series are "
-            f"{', '.join(map(repr, columns.series))}."
-        )
+    def _require_series(self, columns: TimeColumns, name: str) -> None:
+        if name not in columns.series:
+            raise InputError(
+                f"The statement {str(self)!r} is about series, and {name!r} is not one. Series are "
+                f"{', '.join(map(repr, columns.series))}."
+            )
 
 
 def path_in_time(source: str, target: str, steps: int) -> PathInTime:
@@ -112,63 +130,3 @@ def path_in_time(source: str, target: str, steps: int) -> PathInTime:
     salt ~> pressure within 2 steps
     """
     return PathInTime(source, target, steps)
-
-
-def _places(columns: TimeColumns) -> tuple[Integers, Integers]:
-    """The column of each series at present, and at each lag; -1 where there is none."""
-
-    def place(series: str, lag: int) -> int:
-        found = columns.place(series, lag)
-        return -1 if found is None else found
-
-    present = [place(series, 0) for series in columns.series]
-    before = [[place(series, lag) for series in columns.series] for lag in range(1, columns.lags + 1)]
-    return np.array(present, dtype=np.int64), np.array(before, dtype=np.int64)
-
-
-@kernel
-def _follow_back(
-    ancestors: Masks,
-    present: Integers,
-    before: Integers,
-    source: int,
-    fixed: int,
-    target: int,
-    steps: int,
-    held: Flags,
-) -> None:
-    """Say for each graph whether a path comes from the series `source`, or from the static column `fixed`."""
-    lags, series = before.shape
-    # The series from which a lagged edge leads on towards the target, by how long ago.
-    leads = np.empty((steps + 1, series), dtype=np.bool_)
-    looked_for = fixed if source < 0 else present[source]
-    for graph in range(len(held)):
-        for step in range(steps + 1):
-            for one in range(series):
-                leads[step, one] = False
-        leads[0, target] = True
-        found = False
-        for step in range(steps + 1):
-            for one in range(series):
-                if found or not leads[step, one]:
-                    continue
-                if one == source and step > 0:
-                    found = True
-                    continue
-                column = present[one]
-                if column < 0:
-                    continue
-                if looked_for >= 0 and _holds(ancestors, column, graph, looked_for):
-                    found = True
-                    continue
-                for lag in range(min(lags, steps - step)):
-                    for other in range(series):
-                        place = before[lag, other]
-                        if place >= 0 and _holds(ancestors, column, graph, place):
-                            leads[step + lag + 1, other] = True
-        held[graph] = found
-
-
-@kernel
-def _holds(sets: Masks, node: int, graph: int, member: int) -> bool:
-    return bool(sets[node, graph, member >> 6] >> np.uint64(member & 63) & np.uint64(1))

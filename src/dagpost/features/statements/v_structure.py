@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dagpost.features.blocks import Block, Flags
 from dagpost.features.feature import And, Feature, refuse_among
 from dagpost.features.forms import Form, Pattern
 from dagpost.features.names import check_different, quoted
@@ -38,9 +37,6 @@ class VStructure(Feature):
         """Whether two exogenous parents are adjacent is not modelled: refused."""
         refuse_among(Adjacent(self.first, self.second), exogenous)
         return self
-
-    def holds_in(self, block: Block) -> Flags:
-        return block.holds(self.simpler(block.names))
 
     def simpler(self, names: Sequence[str]) -> Feature:  # noqa: ARG002
         apart = [~edge for edge in Adjacent(self.first, self.second).directions]

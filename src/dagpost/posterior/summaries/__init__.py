@@ -15,7 +15,6 @@ from dagpost.posterior.summaries.equivalence import EquivalenceClasses as Equiva
 from dagpost.posterior.summaries.equivalence import equivalence_classes as equivalence_classes
 from dagpost.posterior.summaries.equivalence import essential_graph as essential_graph
 from dagpost.posterior.summaries.equivalence import pattern_graph as pattern_graph
-from dagpost.posterior.summaries.given import log_weight_of_graph as log_weight_of_graph
 from dagpost.posterior.summaries.given import masks_of_graph as masks_of_graph
 from dagpost.posterior.summaries.graphs import GraphEntropy as GraphEntropy
 from dagpost.posterior.summaries.graphs import GraphStanding as GraphStanding

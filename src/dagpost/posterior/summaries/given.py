@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Set
-from math import comb
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.checks import different_texts, floats, whole_number
+from dagpost._tools.arrays import Masks
+from dagpost._tools.checks import different_texts, whole_number
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import position_of, printable, shown
 from dagpost.errors import InputError
@@ -63,35 +61,6 @@ def masks_of_graph(graph: GivenGraph, names: Iterable[str], max_parents: int | N
                 f"probability is 0. Leave some out, or fit a model with a larger {bare('max_parents')}."
             )
     return masks_of_integers(masks, len(known))
-
-
-def log_weight_of_graph(masks: UnsignedMasks, log_weights: Floats, max_parents: int) -> float:
-    """Log of the weight of one graph, given that of every family: log p(graph, data) up to what the prior leaves open.
-
-    It is minus infinity where a family is not allowed.
-
-    >>> log_weights = np.log([[0.5, 0.25], [0.5, 0.125]])
-    >>> float(np.exp(log_weight_of_graph(np.array([0, 1], dtype=np.uint64), log_weights, 1)))
-    0.0625
-    """
-    log_weights = floats(log_weights, "log_weights", "log_weight_of_graph", (None, None))
-    check_row_of_masks(masks, len(log_weights))
-    whole_number(max_parents, "max_parents", "log_weight_of_graph", least=0)
-    total = 0.0
-    universe = len(log_weights) - 1
-    for node, mask in enumerate(masks.tolist()):
-        members = [other - (other > node) for other in range(universe + 1) if mask >> other & 1]
-        if len(members) > max_parents:
-            return -math.inf
-        number = sum(comb(universe, size) for size in range(len(members)))
-        number += sum(comb(member, place + 1) for place, member in enumerate(members))
-        if number >= log_weights.shape[1]:
-            raise InputError(
-                f"The log weights are of {log_weights.shape[1]:,} parent sets a variable, which are fewer than "
-                f"those of {max_parents} parents. Give those of all sets."
-            )
-        total += float(log_weights[node, number])
-    return total
 
 
 def _pairs(graph: object, names: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import number, truth
-from dagpost._tools.kernels import kernel
+from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
 from dagpost.families.essential import essential_graphs
-from dagpost.families.graph_lists import place_of_bit
-from dagpost.families.masks import matrix_of_masks
+from dagpost.families.masks import matrices_of_masks, matrix_of_masks
 from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import html_of
 from dagpost.posterior.summaries.edges import check_probabilities
@@ -32,6 +31,10 @@ if TYPE_CHECKING:
 
     from dagpost.posterior.sources import EdgeSource, GraphSource
     from dagpost.posterior.summaries.given import GivenGraph
+
+
+#: Cells of matrices of graphs that are compared together: 16 MB.
+_CELLS_AT_A_TIME = 1 << 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,13 +101,16 @@ def distance_distribution(source: GraphSource, graph: GivenGraph, *, equivalence
     sample = sample_of(source)
     given = masks_of_graph(graph, sample.names).astype(sample.parents.dtype)[None, :]
     given = essential_graphs(given) if equivalence else given
-    distinct = sample.distinct
-    distances = np.empty(len(distinct), dtype=np.int64)
-    for part, graphs in distinct.some_at_a_time(sample.parents):
-        changed = (essential_graphs(graphs) if equivalence else graphs).astype(np.uint64)
-        changed ^= given.astype(np.uint64)
-        _distances(changed.reshape(*changed.shape[:2], -1), distances[part])
-    return DistanceDistribution(np.bincount(distances, weights=distinct.weights).astype(np.float64), equivalence)
+    distinct, (matrix,) = sample.distinct, matrices_of_masks(given)
+
+    def distances(part: slice) -> Integers:
+        graphs = sample.parents[distinct.rows[part]]
+        changed = matrices_of_masks(essential_graphs(graphs) if equivalence else graphs) != matrix
+        found: Integers = np.triu(changed | changed.swapaxes(1, 2)).sum(axis=(1, 2))
+        return found
+
+    found = np.concatenate(list(over_rows(distances, len(distinct), max(1, _CELLS_AT_A_TIME // matrix.size))))
+    return DistanceDistribution(np.bincount(found, weights=distinct.weights).astype(np.float64), equivalence)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,24 +168,3 @@ def edge_recovery(source: EdgeSource, graph: GivenGraph) -> EdgeRecovery:
     # The curve ends where nothing is drawn.
     curve = pd.DataFrame({"threshold": [*levels, np.inf], "precision": precision, "recall": recall})
     return EdgeRecovery(roc, curve, float(auc(false_rate, true_rate)), float(average_precision_score(truth, scores)))
-
-
-@kernel
-def _distances(changed: Masks, distances: Integers) -> None:
-    """The number of pairs with a change: `changed` has for each graph and node the words in which bits differ."""
-    count, nodes, words = changed.shape
-    one, none = np.uint64(1), np.uint64(0)
-    for graph in range(count):
-        total = 0
-        for node in range(nodes):
-            own, shift = node >> 6, np.uint64(node & 63)
-            for word in range(words):
-                rest = changed[graph, node, word]
-                while rest != none:
-                    bit = rest & (~rest + one)
-                    rest ^= bit
-                    other = 64 * word + place_of_bit(bit)
-                    # A pair that has changed both ways counts at its later node.
-                    if other < node or not changed[graph, other, own] >> shift & one:
-                        total += 1
-        distances[graph] = total
