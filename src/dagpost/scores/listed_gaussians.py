@@ -15,7 +15,7 @@ from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.distinct_sets import distinct_sets
 from dagpost.scores.base import FamilyScorer, ListScorer
-from dagpost.scores.determinants import listed_determinants
+from dagpost.scores.determinants import add_determinants
 from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class GaussianListScorer(ListScorer):
             wanted[sets.plus[places]] = wanted[sets.minus[places]] = True
             for number, matrix in enumerate(matrices):
                 own = *self._constants[number], bounds[number], bounds[number + 1]
-                listed_determinants(matrix, *own, sets.members, wanted, values, cancel)
+                add_determinants(matrix, *own, sets.members, wanted, values, cancel)
             scores: Floats = values[sets.plus[places]] - values[sets.minus[places]]
             scores -= (self._observations * np.log(units))[node_of[places]]
             return scores
