@@ -16,7 +16,6 @@ from tests.naive.summaries import essential_graph_of_every_dag
 from tests.tools.mixed_tables import mixed_table, mixed_tables
 from tests.tools.wording import Said
 
-from dagpost._tools.progress import NO_PROGRESS
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError
@@ -24,6 +23,7 @@ from dagpost.families.masks import members_of
 from dagpost.families.parent_lists import ParentLists
 from dagpost.scores import BDeu, BGe, ConditionalGaussian, conditional_runs, local_scores
 from dagpost.scores.allowed_scores import score_allowed
+from dagpost.scores.base import Filling
 
 ONE = ThreadEngine(1)
 
@@ -193,7 +193,7 @@ def test_more_levels_than_codes_are_refused(said: Said) -> None:
     levels = 2**16 + 1
     table = Table(tuple("ab"), (np.arange(levels, dtype=np.uint32), np.ones(levels)), (tuple(range(levels)), None))
     with said.raises(InputError):
-        ConditionalGaussian().fill_nodes(table, (1,), 1, np.zeros((1, 2)), ONE, NO_PROGRESS)
+        ConditionalGaussian().fill_nodes(Filling(table, (1,), 1, np.zeros((1, 2)), ONE))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost._tools.progress import NO_PROGRESS
 from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
@@ -42,7 +41,7 @@ from dagpost.mcmc.growth import extend_sets, missed_share, swapped_candidates, t
 from dagpost.priors import StructurePrior, log_prior, log_prior_of_sets
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import Score, local_scores
-from dagpost.scores.base import Extender
+from dagpost.scores.base import Extender, Filling
 from dagpost.scores.columns import part_of
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def weights_among_candidates(
     def score_node(node: int, cancel: Integers) -> int:  # noqa: ARG001
         columns = [*candidates[node].tolist(), node]
         part, limit, values = part_of(table, columns), min(max_parents, width), np.zeros((1, len(sets)))
-        score.of_columns(columns, table).fill_nodes(part, (width,), limit, values, ThreadEngine(1), NO_PROGRESS)
+        score.of_columns(columns, table).fill_nodes(Filling(part, (width,), limit, values, ThreadEngine(1)))
         masks = as_sets_of_nodes(sets, candidates[node])
         inner[node] = values[0] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])
         return node

@@ -29,14 +29,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dagpost._tools.alternatives import Alternative
-from dagpost._tools.arrays import Floats
-from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
-from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.scores.base import Extender, Score
+from dagpost.scores.base import Extender, Filling, Score
 from dagpost.scores.parameter_priors import LocalPrior, strength
 
 
@@ -100,39 +96,15 @@ class Additive(Score):
             f"{self.slope_variance:g} and {self.curve_variance:g} times that of the noise)"
         )
 
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
-        # Not through the method of the object: a class of others may come here from its own.
-        everyone = tuple(range(len(table.names)))
-        Additive.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
-
-    def fill_nodes(
-        self,
-        table: Table,
-        nodes: tuple[int, ...],
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        apart: bool = False,
-    ) -> None:
-        """The same for some of the columns, a row of `values` for each."""
+    def fill_nodes(self, asked: Filling) -> None:
+        """Write the scores of some of the columns."""
         from dagpost.scores.additive_sets import fill_additive
 
-        if apart:
-            super().fill_nodes(table, nodes, max_parents, values, engine, reporter, checkpoint, apart)
+        if asked.apart:
+            super().fill_nodes(asked)
         else:
-            _refuse_gaps(table)
-            fill_additive(self, table, nodes, max_parents, values, engine, reporter, checkpoint)
+            _refuse_gaps(asked.table)
+            fill_additive(self, asked)
 
     def parameter_prior(self) -> LocalPrior:
         """Sizes come from regressions on the columns' own scale."""

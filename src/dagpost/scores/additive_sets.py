@@ -22,11 +22,8 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
-from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import bare
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
-from dagpost.engines import Engine
 from dagpost.families.numbering import family_count
 from dagpost.scores.additive_columns import Design, Features, design_of, features_of
 from dagpost.scores.additive_regression import Bench, Precisions, bench_for, find_evidence
@@ -44,6 +41,7 @@ from dagpost.scores.set_functions import (
 
 if TYPE_CHECKING:
     from dagpost.scores.additive import Additive
+    from dagpost.scores.base import Filling
 
 
 class Others(NamedTuple):
@@ -78,25 +76,17 @@ def others_for(table: Table, wanted: tuple[int, ...], max_parents: int) -> Other
     return Others(row, np.zeros((len(others), width)), skipped, table.exclusive, limits)
 
 
-def fill_additive(
-    score: Additive,
-    table: Table,
-    nodes: tuple[int, ...],
-    max_parents: int,
-    values: Floats,
-    engine: Engine,
-    reporter: Reporter,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-) -> None:
-    """Write the score of some columns with every set of at most `max_parents` parents."""
+def fill_additive(score: Additive, asked: Filling) -> None:
+    """Write the score of some columns with every set of parents."""
+    table, nodes, max_parents, values, engine = asked[:5]
     columns, features, prior = len(table.names), features_of(table), precisions_of(score)
     runs, tasks = runs_of(table.interventions, columns, nodes), tasks_of(columns, max(max_parents, 1))
-    with reporter.stage("local scores", len(runs) * (len(tasks) + 1) + len(nodes)) as stage:
+    with asked.reporter.stage("local scores", len(runs) * (len(tasks) + 1) + len(nodes)) as stage:
         for number, run in enumerate(runs):
             design, others = design_of_run(table, features, run), others_for(table, run.nodes, max_parents)
             target = target_of(values, columns, {node: nodes.index(node) for node in run.nodes}, max_parents, 1)
             written = [*(values[nodes.index(node)] for node in run.nodes), others.values]
-            saved = checkpoint.stage(f"local scores, run {number}", tasks, running=partial(list, written))
+            saved = asked.checkpoint.stage(f"local scores, run {number}", tasks, running=partial(list, written))
             stage.advance(len(saved.finished))
             benches = benches_for(design, max_parents, engine.workers)
             visit = partial(_visit, design, others, prior, target, benches)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers
-from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
+from dagpost._tools.arrays import Integers
+from dagpost._tools.progress import NO_PROGRESS
+from dagpost.checkpoints import CheckpointPart
 from dagpost.data.table import Table
-from dagpost.engines import Engine
 from dagpost.families.distinct_sets import DistinctSets, distinct_sets
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, size_offsets
 from dagpost.families.parent_lists import members_of_sets
+from dagpost.scores.base import Filling
 from dagpost.scores.columns import part_of
 from dagpost.scores.conditional_groups import (
     codes_of_levels,
@@ -58,31 +58,23 @@ class _Part(NamedTuple):
     families: list[int]
 
 
-def fill_levels(
-    score: ConditionalGaussian,
-    table: Table,
-    wanted: tuple[int, ...],
-    max_parents: int,
-    values: Floats,
-    engine: Engine,
-    reporter: Reporter,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-    apart: bool = False,
-) -> None:
-    """Write the scores of those of the `wanted` columns that have levels; a set with a column of numbers has -inf."""
+def fill_levels(score: ConditionalGaussian, asked: Filling) -> None:
+    """Write the scores of those of the nodes that have levels; a set with a column of numbers has -inf."""
+    table, wanted, max_parents, values = asked[:4]
     levels, scored = kinds_of(table).levels, [node for node in wanted if table.levels[node] is not None]
     if not scored:
         return
     among_levels = tuple(levels.index(node) for node in scored)
-    others = len(levels) - (len(scored) if apart else 1)
+    others = len(levels) - (len(scored) if asked.apart else 1)
     limit = min(max_parents, others)
     found = np.zeros((len(scored), family_count(others, limit)))
-    kept = CheckpointPart(checkpoint, "columns of levels")
+    kept = CheckpointPart(asked.checkpoint, "columns of levels")
     # Where numbers are scored too, these are what progress is about.
-    shown = reporter if len(scored) == len(wanted) else NO_PROGRESS
-    score.dirichlet.fill_nodes(part_of(table, levels), among_levels, limit, found, engine, shown, kept, apart)
+    shown = asked.reporter if len(scored) == len(wanted) else NO_PROGRESS
+    part = Filling(part_of(table, levels), among_levels, limit, found, asked.engine, shown, kept, asked.apart)
+    score.dirichlet.fill_nodes(part)
     for scores, node in zip(found, scored, strict=True):
-        universe = [other for other in range(len(table.names)) if other not in (wanted if apart else (node,))]
+        universe = asked.parents_of(node)
         # The places that a set leaves empty are -1: the last entry.
         has_levels = np.array([*(table.levels[other] is not None for other in universe), True])
         row = values[wanted.index(node)]
@@ -90,23 +82,14 @@ def fill_levels(
         row[has_levels[members_of_sets(len(universe), max_parents)].all(axis=1)] = scores
 
 
-def fill_numbers(
-    score: ConditionalGaussian,
-    table: Table,
-    wanted: tuple[int, ...],
-    max_parents: int,
-    values: Floats,
-    engine: Engine,
-    reporter: Reporter,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-    apart: bool = False,
-) -> None:
-    """Write the scores of those of the `wanted` columns that have numbers."""
+def fill_numbers(score: ConditionalGaussian, asked: Filling) -> None:
+    """Write the scores of those of the nodes that have numbers."""
+    table, wanted, max_parents, values = asked[:4]
     scored = tuple(node for node in wanted if table.levels[node] is None)
     if not scored:
         return
     kinds, (numbers, units) = kinds_of(table), number_columns(score, table)
-    parents = [node for node in range(len(table.names)) if not (apart and node in wanted)]
+    parents = asked.parents
     levels = [node for node in parents if node in kinds.levels]
     codes = codes_of_levels(table, levels)
     level_sets = [own[own >= 0] for own in members_of_sets(len(levels), max_parents)]
@@ -138,10 +121,12 @@ def fill_numbers(
 
     shares = min(_SHARES, len(level_sets))
     steps = [(part, share) for part in range(len(parts)) for share in range(shares)]
-    saved = checkpoint.stage("local scores of numbers", steps, running=lambda: [values[row] for row in row_of.values()])
-    with reporter.stage("local scores", len(steps)) as stage:
+    saved = asked.checkpoint.stage(
+        "local scores of numbers", steps, running=lambda: [values[row] for row in row_of.values()]
+    )
+    with asked.reporter.stage("local scores", len(steps)) as stage:
         stage.advance(len(saved.finished))
-        for _ in saved.run(engine, visit, steps):
+        for _ in saved.run(asked.engine, visit, steps):
             stage.advance(1)
 
 
@@ -165,14 +150,13 @@ def _part_of(table: Table, nodes: tuple[int, ...], rows: Integers, parents: list
     members = [np.append(own, len(numbers))[members_of_sets(len(own), max_parents)] for own in lists]
     start, one_run = np.append(0, np.cumsum(counts)), np.zeros(len(numbers), dtype=np.int64)
     sets = distinct_sets(start, np.concatenate(members).astype(np.int16), one_run, one_run)
-    columns = np.unique(sets.members)
     return _Part(
         nodes,
         rows,
         np.argsort(level_sets, axis=1, kind="stable"),
         np.append(0, np.cumsum(np.bincount(level_sets[0]))),
         sets,
-        columns[columns < len(numbers)],
+        np.flatnonzero(np.bincount(sets.members.ravel())[: len(numbers)]),
         [family_count(len(lists[0]), limit) for limit in range(max_parents + 1)],
     )
 
@@ -187,4 +171,5 @@ def _level_sets(table: Table, universe: tuple[int, ...], max_parents: int) -> In
     sizes, elements = has_levels.sum(axis=1), max(len(levels), MAX_NODES)
     ranks = np.where(has_levels, np.cumsum(has_levels, axis=1), 0)
     above = np.where(has_levels, binomials(max_parents, elements)[members, ranks], 0).sum(axis=1)
-    return size_offsets(max_parents, elements)[len(levels), sizes] + above
+    found: Integers = size_offsets(max_parents, elements)[len(levels), sizes] + above
+    return found

@@ -149,7 +149,6 @@ class ConditionalListScorer(ListScorer):
         fresh = np.append(True, (np.diff(sets.run) != 0) | (np.diff(levels, axis=0) != 0).any(axis=1))[: len(levels)]
         blocks = []
         for first, end in pairwise([*np.flatnonzero(fresh).tolist(), len(levels)]):
-            columns = np.unique(of_numbers[first:end])
-            own = levels[first]
-            blocks.append(_Block(slice(first, end), int(sets.run[first]), own[own >= 0], columns[columns < count]))
+            columns, own = np.flatnonzero(np.bincount(of_numbers[first:end].ravel())[:count]), levels[first]
+            blocks.append(_Block(slice(first, end), int(sets.run[first]), own[own >= 0], columns))
         return np.ascontiguousarray(of_numbers), blocks
