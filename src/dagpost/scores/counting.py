@@ -56,7 +56,7 @@ class Scratch(NamedTuple):
 class Walk(NamedTuple):
     """The path of the depth-first walk; index 0 is the empty set.
 
-    At each level there are labels for the rows, bitmaps for the labels, or both.
+    At each level there are labels for the rows and, where they are of use, bitmaps for the labels.
     """
 
     label_count: Integers
@@ -65,7 +65,6 @@ class Walk(NamedTuple):
     nodes: Integers
     has_wanted: Flags
     next_position: Integers
-    has_labels: Flags
     has_bitmaps: Flags
 
 
@@ -143,6 +142,47 @@ def _count_sparse(
 
 
 @inline_no_refcount
+def count_column(
+    level: int, count: Any, position: int, keep: bool, by_bits: bool, rows: Any, bits: Bitmaps, scratch: Scratch
+) -> tuple[np.int64, Any]:
+    """Count the cells of a level with one more column; the occupied ones end up in `scratch.occupied`.
+
+    They are the labels of the next level if they are to be kept. Whether that has bitmaps, too: as long as there are
+    few, and this level has them (`by_bits`).
+    """
+    words, as_quick = bits.everyone.size, _WORDS_A_ROW * rows.weights.size
+    by_bits = by_bits and bits.first[position] >= 0
+    if by_bits and not keep and count * (rows.arities[position] - 1) * words <= as_quick:
+        return _count_bits(level, count, position, False, rows, bits, scratch), False
+    found = label_rows(level, count, position, keep, rows, scratch)
+    # More configurations only come: where they are too many for bits already, so they are below.
+    useful = keep and by_bits and found <= MOST_LABELS and found * words <= as_quick
+    if useful:
+        _count_bits(level, count, position, True, rows, bits, scratch)
+    return found, useful
+
+
+@inline_no_refcount
+def _count_bits(
+    level: int, count: Any, position: int, keep: bool, rows: Any, bits: Bitmaps, scratch: Scratch
+) -> np.int64:
+    """The same by bits, which are kept for the next level if they are to be."""
+    bitmaps, sizes = scratch.bitmaps[level], scratch.sizes[level]
+    new_bitmaps, new_sizes = scratch.bitmaps[level + 1], scratch.sizes[level + 1]
+    arity = rows.arities[position]
+    return count_bits(position, arity, count, bits, bitmaps, sizes, keep, new_bitmaps, new_sizes, scratch.occupied)
+
+
+@inline_no_refcount
+def with_column(configurations: float, position: int, indicators: int, rows: Any) -> float:
+    """The configurations of a set that has so many indicators already, with one more column."""
+    if rows.exclusive[position]:
+        # At most one of them is 1, so that another one adds a configuration and does not double them.
+        return configurations / (indicators + 1) * (indicators + 2)
+    return configurations * float(rows.arities[position])
+
+
+@inline_no_refcount
 def begin_rows(rows: Any, bits: Bitmaps, scratch: Scratch) -> None:
     """Give all rows the label of the empty set."""
     for place in range(rows.weights.size):
@@ -188,51 +228,28 @@ def _place(
     walk: Walk,
 ) -> None:
     """Add the column at `position` to the set of level `size - 1`, score it, and label the rows below it."""
-    arity = rows.arities[position]
     node = rows.order[position]
-    length, label_count = rows.weights.size, walk.label_count[size - 1]
-    cell_count = label_count * arity
+    label_count = walk.label_count[size - 1]
     wanted = walk.has_wanted[size - 1] or target.row[node] >= 0
     descend = can_go_on(size, position, wanted, target)
     indicators = walk.indicators[size - 1]
-    walk.configurations[size] = walk.configurations[size - 1] * arity
+    walk.configurations[size] = with_column(walk.configurations[size - 1], position, indicators, rows)
     walk.indicators[size] = indicators
     if rows.exclusive[position]:
-        # At most one of them is 1, so that another one adds a configuration and does not double them.
-        walk.configurations[size] = walk.configurations[size - 1] / (indicators + 1) * (indicators + 2)
         walk.indicators[size] = indicators + 1
     walk.has_wanted[size] = wanted
     insert_sorted(walk.nodes[size - 1], size - 1, node, walk.nodes[size])
-    dense = cell_count <= 2 * length + 16 and cell_count < scratch.counters.size
-    words = bits.everyone.size
-    bitmaps, sizes = scratch.bitmaps[size - 1], scratch.sizes[size - 1]
-    new_bitmaps, new_sizes = scratch.bitmaps[size], scratch.sizes[size]
-    by_bits = walk.has_bitmaps[size - 1] and dense and bits.first[position] >= 0
-    if by_bits and walk.has_labels[size - 1]:
-        by_bits = label_count * (arity - 1) * words <= _WORDS_A_ROW * length
-        if by_bits and descend:
-            # Then the sets below, the largest ones, are counted by bits too, and nobody needs labels.
-            below = cell_count * bits.most * words
-            last = size + 1 == (target.max_size if wanted else target.max_size - 1)
-            by_bits = last and cell_count <= MOST_LABELS and 0 < below <= _WORDS_A_ROW * length
-    if by_bits:
-        found = count_bits(
-            position, arity, label_count, bits, bitmaps, sizes, descend, new_bitmaps, new_sizes, scratch.occupied
-        )
+    by_bits, last = walk.has_bitmaps[size - 1], target.max_size if wanted else target.max_size - 1
+    most_labels = label_count * rows.arities[position]
+    words = most_labels * bits.most * bits.everyone.size
+    if size + 1 == last and by_bits and most_labels <= MOST_LABELS and 0 < words <= _WORDS_A_ROW * rows.weights.size:
+        # The sets below, the largest ones, are all counted by bits, and nobody needs labels.
+        found, by_bits = _count_bits(size - 1, label_count, position, True, rows, bits, scratch), True
     else:
-        found = label_rows(size - 1, label_count, position, descend, rows, scratch)
+        found, by_bits = count_column(size - 1, label_count, position, descend, by_bits, rows, bits, scratch)
     if write:
         _write(size, found, scratch.occupied, cells, target, walk)
-    walk.label_count[size] = found
-    walk.has_labels[size], walk.has_bitmaps[size] = not by_bits, by_bits
-    if by_bits or not descend:
-        return
-    # More configurations only come: where they are too many for bits already, so they are below.
-    useful = walk.has_bitmaps[size - 1] and dense and bits.first[position] >= 0
-    useful = useful and found <= MOST_LABELS and found * words <= _WORDS_A_ROW * length
-    walk.has_bitmaps[size] = useful
-    if useful:
-        count_bits(position, arity, label_count, bits, bitmaps, sizes, True, new_bitmaps, new_sizes, scratch.occupied)
+    walk.label_count[size], walk.has_bitmaps[size] = found, by_bits
 
 
 @kernel
@@ -257,13 +274,12 @@ def count_sets(
         np.zeros(levels, np.bool_),
         np.zeros(levels, np.int64),
         np.zeros(levels, np.bool_),
-        np.zeros(levels, np.bool_),
     )
     if cancel[0] != 0:
         return
     begin_rows(rows, bits, scratch)
     walk.label_count[0], walk.configurations[0] = 1, 1.0
-    walk.has_labels[0], walk.has_bitmaps[0] = True, bits.everyone.size > 0
+    walk.has_bitmaps[0] = bits.everyone.size > 0
     if top == 0:
         scratch.occupied[0] = rows.weights.sum()
         _write(0, np.int64(1), scratch.occupied, cells, target, walk)

@@ -25,9 +25,8 @@ from dagpost.scores.base import FamilyScorer, ListScorer
 from dagpost.scores.bitmaps import Bitmaps, bitmaps_of
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
 from dagpost.scores.columns import check_written_out
-from dagpost.scores.counting import Scratch, begin_rows, scratch_pool
+from dagpost.scores.counting import Scratch, begin_rows, count_column, scratch_pool, with_column
 from dagpost.scores.discrete_runs import terms_of
-from dagpost.scores.one_more_column import add_column, count_with, with_column
 from dagpost.scores.rows import Rows, check_countable
 from dagpost.scores.set_functions import Run, runs_of
 
@@ -180,8 +179,8 @@ def _sum_sets(
         labelled = common
         while labelled < size - 1:
             column = int(members[labelled])
-            counts[labelled + 1], by_bits[labelled + 1] = add_column(
-                labelled, counts[labelled], column, by_bits[labelled], rows, bits, scratch
+            counts[labelled + 1], by_bits[labelled + 1] = count_column(
+                labelled, counts[labelled], column, True, by_bits[labelled], rows, bits, scratch
             )
             path[labelled] = column
             labelled += 1
@@ -193,11 +192,13 @@ def _sum_sets(
             level, column = size - 1, int(members[size - 1])
             if following < end and sets.size[following] > size and _begins(sets.members[following], members, size):
                 # Its cells are counted while the rows are labelled.
-                found, by_bits[size] = add_column(level, counts[level], column, by_bits[level], rows, bits, scratch)
+                found, by_bits[size] = count_column(
+                    level, counts[level], column, True, by_bits[level], rows, bits, scratch
+                )
                 counts[size], path[level] = found, column
                 labelled = size
             else:
-                found = count_with(level, counts[level], column, by_bits[level], rows, bits, scratch)
+                found, _ = count_column(level, counts[level], column, False, by_bits[level], rows, bits, scratch)
                 labelled = level
         _write_sums(number, found, sets, prepared, values)
         # The same set for other kinds of sums has the same cells.
