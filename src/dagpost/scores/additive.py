@@ -25,10 +25,9 @@ and 169 of 1,055 clear directions wrong; this has 0.084 and 85 of 1,042.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
-from dagpost._tools.alternatives import Alternative
 from dagpost._tools.spelling import setting
 from dagpost.data.table import Columns, Table
 from dagpost.errors import InputError
@@ -59,6 +58,7 @@ class Additive(Score):
         "Imoto, S., Goto, T., & Miyano, S. (2002). Estimation of genetic networks and functional structures between "
         "genes by using Bayesian networks and nonparametric regression. Pacific Symposium on Biocomputing, 7, 175-186."
     )
+    choices = (("variance of a slope", "slope_variance", (0.25, 1.0, 4.0)),)
 
     slope_variance: float = 1.0
     curve_variance: float = 0.5
@@ -67,14 +67,6 @@ class Additive(Score):
         """Check the parameters."""
         for name in ("slope_variance", "curve_variance"):
             object.__setattr__(self, name, strength(getattr(self, name), name, "Additive"))
-
-    def alternatives(self) -> list[Alternative[Score]]:
-        """Smaller and larger effects."""
-        return [
-            Alternative("variance of a slope", f"{variance:g}", replace(self, slope_variance=variance))
-            for variance in (0.25, 1.0, 4.0)
-            if variance != self.slope_variance
-        ]
 
     def assumes(self) -> str:
         """That effects add up, and noise is the same everywhere."""

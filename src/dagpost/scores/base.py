@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -159,6 +160,8 @@ class Score:
     #: What chains draw where they complete a table, and what such tables are called.
     drawn: ClassVar[str] = "cells"
     tables: ClassVar[str] = "completed tables"
+    #: Settings that people choose otherwise: what each is called, its field, and usual values.
+    choices: ClassVar[tuple[tuple[str, str, tuple[float, ...]], ...]] = ()
     #: Whether the sum over all graphs is the evidence of the data.
     has_evidence: ClassVar[bool] = True
 
@@ -339,7 +342,13 @@ class Score:
 
     def alternatives(self) -> Sequence[Alternative[Score]]:
         """The same score with other settings, to see what hangs on them (`model.sensitivity()`)."""
-        return ()
+        settings: Any = self
+        return [
+            Alternative(words, f"{value:g}", replace(settings, **{field: value}))
+            for words, field, values in self.choices
+            for value in values
+            if value != getattr(self, field)
+        ]
 
     def parents_in_play(self, rows: int, levels: Sequence[int], max_parents: int) -> int:
         """Up to which size parent sets have weights that chains must look at, roughly: for plans.

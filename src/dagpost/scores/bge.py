@@ -28,7 +28,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
 from dagpost.data.table import Columns, Table
@@ -97,6 +96,7 @@ class BGe(Score):
         "https://doi.org/10.1214/14-AOS1217"
     )
     columns: ClassVar[Columns] = "continuous"
+    choices = (("weight of the prior", "mean_weight", (0.5, 1.0, 5.0)),)
 
     mean_weight: float = 1.0
     degrees_of_freedom: float | None = None
@@ -110,14 +110,6 @@ class BGe(Score):
     def parameter_prior(self) -> NormalWishartPrior:
         """Normal and Wishart, with the parameters of the score."""
         return NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
-
-    def alternatives(self) -> list[Alternative[Score]]:
-        """Weaker and stronger priors; where the degrees of freedom are not given, they follow the weight."""
-        return [
-            Alternative("weight of the prior", f"{weight:g}", replace(self, mean_weight=weight))
-            for weight in (0.5, 1.0, 5.0)
-            if weight != self.mean_weight
-        ]
 
     def assumes(self) -> str:
         """That numbers are normal, with linear effects."""

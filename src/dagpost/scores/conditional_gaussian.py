@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from dagpost._tools.alternatives import Alternative
 from dagpost.data.table import Columns, Table
 from dagpost.scores.base import Completer, Filling, ListScorer, Score
 from dagpost.scores.bdeu import BDeu
@@ -59,6 +58,7 @@ class ConditionalGaussian(Score):
         "International Workshop on Artificial Intelligence and Statistics. "
         "https://proceedings.mlr.press/r3/bottcher01a.html"
     )
+    choices = (*BDeu.choices, *BGe.choices)
 
     equivalent_sample_size: float = 5.0
     mean_weight: float = 1.0
@@ -101,20 +101,6 @@ class ConditionalGaussian(Score):
         del max_parents
         parameters = dirichlet_parameters(self.equivalent_sample_size, table)
         return RowCompleter(table, parameters, self.settled(table).parameter_prior().gaussian)
-
-    def alternatives(self) -> list[Alternative[Score]]:
-        """Weaker and stronger priors, of the columns of levels and of those of numbers."""
-        sizes: list[Alternative[Score]] = [
-            Alternative("equivalent sample size", f"{size:g}", replace(self, equivalent_sample_size=size))
-            for size in (1.0, 5.0, 10.0)
-            if size != self.equivalent_sample_size
-        ]
-        weights: list[Alternative[Score]] = [
-            Alternative("weight of the prior", f"{weight:g}", replace(self, mean_weight=weight))
-            for weight in (0.5, 1.0, 5.0)
-            if weight != self.mean_weight
-        ]
-        return sizes + weights
 
     def parameter_prior(self) -> ConditionalGaussianPrior:
         """A Dirichlet prior of levels, and a normal and Wishart prior of numbers in each combination of levels."""
