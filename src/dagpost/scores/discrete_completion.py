@@ -34,16 +34,7 @@ def dirichlet_parameters(equivalent_sample_size: float, table: Table) -> CellPar
 
 def counted_parameters(score: CountedScore, table: Table, max_parents: int) -> CellParameters:
     """What the score sums, node by node: nodes that were set in different rows may sum different terms."""
-    variant_of, nodes = score.variants(table.arities), len(table.names)
-    result = CellParameters(
-        arities=np.array(table.arities, dtype=np.int64),
-        exclusive=np.ascontiguousarray(table.exclusive),
-        has_gaps=np.array([gaps.any() for gaps in gaps_of(table)]),
-        cell=np.zeros(nodes),
-        pooled=np.zeros(nodes),
-        strength=np.zeros(nodes),
-        entropy=np.zeros(nodes, dtype=np.bool_),
-    )
+    variant_of, nodes, result = score.variants(table.arities), len(table.names), dirichlet_parameters(0.0, table)
     for run in runs_of(table.interventions, nodes):
         variants = sorted({variant_of[node] for node in run.nodes})
         observations = int(table.weights[slice(None) if run.observed is None else run.observed].sum())

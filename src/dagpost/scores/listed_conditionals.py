@@ -28,6 +28,7 @@ from dagpost.scores.conditional_groups import (
     sum_over_groups,
     used_rows,
 )
+from dagpost.scores.listed_sets import numbers_of_runs, scorer_of_sets
 from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
@@ -51,18 +52,16 @@ class ConditionalListScorer(ListScorer):
         self._of_levels = score.dirichlet.list_scorer(part_of(table, self._kinds.levels), max_parents, workers)
         nodes = len(table.names)
         self._runs = runs_of(table.interventions, nodes)
-        self._run_of, self._observations = np.zeros(nodes, dtype=np.int64), np.zeros(nodes)
-        for number, run in enumerate(self._runs):
-            self._run_of[list(run.nodes)] = number
-            self._observations[list(run.nodes)] = table.weights[used_rows(table, run)].sum()
+        self._run_of = numbers_of_runs(self._runs, nodes)
+        self._rows = [used_rows(table, run) for run in self._runs]
+        self._observations = np.array([table.weights[rows].sum() for rows in self._rows])[self._run_of]
         self._is_number = np.array([levels is None for levels in table.levels])
         self._place = np.full(nodes + 1, -1, dtype=np.int64)
         for own in self._kinds:
             self._place[own] = np.arange(len(own))
         settled = score.prior_mean is not None and score.prior_scale is not None
         changing = np.zeros(nodes, dtype=np.bool_) if table.gaps is None else table.gaps.any(axis=1)
-        self._changing = np.append(changing if settled else changing | self._is_number, False)
-        self._rows = [used_rows(table, run) for run in self._runs]
+        self._changing = changing if settled else changing | self._is_number
         self._laid_out = None if table.gap_count else self._lay_out(np.zeros(0))
 
     def _lay_out(self, cells: Floats) -> tuple[Codes, NumberColumns, Floats]:
@@ -108,36 +107,24 @@ class ConditionalListScorer(ListScorer):
 
     def _listed_numbers(self, node_of: Integers, members: Members, chosen: Flags) -> FamilyScorer:
         """What scores the chosen families, of columns of numbers."""
-        nodes, own_nodes = len(self._table.names), node_of[chosen]
-        start = np.concatenate([[0], np.cumsum(np.bincount(own_nodes, minlength=nodes))]).astype(np.int64)
+        nodes = len(self._table.names)
+        start = np.append(0, np.cumsum(np.bincount(node_of[chosen], minlength=nodes)))
         one_kind = np.zeros(nodes, dtype=np.int64)
         sets = distinct_sets(start, members[chosen], self._run_of, one_kind, ~self._is_number)
         of_numbers, blocks = self._blocks_of(sets)
-        lasting = ~self._changing[sets.members].any(axis=1)
         most = of_numbers.shape[1]
-        known = np.where((of_numbers < len(self._kinds.numbers)).any(axis=1), np.nan, 0.0)
 
-        def score_families(cells: Floats, places: Integers, cancel: Integers) -> Floats:
-            plus, minus = sets.plus[places], sets.minus[places]
-            values = known.copy()
-            wanted = np.zeros(len(values), dtype=np.bool_)
-            wanted[plus] = wanted[minus] = True
-            wanted &= np.isnan(values)
-            values[wanted] = 0.0
+        def sum_sets(cells: Floats, wanted: Flags, values: Floats, cancel: Integers) -> Floats:
             codes, numbers, units = self._laid_out or self._lay_out(cells)
             for own, run, levels, columns in blocks:
-                if wanted[own].any():
+                if wanted[own].any() and len(columns):
                     groups = groups_of(codes[levels], self._rows[run])
                     sum_over_groups(*groups, numbers, columns, most, of_numbers[own], wanted[own], values[own], cancel)
-            if not cancel[0]:
-                stay = wanted & lasting
-                known[stay] = values[stay]
-            node = own_nodes[places]
-            scores: Floats = values[plus] - values[minus]
-            scores -= self._observations[node] * np.log(units)[self._place[node]]
-            return scores
+            in_units = np.zeros(nodes)
+            in_units[self._kinds.numbers] = np.log(units)
+            return self._observations * in_units
 
-        return score_families
+        return scorer_of_sets(sets, start, self._changing, sum_sets)
 
     def _blocks_of(self, sets: DistinctSets) -> tuple[Members, list[_Block]]:
         """The columns of numbers of each set, by their places; the blocks of sets with the same columns of levels."""

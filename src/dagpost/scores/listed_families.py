@@ -27,6 +27,7 @@ from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_o
 from dagpost.scores.columns import check_written_out
 from dagpost.scores.counting import Scratch, begin_rows, count_column, scratch_pool, with_column
 from dagpost.scores.discrete_runs import terms_of
+from dagpost.scores.listed_sets import numbers_of_runs, scorer_of_sets
 from dagpost.scores.rows import Rows, check_countable
 from dagpost.scores.set_functions import Run, runs_of
 
@@ -60,9 +61,7 @@ class CountedListScorer(ListScorer):
         check_countable(table.names, table.arities, table.observations)
         check_written_out(table)
         self._runs = runs_of(table.interventions, len(table.names))
-        self._run_of = np.empty(len(table.names), dtype=np.int64)
-        for number, run in enumerate(self._runs):
-            self._run_of[list(run.nodes)] = number
+        self._run_of = numbers_of_runs(self._runs, len(table.names))
         variant_of = score.variants(table.arities)
         variants = sorted(set(variant_of))
         cells = terms_of(score, table, max_parents + 1, variants, table.observations)
@@ -70,7 +69,7 @@ class CountedListScorer(ListScorer):
         same = not has_own_rows(cells) and not cells.penalties.any()
         self._kind_of = np.array([0 if same else 1 + variants.index(own) for own in variant_of], dtype=np.int64)
         no_gaps = np.zeros(len(table.names), dtype=np.bool_)
-        self._changing = np.append(no_gaps if table.gaps is None else table.gaps.any(axis=1), False)
+        self._changing = no_gaps if table.gaps is None else table.gaps.any(axis=1)
         self._pool: queue.SimpleQueue[list[_Prepared | None]] = queue.SimpleQueue()
         for _ in range(workers):
             self._pool.put([_prepare(score, table, run, variants, max_parents) for run in self._runs])
@@ -79,34 +78,20 @@ class CountedListScorer(ListScorer):
         """The function that scores families out of some lists."""
         sets = distinct_sets(start, members, self._run_of, self._kind_of)
         bounds = np.searchsorted(sets.run, np.arange(len(self._runs) + 1))
-        lasting = ~self._changing[sets.members].any(axis=1)
-        known = np.full(len(sets.members), np.nan)
 
-        def score_families(completed: Floats, places: Integers, cancel: Integers) -> Floats:
-            plus, minus = sets.plus[places], sets.minus[places]
-            values = known.copy()
-            wanted = np.zeros(len(values), dtype=np.bool_)
-            wanted[plus] = wanted[minus] = True
-            wanted &= np.isnan(values)
-            values[wanted] = 0.0
+        def sum_sets(cells: Floats, wanted: Flags, values: Floats, cancel: Integers) -> Floats:
             room = self._pool.get()
             try:
                 for number, prepared in enumerate(room):
                     own = bounds[number], bounds[number + 1]
-                    if prepared is None:
-                        values[slice(*own)] = 0.0
-                    else:
-                        _write_cells(completed, prepared.gaps, prepared.rows, prepared.bits)
+                    if prepared is not None:
+                        _write_cells(cells, prepared.gaps, prepared.rows, prepared.bits)
                         _sum_sets(*own, sets, wanted, prepared, values, cancel)
             finally:
                 self._pool.put(room)
-            if not cancel[0]:
-                stay = wanted & lasting
-                known[stay] = values[stay]
-            scores: Floats = values[plus] - values[minus]
-            return scores
+            return np.zeros(len(self._changing))
 
-        return score_families
+        return scorer_of_sets(sets, start, self._changing, sum_sets)
 
 
 def _prepare(score: CountedScore, table: Table, run: Run, variants: list[int], max_parents: int) -> _Prepared | None:
