@@ -83,13 +83,13 @@ def fill_additive(score: Additive, asked: Filling) -> None:
     runs, tasks = runs_of(table.interventions, columns, nodes), tasks_of(columns, max(max_parents, 1))
     with asked.reporter.stage("local scores", len(runs) * (len(tasks) + 1) + len(nodes)) as stage:
         for number, run in enumerate(runs):
-            design, others = design_of_run(table, features, run), others_for(table, run.nodes, max_parents)
+            others = others_for(table, run.nodes, max_parents)
             target = target_of(values, columns, {node: nodes.index(node) for node in run.nodes}, max_parents, 1)
             written = [*(values[nodes.index(node)] for node in run.nodes), others.values]
             saved = asked.checkpoint.stage(f"local scores, run {number}", tasks, running=partial(list, written))
             stage.advance(len(saved.finished))
-            benches = benches_for(design, max_parents, engine.workers)
-            visit = partial(_visit, design, others, prior, target, benches)
+            benches = benches_for(design_of_run(table, features, run), prior, max_parents, engine.workers)
+            visit = partial(_visit, others, target, benches)
             for _ in saved.run(engine, visit, [*saved.finished, *saved.left]):
                 stage.advance(1)
             for _ in engine.run(partial(_join_all, others, target), [number]):
@@ -107,11 +107,11 @@ def design_of_run(table: Table, features: Features, run: Run) -> Design:
     return design_of(table, features, np.ones(table.rows, dtype=np.bool_) if run.observed is None else run.observed)
 
 
-def benches_for(design: Design, max_parents: int, workers: int) -> queue.SimpleQueue[Bench]:
+def benches_for(design: Design, prior: Precisions, max_parents: int, workers: int) -> queue.SimpleQueue[Bench]:
     """Room for every thread."""
     benches: queue.SimpleQueue[Bench] = queue.SimpleQueue()
     for _ in range(max(workers, 1)):
-        benches.put(bench_for(design, max_parents))
+        benches.put(bench_for(design, prior, max_parents))
     return benches
 
 
@@ -119,49 +119,31 @@ def _join_all(others: Others, target: Target, _: int, cancel: Integers) -> None:
     _join(others, target, cancel)
 
 
-def _visit(
-    design: Design,
-    others: Others,
-    prior: Precisions,
-    target: Target,
-    benches: queue.SimpleQueue[Bench],
-    task: Task,
-    cancel: Integers,
-) -> None:
+def _visit(others: Others, target: Target, benches: queue.SimpleQueue[Bench], task: Task, cancel: Integers) -> None:
     bench = benches.get()
     try:
-        _regress(*task, design, others, prior, target, bench, cancel)
+        _regress(*task, others, target, bench, cancel)
     finally:
         benches.put(bench)
 
 
 @kernel
-def _regress(
-    top: int,
-    first: int,
-    last: int,
-    design: Design,
-    others: Others,
-    prior: Precisions,
-    target: Target,
-    bench: Bench,
-    cancel: Integers,
-) -> None:
+def _regress(top: int, first: int, last: int, others: Others, target: Target, bench: Bench, cancel: Integers) -> None:
     """The evidences of a task, for sets of parents by their two highest columns (set_functions.py)."""
     most = target.max_size - 1
     path = np.zeros(most + 2, dtype=np.int64)
     path[0] = top
     if top == 0:
-        _regress_on(path, 0, design, others, prior, target, bench)
+        _regress_on(path, 0, others, target, bench)
     if most > 0 and first == top - 1:
-        _regress_on(path, 1, design, others, prior, target, bench)
+        _regress_on(path, 1, others, target, bench)
     size, following = 1, first
     while most > 1 and cancel[0] == 0:
         if size < most and following >= (last if size == 1 else 0):
             path[size] = following
             if _is_of_interest(path, size + 1, others):
                 size += 1
-                _regress_on(path, size, design, others, prior, target, bench)
+                _regress_on(path, size, others, target, bench)
             following -= 1
         elif size > 1:
             size -= 1
@@ -187,9 +169,7 @@ def _indicators(path: Integers, size: int, others: Others) -> int:
 
 
 @inline_no_refcount
-def _regress_on(
-    path: Integers, size: int, design: Design, others: Others, prior: Precisions, target: Target, bench: Bench
-) -> None:
+def _regress_on(path: Integers, size: int, others: Others, target: Target, bench: Bench) -> None:
     """Regress every column that may need it on a set, whose columns stand from the highest down."""
     wanted, count = size < target.max_size - 1, 0
     crowded = size - _indicators(path, size, others) > others.limits[0]
@@ -204,7 +184,7 @@ def _regress_on(
             count += 1
     if count == 0:
         return
-    find_evidence(path, size, count, design, prior, bench)
+    find_evidence(path, size, count, bench)
     for place in range(count):
         child = bench.children[place]
         number = target.parent_offset[size]
