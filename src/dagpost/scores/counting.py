@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers, Masks
+from dagpost._tools.arrays import Counts, Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
-from dagpost.scores.bitmaps import MOST_LABELS, Bitmaps, count_bits
+from dagpost.scores.bitmaps import MOST_LABELS, Bitmaps, bitmaps_of, count_bits
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
 from dagpost.scores.rows import Rows
 from dagpost.scores.set_functions import (
@@ -40,11 +40,13 @@ _WORDS_A_ROW = 2
 
 
 class Scratch(NamedTuple):
-    """What a running task writes: counters (always left zero), and labels by level.
+    """The rows that are counted, and what a running task writes: counters (always left zero), and labels by level.
 
     Where a set is counted by bits (bitmaps.py), also the bitmaps of its labels and how many ones they have.
     """
 
+    rows: Rows
+    bits: Bitmaps
     counters: Counts
     new_label: Counts
     occupied: Counts
@@ -69,28 +71,29 @@ class Walk(NamedTuple):
 
 
 @inline_no_refcount
-def label_rows(level: int, count: Any, position: int, keep: bool, rows: Any, scratch: Scratch) -> np.int64:
+def label_rows(level: int, count: Any, position: int, keep: bool, scratch: Scratch) -> np.int64:
     """Count the cells of the labels of a level with one more column; return how many labels that makes.
 
     They are those of the rows on the next level if they are to be kept.
     """
-    arity, column, weights = np.uint64(rows.arities[position]), rows.codes[position], rows.weights
-    labels, new_labels, new_label = scratch.labels[level], scratch.labels[level + 1], scratch.new_label
+    rows = scratch.rows
     cell_count = count * rows.arities[position]
-    if cell_count > 2 * weights.size + 16 or cell_count >= scratch.counters.size:
-        return _count_sparse(labels, column, weights, arity, count, new_labels, scratch)
-    found = _count_dense(labels, column, weights, arity, cell_count, scratch)
+    if cell_count > 2 * rows.weights.size + 16 or cell_count >= scratch.counters.size:
+        return _count_sparse(level, count, position, scratch)
+    found = _count_dense(level, cell_count, position, scratch)
     if keep:
-        for place in range(weights.size):
+        arity, column, labels = np.uint64(rows.arities[position]), rows.codes[position], scratch.labels[level]
+        new_labels, new_label = scratch.labels[level + 1], scratch.new_label
+        for place in range(rows.weights.size):
             new_labels[place] = new_label[labels[place] * arity + column[place]]
     return found
 
 
 @inline_no_refcount
-def _count_dense(
-    labels: Counts, column: Codes, weights: Counts, arity: np.uint64, cell_count: int, scratch: Scratch
-) -> np.int64:
+def _count_dense(level: int, cell_count: int, position: int, scratch: Scratch) -> np.int64:
     """Count, then sweep all cells: the occupied ones, in order, get the new labels 0, 1, 2, ..."""
+    rows, labels = scratch.rows, scratch.labels[level]
+    arity, column, weights = np.uint64(rows.arities[position]), rows.codes[position], rows.weights
     counters, occupied, new_label = scratch.counters, scratch.occupied, scratch.new_label
     for place in range(weights.size):
         counters[labels[place] * arity + column[place]] += weights[place]
@@ -105,19 +108,13 @@ def _count_dense(
 
 
 @inline_no_refcount
-def _count_sparse(
-    labels: Counts,
-    column: Codes,
-    weights: Counts,
-    arity: np.uint64,
-    label_count: int,
-    result: Counts,
-    scratch: Scratch,
-) -> np.int64:
-    """Count and walk the rows again in place of the cells, which are many more; `result` gets the new labels.
+def _count_sparse(level: int, label_count: int, position: int, scratch: Scratch) -> np.int64:
+    """Count and walk the rows again in place of the cells, which are many more; the next level gets the new labels.
 
     Labels are taken in ranges for which the counters suffice: nearly always that is one range.
     """
+    rows, labels, result = scratch.rows, scratch.labels[level], scratch.labels[level + 1]
+    arity, column, weights = np.uint64(rows.arities[position]), rows.codes[position], rows.weights
     counters, new_label = scratch.counters, scratch.new_label
     per_range = np.uint64(counters.size) // arity
     low = np.uint64(0)
@@ -143,38 +140,39 @@ def _count_sparse(
 
 @inline_no_refcount
 def count_column(
-    level: int, count: Any, position: int, keep: bool, by_bits: bool, rows: Any, bits: Bitmaps, scratch: Scratch
+    level: int, count: Any, position: int, keep: bool, by_bits: bool, scratch: Scratch
 ) -> tuple[np.int64, Any]:
     """Count the cells of a level with one more column; the occupied ones end up in `scratch.occupied`.
 
     They are the labels of the next level if they are to be kept. Whether that has bitmaps, too: as long as there are
     few, and this level has them (`by_bits`).
     """
+    rows, bits = scratch.rows, scratch.bits
     words, as_quick = bits.everyone.size, _WORDS_A_ROW * rows.weights.size
     by_bits = by_bits and bits.first[position] >= 0
     if by_bits and not keep and count * (rows.arities[position] - 1) * words <= as_quick:
-        return _count_bits(level, count, position, False, rows, bits, scratch), False
-    found = label_rows(level, count, position, keep, rows, scratch)
+        return _count_bits(level, count, position, False, scratch), False
+    found = label_rows(level, count, position, keep, scratch)
     # More configurations only come: where they are too many for bits already, so they are below.
     useful = keep and by_bits and found <= MOST_LABELS and found * words <= as_quick
     if useful:
-        _count_bits(level, count, position, True, rows, bits, scratch)
+        _count_bits(level, count, position, True, scratch)
     return found, useful
 
 
 @inline_no_refcount
-def _count_bits(
-    level: int, count: Any, position: int, keep: bool, rows: Any, bits: Bitmaps, scratch: Scratch
-) -> np.int64:
+def _count_bits(level: int, count: Any, position: int, keep: bool, scratch: Scratch) -> np.int64:
     """The same by bits, which are kept for the next level if they are to be."""
     bitmaps, sizes = scratch.bitmaps[level], scratch.sizes[level]
     new_bitmaps, new_sizes = scratch.bitmaps[level + 1], scratch.sizes[level + 1]
-    arity = rows.arities[position]
-    return count_bits(position, arity, count, bits, bitmaps, sizes, keep, new_bitmaps, new_sizes, scratch.occupied)
+    arity = scratch.rows.arities[position]
+    return count_bits(
+        position, arity, count, scratch.bits, bitmaps, sizes, keep, new_bitmaps, new_sizes, scratch.occupied
+    )
 
 
 @inline_no_refcount
-def with_column(configurations: float, position: int, indicators: int, rows: Any) -> float:
+def with_column(configurations: float, position: int, indicators: int, rows: Rows) -> float:
     """The configurations of a set that has so many indicators already, with one more column."""
     if rows.exclusive[position]:
         # At most one of them is 1, so that another one adds a configuration and does not double them.
@@ -183,9 +181,10 @@ def with_column(configurations: float, position: int, indicators: int, rows: Any
 
 
 @inline_no_refcount
-def begin_rows(rows: Any, bits: Bitmaps, scratch: Scratch) -> None:
+def begin_rows(scratch: Scratch) -> None:
     """Give all rows the label of the empty set."""
-    for place in range(rows.weights.size):
+    bits = scratch.bits
+    for place in range(scratch.rows.weights.size):
         scratch.labels[0, place] = 0
     copy_into(scratch.bitmaps[0], bits.everyone)
     scratch.sizes[0, 0] = bits.observations
@@ -217,17 +216,10 @@ def _too_many(level: int, position: int, rows: Rows, walk: Walk) -> bool:
 
 @inline_no_refcount
 def _place(
-    size: int,
-    position: int,
-    write: bool,
-    rows: Rows,
-    bits: Bitmaps,
-    cells: CellFunction,
-    target: Target,
-    scratch: Scratch,
-    walk: Walk,
+    size: int, position: int, write: bool, cells: CellFunction, target: Target, scratch: Scratch, walk: Walk
 ) -> None:
     """Add the column at `position` to the set of level `size - 1`, score it, and label the rows below it."""
+    rows, bits = scratch.rows, scratch.bits
     node = rows.order[position]
     label_count = walk.label_count[size - 1]
     wanted = walk.has_wanted[size - 1] or target.row[node] >= 0
@@ -244,9 +236,9 @@ def _place(
     words = most_labels * bits.most * bits.everyone.size
     if size + 1 == last and by_bits and most_labels <= MOST_LABELS and 0 < words <= _WORDS_A_ROW * rows.weights.size:
         # The sets below, the largest ones, are all counted by bits, and nobody needs labels.
-        found, by_bits = _count_bits(size - 1, label_count, position, True, rows, bits, scratch), True
+        found, by_bits = _count_bits(size - 1, label_count, position, True, scratch), True
     else:
-        found, by_bits = count_column(size - 1, label_count, position, descend, by_bits, rows, bits, scratch)
+        found, by_bits = count_column(size - 1, label_count, position, descend, by_bits, scratch)
     if write:
         _write(size, found, scratch.occupied, cells, target, walk)
     walk.label_count[size], walk.has_bitmaps[size] = found, by_bits
@@ -254,18 +246,10 @@ def _place(
 
 @kernel
 def count_sets(
-    top: int,
-    first: int,
-    last: int,
-    rows: Rows,
-    bits: Bitmaps,
-    cells: CellFunction,
-    target: Target,
-    scratch: Scratch,
-    cancel: Integers,
+    top: int, first: int, last: int, cells: CellFunction, target: Target, scratch: Scratch, cancel: Integers
 ) -> None:
     """Score the sets of a task (see `tasks_of`); returns early, scores missing, once `cancel` is raised."""
-    levels = target.max_size + 1
+    rows, bits, levels = scratch.rows, scratch.bits, target.max_size + 1
     walk = Walk(
         np.zeros(levels, np.int64),
         np.zeros(levels, np.float64),
@@ -277,7 +261,7 @@ def count_sets(
     )
     if cancel[0] != 0:
         return
-    begin_rows(rows, bits, scratch)
+    begin_rows(scratch)
     walk.label_count[0], walk.configurations[0] = 1, 1.0
     walk.has_bitmaps[0] = bits.everyone.size > 0
     if top == 0:
@@ -285,7 +269,7 @@ def count_sets(
         _write(0, np.int64(1), scratch.occupied, cells, target, walk)
     if is_unwanted(top, rows.order[top], target):
         return
-    _place(1, top, first == below_top(top, target), rows, bits, cells, target, scratch, walk)
+    _place(1, top, first == below_top(top, target), cells, target, scratch, walk)
     level = 1
     walk.next_position[1] = first
     while level > 0:
@@ -300,15 +284,15 @@ def count_sets(
             continue
         if cancel[0] != 0:
             return
-        _place(size, position, True, rows, bits, cells, target, scratch, walk)
+        _place(size, position, True, cells, target, scratch, walk)
         if can_go_on(size, position, wanted, target):
             level = size
             walk.next_position[level] = position - 1
 
 
-def scratch_pool(rows: Rows, bits: Bitmaps, max_size: int, workers: int) -> queue.SimpleQueue[Scratch]:
+def scratch_pool(rows: Rows, max_size: int, workers: int) -> queue.SimpleQueue[Scratch]:
     """Working memory for as many tasks at a time as fit; further workers wait their turn."""
-    count = rows.weights.size
+    count, bits = rows.weights.size, bitmaps_of(rows)
     arity = int(rows.arities.max())
     counters = max(arity, min(max(count * arity, 2**12), _MOST_COUNTERS))
     words = MOST_LABELS * bits.everyone.size
@@ -317,6 +301,8 @@ def scratch_pool(rows: Rows, bits: Bitmaps, max_size: int, workers: int) -> queu
     for _ in range(max(1, min(workers, _SCRATCH_BYTES // size))):
         pool.put(
             Scratch(
+                rows=rows,
+                bits=bits,
                 counters=np.zeros(counters, dtype=np.uint32),
                 new_label=np.empty(counters, dtype=np.uint32),
                 occupied=np.empty(count + 1, dtype=np.uint32),

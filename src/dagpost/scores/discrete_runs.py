@@ -18,7 +18,6 @@ from dagpost.checkpoints import Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.families.numbering import MAX_NODES, family_count
-from dagpost.scores.bitmaps import bitmaps_of
 from dagpost.scores.cells import CellFunction, with_indicators
 from dagpost.scores.counting import count_sets, scratch_pool
 from dagpost.scores.rows import Rows, check_countable, distinct_rows
@@ -117,13 +116,12 @@ def _counted_by(
 
 
 def _pooled_walk(rows: Rows, cells: CellFunction, target: Target, workers: int) -> Callable[[Task, Integers], None]:
-    bits = bitmaps_of(rows)
-    pool = scratch_pool(rows, bits, target.max_size, workers)
+    pool = scratch_pool(rows, target.max_size, workers)
 
     def walk(task: Task, cancel: Integers) -> None:
         scratch = pool.get()
         try:
-            count_sets(*task, rows, bits, cells, target, scratch, cancel)
+            count_sets(*task, cells, target, scratch, cancel)
         finally:
             pool.put(scratch)
 

@@ -61,7 +61,7 @@ class ConditionalListScorer(ListScorer):
             self._place[own] = np.arange(len(own))
         settled = score.prior_mean is not None and score.prior_scale is not None
         changing = np.zeros(nodes, dtype=np.bool_) if table.gaps is None else table.gaps.any(axis=1)
-        self._changing = changing if settled else changing | self._is_number
+        self._changing: Flags = changing if settled else changing | self._is_number
         self._laid_out = None if table.gap_count else self._lay_out(np.zeros(0))
 
     def _lay_out(self, cells: Floats) -> tuple[Codes, NumberColumns, Floats]:

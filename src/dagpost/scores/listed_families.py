@@ -22,7 +22,6 @@ from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.distinct_sets import DistinctSets, distinct_sets
 from dagpost.scores.base import FamilyScorer, ListScorer
-from dagpost.scores.bitmaps import Bitmaps, bitmaps_of
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
 from dagpost.scores.columns import check_written_out
 from dagpost.scores.counting import Scratch, begin_rows, count_column, scratch_pool, with_column
@@ -47,8 +46,6 @@ class _Gaps(NamedTuple):
 class _Prepared(NamedTuple):
     """The rows from which the nodes of a run are scored, and room for one worker."""
 
-    rows: Rows
-    bits: Bitmaps
     cells: CellFunction
     gaps: _Gaps
     scratch: Scratch
@@ -69,7 +66,7 @@ class CountedListScorer(ListScorer):
         same = not has_own_rows(cells) and not cells.penalties.any()
         self._kind_of = np.array([0 if same else 1 + variants.index(own) for own in variant_of], dtype=np.int64)
         no_gaps = np.zeros(len(table.names), dtype=np.bool_)
-        self._changing = no_gaps if table.gaps is None else table.gaps.any(axis=1)
+        self._changing: Flags = no_gaps if table.gaps is None else table.gaps.any(axis=1)
         self._pool: queue.SimpleQueue[list[_Prepared | None]] = queue.SimpleQueue()
         for _ in range(workers):
             self._pool.put([_prepare(score, table, run, variants, max_parents) for run in self._runs])
@@ -85,7 +82,7 @@ class CountedListScorer(ListScorer):
                 for number, prepared in enumerate(room):
                     own = bounds[number], bounds[number + 1]
                     if prepared is not None:
-                        _write_cells(cells, prepared.gaps, prepared.rows, prepared.bits)
+                        _write_cells(cells, prepared.gaps, prepared.scratch)
                         _sum_sets(*own, sets, wanted, prepared, values, cancel)
             finally:
                 self._pool.put(room)
@@ -117,14 +114,14 @@ def _prepare(score: CountedScore, table: Table, run: Run, variants: list[int], m
     at = np.nonzero(numbers >= 0)
     # A row with a gap counts once, so one bit stands for it.
     own = _Gaps(numbers[at], at[0], at[1], (np.cumsum(weights) - weights)[at[1]])
-    bits = bitmaps_of(rows)
-    scratch = scratch_pool(rows, bits, max_parents + 2, 1).get()
+    scratch = scratch_pool(rows, max_parents + 2, 1).get()
     cells = terms_of(score, table, max_parents + 1, variants, int(weights.sum()))
-    return _Prepared(rows, bits, cells, own, scratch)
+    return _Prepared(cells, own, scratch)
 
 
 @kernel
-def _write_cells(cells: Floats, gaps: _Gaps, rows: Rows, bits: Bitmaps) -> None:
+def _write_cells(cells: Floats, gaps: _Gaps, scratch: Scratch) -> None:
+    rows, bits = scratch.rows, scratch.bits
     for place in range(len(gaps.numbers)):
         column, row, bit = gaps.columns[place], gaps.rows[place], gaps.bits[place]
         code = int(cells[gaps.numbers[place]])
@@ -146,8 +143,9 @@ def _sum_sets(
     first: int, end: int, sets: DistinctSets, wanted: Flags, prepared: _Prepared, values: Floats, cancel: Integers
 ) -> None:
     """Write what a score sums over the cells of each wanted set of a run."""
-    rows, bits, scratch = prepared.rows, prepared.bits, prepared.scratch
-    begin_rows(rows, bits, scratch)
+    scratch = prepared.scratch
+    bits = scratch.bits
+    begin_rows(scratch)
     # By level: labels, whether they have bitmaps, and the column that was added last.
     levels = sets.members.shape[1] + 1
     counts, by_bits, path = np.ones(levels, np.int64), np.zeros(levels, np.bool_), np.zeros(levels, np.int64)
@@ -165,7 +163,7 @@ def _sum_sets(
         while labelled < size - 1:
             column = int(members[labelled])
             counts[labelled + 1], by_bits[labelled + 1] = count_column(
-                labelled, counts[labelled], column, True, by_bits[labelled], rows, bits, scratch
+                labelled, counts[labelled], column, True, by_bits[labelled], scratch
             )
             path[labelled] = column
             labelled += 1
@@ -177,13 +175,11 @@ def _sum_sets(
             level, column = size - 1, int(members[size - 1])
             if following < end and sets.size[following] > size and _begins(sets.members[following], members, size):
                 # Its cells are counted while the rows are labelled.
-                found, by_bits[size] = count_column(
-                    level, counts[level], column, True, by_bits[level], rows, bits, scratch
-                )
+                found, by_bits[size] = count_column(level, counts[level], column, True, by_bits[level], scratch)
                 counts[size], path[level] = found, column
                 labelled = size
             else:
-                found, _ = count_column(level, counts[level], column, False, by_bits[level], rows, bits, scratch)
+                found, _ = count_column(level, counts[level], column, False, by_bits[level], scratch)
                 labelled = level
         _write_sums(number, found, sets, prepared, values)
         # The same set for other kinds of sums has the same cells.
@@ -213,7 +209,7 @@ def _begins(longer: Members, members: Members, size: int) -> bool:
 @inline_no_refcount
 def _write_sums(number: int, found: np.int64, sets: DistinctSets, prepared: _Prepared, values: Floats) -> None:
     """Sum the terms of the cells that were counted last, as the kind of a set has it."""
-    rows, cells = prepared.rows, prepared.cells
+    rows, cells = prepared.scratch.rows, prepared.cells
     configurations, indicators = 1.0, 0
     for place in range(sets.size[number]):
         column = sets.members[number, place]
