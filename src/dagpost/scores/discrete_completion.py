@@ -8,9 +8,9 @@ import numpy as np
 
 from dagpost.data.table import Table
 from dagpost.scores.cells import CellFunction, has_own_rows
+from dagpost.scores.columns import with_gaps
 from dagpost.scores.discrete_runs import terms_of
 from dagpost.scores.family_counts import CellParameters
-from dagpost.scores.row_completion import gaps_of
 from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def dirichlet_parameters(equivalent_sample_size: float, table: Table) -> CellPar
     return CellParameters(
         arities=arities,
         exclusive=np.ascontiguousarray(table.exclusive),
-        has_gaps=np.array([gaps.any() for gaps in gaps_of(table)]),
+        has_gaps=with_gaps(table),
         cell=np.ones(nodes),
         pooled=np.ones(nodes),
         strength=np.full(nodes, equivalent_sample_size),

@@ -18,7 +18,7 @@ from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.distinct_sets import DistinctSets, distinct_sets
 from dagpost.scores.base import FamilyScorer, ListScorer
-from dagpost.scores.columns import part_of
+from dagpost.scores.columns import part_of, with_gaps
 from dagpost.scores.conditional_groups import (
     NumberColumns,
     codes_of_levels,
@@ -60,8 +60,7 @@ class ConditionalListScorer(ListScorer):
         for own in self._kinds:
             self._place[own] = np.arange(len(own))
         settled = score.prior_mean is not None and score.prior_scale is not None
-        changing = np.zeros(nodes, dtype=np.bool_) if table.gaps is None else table.gaps.any(axis=1)
-        self._changing: Flags = changing if settled else changing | self._is_number
+        self._changing = with_gaps(table) if settled else with_gaps(table) | self._is_number
         self._laid_out = None if table.gap_count else self._lay_out(np.zeros(0))
 
     def _lay_out(self, cells: Floats) -> tuple[Codes, NumberColumns, Floats]:

@@ -23,7 +23,7 @@ from dagpost.families.considered_sets import Members
 from dagpost.families.distinct_sets import DistinctSets, distinct_sets
 from dagpost.scores.base import FamilyScorer, ListScorer
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
-from dagpost.scores.columns import check_written_out
+from dagpost.scores.columns import check_written_out, with_gaps
 from dagpost.scores.counting import Scratch, begin_rows, count_column, scratch_pool, with_column
 from dagpost.scores.discrete_runs import terms_of
 from dagpost.scores.listed_sets import numbers_of_runs, scorer_of_sets
@@ -65,8 +65,7 @@ class CountedListScorer(ListScorer):
         # Where `B` sums what `A` sums, and nothing more, the two are one.
         same = not has_own_rows(cells) and not cells.penalties.any()
         self._kind_of = np.array([0 if same else 1 + variants.index(own) for own in variant_of], dtype=np.int64)
-        no_gaps = np.zeros(len(table.names), dtype=np.bool_)
-        self._changing: Flags = no_gaps if table.gaps is None else table.gaps.any(axis=1)
+        self._changing = with_gaps(table)
         self._pool: queue.SimpleQueue[list[_Prepared | None]] = queue.SimpleQueue()
         for _ in range(workers):
             self._pool.put([_prepare(score, table, run, variants, max_parents) for run in self._runs])

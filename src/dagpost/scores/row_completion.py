@@ -91,8 +91,8 @@ class RowCompleter:
         levels = np.concatenate([[0], np.cumsum(~self._is_number[rows.columns])])
         levels_end = rows.start[:-1] + np.diff(levels[rows.start])
         self._numbers = Numbers(number_of, levels_end.astype(np.int64), centre, unit)
-        self._degrees = prior.spare(len(places)) + 1
-        self._prior = NumberPrior(prior.mean_weight, mean, prior.scale(len(places)), self._degrees)
+        count = len(places)
+        self._prior = NumberPrior(prior.mean_weight, mean, prior.scale(count), prior.spare(count) + 1)
 
     def begin(self, generator: np.random.Generator) -> Floats:
         """Each cell drawn from the observed values of its column; from all levels, or the mean, where there is none."""
