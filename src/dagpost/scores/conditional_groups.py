@@ -76,7 +76,7 @@ def number_columns(score: ConditionalGaussian, table: Table) -> tuple[NumberColu
     Refused, if a group of rows could lose their digits.
     """
     data = score.gaussian.standardised(part_of(table, kinds_of(table).numbers))
-    most, spare = len(data.names), score.gaussian.parameter_prior().spare(len(data.names))
+    most, spare = len(data.names), score.gaussian.coefficient_prior().spare(len(data.names))
     # No group of rows has larger sums than all of them.
     score.gaussian.added(data, slice(None), most)
     # In a group of fewer rows than columns, columns follow from each other but for the prior.
