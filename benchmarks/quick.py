@@ -40,7 +40,6 @@ SMALLEST = {
     "conditional_gaussian": "speed --parents 1",
     "coverage": "--tables 1",
     "dask_overhead": "16",
-    "dask_rows": "1",
     "dask_simulation": "--sizes 16",
     "dynamic": f"{DATA}/real/dbn.csv {DATA}/real/dbn_true.csv --max-parents 1 --graphs 100 --seeds 1",
     "effect_coverage": "--worlds levels --tables 2",

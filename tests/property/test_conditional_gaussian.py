@@ -16,14 +16,14 @@ from tests.naive.summaries import essential_graph_of_every_dag
 from tests.tools.mixed_tables import mixed_table, mixed_tables
 from tests.tools.wording import Said
 
-from dagpost._tools.progress import NO_PROGRESS
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families.masks import members_of
 from dagpost.families.parent_lists import ParentLists
-from dagpost.scores import BDeu, BGe, ConditionalGaussian, conditional_tasks, local_scores
+from dagpost.scores import BDeu, BGe, ConditionalGaussian, conditional_runs, local_scores
 from dagpost.scores.allowed_scores import score_allowed
+from dagpost.scores.base import Filling
 
 ONE = ThreadEngine(1)
 
@@ -129,10 +129,12 @@ def test_scores_are_the_same_for_any_number_of_threads_and_tasks(monkeypatch: py
     # Few rows and many columns of numbers: the sets of these are shared out, too.
     table = mixed_table((2, *(0,) * 6, 3, *(0,) * 6), 6, 4, extra=True)
     expected = local_scores(table, ConditionalGaussian(), 4, engine=ONE).values
-    monkeypatch.setattr(conditional_tasks, "SHARES", shares)
-    monkeypatch.setattr(conditional_tasks, "LEAST", 0.0)
+    monkeypatch.setattr(conditional_runs, "_SHARES", shares)
     found = local_scores(table, ConditionalGaussian(), 4, engine=ThreadEngine(3)).values
     np.testing.assert_array_equal(found, expected)
+    monkeypatch.setattr(conditional_runs, "_TOGETHER", shares)
+    in_parts = local_scores(table, ConditionalGaussian(), 4, engine=ThreadEngine(3)).values
+    np.testing.assert_allclose(in_parts, expected, rtol=1e-12)
 
 
 def test_indicators_of_regimes_are_parents_within_their_limits() -> None:
@@ -191,7 +193,7 @@ def test_more_levels_than_codes_are_refused(said: Said) -> None:
     levels = 2**16 + 1
     table = Table(tuple("ab"), (np.arange(levels, dtype=np.uint32), np.ones(levels)), (tuple(range(levels)), None))
     with said.raises(InputError):
-        ConditionalGaussian().fill_nodes(table, (1,), 1, np.zeros((1, 2)), ONE, NO_PROGRESS)
+        ConditionalGaussian().fill_nodes(Filling(table, (1,), 1, np.zeros((1, 2)), ONE))
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ _INSIDE = ("The sums underneath", "Errors")
 #: Hooks that dagpost calls with arguments of its own, and what only dagpost makes.
 _NOT_INPUT = frozenset(
     (
-        *("Score", "Score.fill", "Score.fill_nodes", "Score.of_columns", "scores.Mixture"),
+        *("Score", "Score.fill", "Score.fill_nodes", "Score.of_columns", "scores.Filling", "scores.Mixture"),
         *("StructurePrior", "SizePrior", "StructurePrior.log_weights_of_lists"),
         *("StructurePrior.log_weights", "StructurePrior.log_weights_of_members", "SizePrior.log_weight_of_size"),
         *("Method", "Method.summed", "Method.draw", "Method.at_fit", "Method.usual_count", "Method.cost_of_draws"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dagpost._tools.mixture import Mixture as Mixture
 from dagpost.scores.additive import Additive as Additive
+from dagpost.scores.base import Filling as Filling
 from dagpost.scores.base import Score as Score
 from dagpost.scores.base import scores_filled as scores_filled
 from dagpost.scores.base import scores_within as scores_within

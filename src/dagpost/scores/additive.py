@@ -25,18 +25,13 @@ and 169 of 1,055 clear directions wrong; this has 0.084 and 85 of 1,042.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
-from dagpost._tools.alternatives import Alternative
-from dagpost._tools.arrays import Floats
-from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
-from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.scores.base import Extender, Score
+from dagpost.scores.base import Extender, Filling, Score
 from dagpost.scores.parameter_priors import LocalPrior, strength
 
 
@@ -63,6 +58,7 @@ class Additive(Score):
         "Imoto, S., Goto, T., & Miyano, S. (2002). Estimation of genetic networks and functional structures between "
         "genes by using Bayesian networks and nonparametric regression. Pacific Symposium on Biocomputing, 7, 175-186."
     )
+    choices = (("variance of a slope", "slope_variance", (0.25, 1.0, 4.0)),)
 
     slope_variance: float = 1.0
     curve_variance: float = 0.5
@@ -71,14 +67,6 @@ class Additive(Score):
         """Check the parameters."""
         for name in ("slope_variance", "curve_variance"):
             object.__setattr__(self, name, strength(getattr(self, name), name, "Additive"))
-
-    def alternatives(self) -> list[Alternative[Score]]:
-        """Smaller and larger effects."""
-        return [
-            Alternative("variance of a slope", f"{variance:g}", replace(self, slope_variance=variance))
-            for variance in (0.25, 1.0, 4.0)
-            if variance != self.slope_variance
-        ]
 
     def assumes(self) -> str:
         """That effects add up, and noise is the same everywhere."""
@@ -100,39 +88,15 @@ class Additive(Score):
             f"{self.slope_variance:g} and {self.curve_variance:g} times that of the noise)"
         )
 
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
-        # Not through the method of the object: a class of others may come here from its own.
-        everyone = tuple(range(len(table.names)))
-        Additive.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
-
-    def fill_nodes(
-        self,
-        table: Table,
-        nodes: tuple[int, ...],
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        apart: bool = False,
-    ) -> None:
-        """The same for some of the columns, a row of `values` for each."""
+    def fill_nodes(self, asked: Filling) -> None:
+        """Write the scores of some of the columns."""
         from dagpost.scores.additive_sets import fill_additive
 
-        if apart:
-            super().fill_nodes(table, nodes, max_parents, values, engine, reporter, checkpoint, apart)
+        if asked.apart:
+            super().fill_nodes(asked)
         else:
-            _refuse_gaps(table)
-            fill_additive(self, table, nodes, max_parents, values, engine, reporter, checkpoint)
+            _refuse_gaps(asked.table)
+            fill_additive(self, asked)
 
     def parameter_prior(self) -> LocalPrior:
         """Sizes come from regressions on the columns' own scale."""

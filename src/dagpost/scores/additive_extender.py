@@ -16,8 +16,8 @@ from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
-from dagpost.scores.additive_columns import Design, features_of
-from dagpost.scores.additive_regression import Bench, Precisions, find_evidence
+from dagpost.scores.additive_columns import features_of
+from dagpost.scores.additive_regression import Bench, find_evidence
 from dagpost.scores.additive_sets import benches_for, design_of_run, log_mean, precisions_of
 from dagpost.scores.base import Extender
 from dagpost.scores.set_functions import runs_of
@@ -29,36 +29,26 @@ if TYPE_CHECKING:
 def additive_extender(score: Additive, table: Table, max_parents: int, workers: int) -> Extender:
     """The function that scores sets of at most `max_parents` parents, the added one included."""
     columns, features, prior = len(table.names), features_of(table), precisions_of(score)
-    known: dict[int, tuple[Design, queue.SimpleQueue[Bench]]] = {}
+    benches_of: dict[int, queue.SimpleQueue[Bench]] = {}
     for run in runs_of(table.interventions, columns):
-        design = design_of_run(table, features, run)
-        known.update(dict.fromkeys(run.nodes, (design, benches_for(design, max_parents, workers))))
+        benches = benches_for(design_of_run(table, features, run), prior, max_parents, workers)
+        benches_of.update(dict.fromkeys(run.nodes, benches))
 
     def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
         values = np.zeros((len(sets), len(others)))
-        design, benches = known[node]
-        bench = benches.get()
+        bench = benches_of[node].get()
         try:
             places = np.where(sets < columns, sets, -1).astype(np.int64)
-            _extend(places, others, node, design, prior, bench, values, cancel)
+            _extend(places, others, node, bench, values, cancel)
         finally:
-            benches.put(bench)
+            benches_of[node].put(bench)
         return values
 
     return extend
 
 
 @kernel
-def _extend(
-    sets: Integers,
-    others: Integers,
-    node: int,
-    design: Design,
-    prior: Precisions,
-    bench: Bench,
-    values: Floats,
-    cancel: Integers,
-) -> None:
+def _extend(sets: Integers, others: Integers, node: int, bench: Bench, values: Floats, cancel: Integers) -> None:
     """`values[k, j]`: the score of `node` with set `k` and column `j` for its parents."""
     most = sets.shape[1] + 2
     family, chosen = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
@@ -74,7 +64,7 @@ def _extend(
                 return
             family[1] = others[place]
             for subset in range((1 << width) - 1):
-                _regress_within(subset, family, width, chosen, evidence, design, prior, bench)
+                _regress_within(subset, family, width, chosen, evidence, bench)
             for subset in range(1, 1 << width):
                 joint[subset] = _join_within(subset, width, terms, evidence, joint)
             values[number, place] = joint[(1 << width) - 1] - joint[(1 << width) - 2]
@@ -82,14 +72,7 @@ def _extend(
 
 @inline_no_refcount
 def _regress_within(
-    subset: int,
-    family: Integers,
-    width: int,
-    chosen: Integers,
-    evidence: Floats,
-    design: Design,
-    prior: Precisions,
-    bench: Bench,
+    subset: int, family: Integers, width: int, chosen: Integers, evidence: Floats, bench: Bench
 ) -> None:
     """`evidence[k, subset]`: of each column of a family that is not in a subset, given those that are."""
     size, count = 0, 0
@@ -100,7 +83,7 @@ def _regress_within(
         else:
             bench.children[count] = family[member]
             count += 1
-    find_evidence(chosen, size, count, design, prior, bench)
+    find_evidence(chosen, size, count, bench)
     count = 0
     for member in range(width):
         if not subset >> member & 1:

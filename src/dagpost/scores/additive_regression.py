@@ -33,8 +33,13 @@ class Precisions(NamedTuple):
 
 
 class Bench(NamedTuple):
-    """Room for one thread. Rows of `factor` are pivots; `feature` has the features in the order of its columns."""
+    """What is regressed with which prior, and room for one thread.
 
+    Rows of `factor` are pivots; `feature` has the features in the order of its columns.
+    """
+
+    design: Design
+    prior: Precisions
     feature: Integers
     gram: Floats
     factor: Floats
@@ -57,12 +62,14 @@ class Bench(NamedTuple):
     evidence: Floats
 
 
-def bench_for(design: Design, most: int) -> Bench:
+def bench_for(design: Design, prior: Precisions, most: int) -> Bench:
     """Room for sets of at most `most` parents."""
     columns, lines = len(design.first), design.lines
     pivots = 1 + int(np.sort(lines + design.curves)[::-1][:most].sum())
     width, widest = pivots + int(lines.sum()), int(lines.max(initial=1))
     return Bench(
+        design=design,
+        prior=prior,
         feature=np.zeros(width, dtype=np.int64),
         gram=np.zeros((pivots, width)),
         factor=np.zeros((pivots, width)),
@@ -82,8 +89,9 @@ def bench_for(design: Design, most: int) -> Bench:
 
 
 @inline_no_refcount
-def find_evidence(parents: Integers, size: int, count: int, design: Design, prior: Precisions, bench: Bench) -> None:
+def find_evidence(parents: Integers, size: int, count: int, bench: Bench) -> None:
     """`bench.evidence[: count]`: of the first children of the bench given these parents."""
+    design, prior = bench.design, bench.prior
     width, curved = 1, 0
     bench.feature[0] = 0
     for place in range(size):
@@ -116,8 +124,8 @@ def find_evidence(parents: Integers, size: int, count: int, design: Design, prio
             bench.gram[row, column] = design.gram[bench.feature[row], bench.feature[column]]
     bench.pivots[0], bench.log_determinant[0] = 0, 0.0
     for column in range(lines):
-        _add_pivot(0, column, _INTERCEPT_PRECISION if column == 0 else prior.slope, width, count, design, bench)
-    _take_in(0, count, design, bench)
+        _add_pivot(0, column, _INTERCEPT_PRECISION if column == 0 else prior.slope, width, count, bench)
+    _take_in(0, count, bench)
     # All sets of parents with curves, each right after the one without its last parent.
     depth, following = 0, 0
     while True:
@@ -131,8 +139,8 @@ def find_evidence(parents: Integers, size: int, count: int, design: Design, prio
                 bench.rest[depth + 1, place] = bench.rest[depth, place]
             depth += 1
             for column in range(bench.begin[following], bench.begin[following + 1]):
-                _add_pivot(depth, column, prior.curve, width, count, design, bench)
-            _take_in(depth, count, design, bench)
+                _add_pivot(depth, column, prior.curve, width, count, bench)
+            _take_in(depth, count, bench)
             following += 1
         elif depth > 0:
             depth -= 1
@@ -144,7 +152,7 @@ def find_evidence(parents: Integers, size: int, count: int, design: Design, prio
 
 
 @inline_no_refcount
-def _add_pivot(depth: int, column: int, precision: float, width: int, count: int, design: Design, bench: Bench) -> None:
+def _add_pivot(depth: int, column: int, precision: float, width: int, count: int, bench: Bench) -> None:
     """One more feature: the next row of the factor, and what it leaves of the children."""
     row, factor = bench.pivots[depth], bench.factor
     for place in range(column, width):
@@ -162,7 +170,7 @@ def _add_pivot(depth: int, column: int, precision: float, width: int, count: int
     rest = bench.rest[depth]
     for child in range(count):
         at, first = bench.place[child], bench.column[child]
-        for own in range(first, first + design.lines[bench.children[child]]):
+        for own in range(first, first + bench.design.lines[bench.children[child]]):
             for other in range(first, own + 1):
                 rest[at] -= factor[row, own] * factor[row, other]
                 at += 1
@@ -171,9 +179,9 @@ def _add_pivot(depth: int, column: int, precision: float, width: int, count: int
 
 
 @inline_no_refcount
-def _take_in(depth: int, count: int, design: Design, bench: Bench) -> None:
+def _take_in(depth: int, count: int, bench: Bench) -> None:
     """Add the evidence of one set of curves to the average of every child."""
-    rest, block = bench.rest[depth], bench.block
+    rest, block, design = bench.rest[depth], bench.block, bench.design
     for child in range(count):
         column, at = bench.children[child], bench.place[child]
         width = design.lines[column]

@@ -22,11 +22,8 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
-from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import bare
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
-from dagpost.engines import Engine
 from dagpost.families.numbering import family_count
 from dagpost.scores.additive_columns import Design, Features, design_of, features_of
 from dagpost.scores.additive_regression import Bench, Precisions, bench_for, find_evidence
@@ -44,6 +41,7 @@ from dagpost.scores.set_functions import (
 
 if TYPE_CHECKING:
     from dagpost.scores.additive import Additive
+    from dagpost.scores.base import Filling
 
 
 class Others(NamedTuple):
@@ -78,28 +76,20 @@ def others_for(table: Table, wanted: tuple[int, ...], max_parents: int) -> Other
     return Others(row, np.zeros((len(others), width)), skipped, table.exclusive, limits)
 
 
-def fill_additive(
-    score: Additive,
-    table: Table,
-    nodes: tuple[int, ...],
-    max_parents: int,
-    values: Floats,
-    engine: Engine,
-    reporter: Reporter,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-) -> None:
-    """Write the score of some columns with every set of at most `max_parents` parents."""
+def fill_additive(score: Additive, asked: Filling) -> None:
+    """Write the score of some columns with every set of parents."""
+    table, nodes, max_parents, values, engine = asked[:5]
     columns, features, prior = len(table.names), features_of(table), precisions_of(score)
     runs, tasks = runs_of(table.interventions, columns, nodes), tasks_of(columns, max(max_parents, 1))
-    with reporter.stage("local scores", len(runs) * (len(tasks) + 1) + len(nodes)) as stage:
+    with asked.reporter.stage("local scores", len(runs) * (len(tasks) + 1) + len(nodes)) as stage:
         for number, run in enumerate(runs):
-            design, others = design_of_run(table, features, run), others_for(table, run.nodes, max_parents)
+            others = others_for(table, run.nodes, max_parents)
             target = target_of(values, columns, {node: nodes.index(node) for node in run.nodes}, max_parents, 1)
             written = [*(values[nodes.index(node)] for node in run.nodes), others.values]
-            saved = checkpoint.stage(f"local scores, run {number}", tasks, running=partial(list, written))
+            saved = asked.checkpoint.stage(f"local scores, run {number}", tasks, running=partial(list, written))
             stage.advance(len(saved.finished))
-            benches = benches_for(design, max_parents, engine.workers)
-            visit = partial(_visit, design, others, prior, target, benches)
+            benches = benches_for(design_of_run(table, features, run), prior, max_parents, engine.workers)
+            visit = partial(_visit, others, target, benches)
             for _ in saved.run(engine, visit, [*saved.finished, *saved.left]):
                 stage.advance(1)
             for _ in engine.run(partial(_join_all, others, target), [number]):
@@ -117,11 +107,11 @@ def design_of_run(table: Table, features: Features, run: Run) -> Design:
     return design_of(table, features, np.ones(table.rows, dtype=np.bool_) if run.observed is None else run.observed)
 
 
-def benches_for(design: Design, max_parents: int, workers: int) -> queue.SimpleQueue[Bench]:
+def benches_for(design: Design, prior: Precisions, max_parents: int, workers: int) -> queue.SimpleQueue[Bench]:
     """Room for every thread."""
     benches: queue.SimpleQueue[Bench] = queue.SimpleQueue()
     for _ in range(max(workers, 1)):
-        benches.put(bench_for(design, max_parents))
+        benches.put(bench_for(design, prior, max_parents))
     return benches
 
 
@@ -129,49 +119,31 @@ def _join_all(others: Others, target: Target, _: int, cancel: Integers) -> None:
     _join(others, target, cancel)
 
 
-def _visit(
-    design: Design,
-    others: Others,
-    prior: Precisions,
-    target: Target,
-    benches: queue.SimpleQueue[Bench],
-    task: Task,
-    cancel: Integers,
-) -> None:
+def _visit(others: Others, target: Target, benches: queue.SimpleQueue[Bench], task: Task, cancel: Integers) -> None:
     bench = benches.get()
     try:
-        _regress(*task, design, others, prior, target, bench, cancel)
+        _regress(*task, others, target, bench, cancel)
     finally:
         benches.put(bench)
 
 
 @kernel
-def _regress(
-    top: int,
-    first: int,
-    last: int,
-    design: Design,
-    others: Others,
-    prior: Precisions,
-    target: Target,
-    bench: Bench,
-    cancel: Integers,
-) -> None:
+def _regress(top: int, first: int, last: int, others: Others, target: Target, bench: Bench, cancel: Integers) -> None:
     """The evidences of a task, for sets of parents by their two highest columns (set_functions.py)."""
     most = target.max_size - 1
     path = np.zeros(most + 2, dtype=np.int64)
     path[0] = top
     if top == 0:
-        _regress_on(path, 0, design, others, prior, target, bench)
+        _regress_on(path, 0, others, target, bench)
     if most > 0 and first == top - 1:
-        _regress_on(path, 1, design, others, prior, target, bench)
+        _regress_on(path, 1, others, target, bench)
     size, following = 1, first
     while most > 1 and cancel[0] == 0:
         if size < most and following >= (last if size == 1 else 0):
             path[size] = following
             if _is_of_interest(path, size + 1, others):
                 size += 1
-                _regress_on(path, size, design, others, prior, target, bench)
+                _regress_on(path, size, others, target, bench)
             following -= 1
         elif size > 1:
             size -= 1
@@ -197,9 +169,7 @@ def _indicators(path: Integers, size: int, others: Others) -> int:
 
 
 @inline_no_refcount
-def _regress_on(
-    path: Integers, size: int, design: Design, others: Others, prior: Precisions, target: Target, bench: Bench
-) -> None:
+def _regress_on(path: Integers, size: int, others: Others, target: Target, bench: Bench) -> None:
     """Regress every column that may need it on a set, whose columns stand from the highest down."""
     wanted, count = size < target.max_size - 1, 0
     crowded = size - _indicators(path, size, others) > others.limits[0]
@@ -214,7 +184,7 @@ def _regress_on(
             count += 1
     if count == 0:
         return
-    find_evidence(path, size, count, design, prior, bench)
+    find_evidence(path, size, count, bench)
     for place in range(count):
         child = bench.children[place]
         number = target.parent_offset[size]

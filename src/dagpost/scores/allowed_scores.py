@@ -26,7 +26,7 @@ from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.families.parent_lists import ParentLists
-from dagpost.scores.base import Score
+from dagpost.scores.base import Filling, Score
 from dagpost.scores.columns import part_of
 
 
@@ -96,7 +96,7 @@ def score_allowed(
             limit = min(lists.max_parents, group.candidates)
             kept = CheckpointPart(checkpoint, f"group {number}")
             rows = part_of(table, group.columns)
-            chosen.fill_nodes(rows, group.wanted, limit, filled[group], engine, part, kept, group.apart)
+            chosen.fill_nodes(Filling(rows, group.wanted, limit, filled[group], engine, part, kept, group.apart))
     return tuple(values)
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -48,6 +49,33 @@ NEGLIGIBLE = 30.0
 
 #: More families than these are quicker to count together than one by one.
 _MANY = 2_000
+
+
+class Filling(NamedTuple):
+    """Which scores of a table are written, and where: a row of `values` for each of some nodes.
+
+    Entry `f` of a row is for parent set number `f` of at most `max_parents` columns (`dagpost.families.numbering`). If
+    the nodes stand `apart`, they are the last columns and never parents of each other, and parent sets are numbered
+    over the columns before them.
+    """
+
+    table: Table
+    nodes: tuple[int, ...]
+    max_parents: int
+    values: Floats
+    engine: Engine
+    reporter: Reporter = NO_PROGRESS
+    checkpoint: Checkpoint = NO_CHECKPOINT
+    apart: bool = False
+
+    @property
+    def parents(self) -> list[int]:
+        """The columns that may be parents of some node."""
+        return [column for column in range(len(self.table.names)) if not (self.apart and column in self.nodes)]
+
+    def parents_of(self, node: int) -> list[int]:
+        """The columns that the parent sets of a node are numbered over."""
+        return [column for column in self.parents if column != node]
 
 
 class Completer(Protocol):
@@ -132,6 +160,8 @@ class Score:
     #: What chains draw where they complete a table, and what such tables are called.
     drawn: ClassVar[str] = "cells"
     tables: ClassVar[str] = "completed tables"
+    #: Settings that people choose otherwise: what each is called, its field, and usual values.
+    choices: ClassVar[tuple[tuple[str, str, tuple[float, ...]], ...]] = ()
     #: Whether the sum over all graphs is the evidence of the data.
     has_evidence: ClassVar[bool] = True
 
@@ -141,8 +171,6 @@ class Score:
             # A class that scores in its own way (`terms`: CountedScore) does not inherit what is true of another way.
             if "parameter_prior" not in vars(cls):
                 cls.parameter_prior = Score.parameter_prior  # type: ignore[method-assign]
-            if "coefficient_prior" not in vars(cls):
-                cls.coefficient_prior = Score.coefficient_prior  # type: ignore[method-assign]
             if "coefficient_prior" not in vars(cls):
                 cls.coefficient_prior = Score.coefficient_prior  # type: ignore[method-assign]
             if "equivalent" not in vars(cls):
@@ -176,33 +204,26 @@ class Score:
             # Not through the method of the object: a class may come here from a `fill` of its own.
             fill_nodes = vars(kind).get("fill_nodes", Score.fill_nodes)
             if fill_nodes is not Score.fill_nodes:
-                fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
+                fill_nodes(self, Filling(table, everyone, max_parents, values, engine, reporter, checkpoint))
                 return
         raise InputError(f"{type(self).__name__} must define fill().")
 
-    def fill_nodes(
-        self,
-        table: Table,
-        nodes: tuple[int, ...],
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        apart: bool = False,
-    ) -> None:
-        """Write the scores of some of the columns, `values[k]` being those of `nodes[k]`, in the same numbering.
+    def fill_nodes(self, asked: Filling) -> None:
+        """Write the scores of some of the columns.
 
-        If they stand `apart`, they are the last columns and never parents of each other, and parent sets are numbered
-        over the columns before them. Picked from the scores of all columns, unless a score can do without the others.
+        Picked from the scores of all columns, unless a score can do without the others.
         """
         from dagpost.families.numbering import MAX_NODES
 
-        if apart:
+        table, nodes, values = asked.table, asked.nodes, asked.values
+        if asked.apart:
             for row, node in enumerate(nodes):
-                part = part_of(table, [*range(len(table.names) - len(nodes)), node])
-                kept, own = CheckpointPart(checkpoint, f"column {row}"), (len(part.names) - 1,)
-                self.fill_nodes(part, own, max_parents, values[row : row + 1], engine, NO_PROGRESS, kept)
+                part = part_of(table, [*asked.parents, node])
+                kept = CheckpointPart(asked.checkpoint, f"column {row}")
+                alone = (len(part.names) - 1,)
+                self.fill_nodes(
+                    Filling(part, alone, asked.max_parents, values[row : row + 1], asked.engine, checkpoint=kept)
+                )
             return
         columns = len(table.names)
         if columns > MAX_NODES:
@@ -212,7 +233,7 @@ class Score:
                 f"one of the scores that come with dagpost."
             )
         whole = values if len(nodes) == columns else np.empty((columns, values.shape[1]))
-        fill_all(self, table, max_parents, whole, engine, reporter, checkpoint)
+        fill_all(self, table, asked.max_parents, whole, asked.engine, asked.reporter, asked.checkpoint)
         if whole is not values:
             values[:] = whole[list(nodes)]
 
@@ -330,7 +351,13 @@ class Score:
 
     def alternatives(self) -> Sequence[Alternative[Score]]:
         """The same score with other settings, to see what hangs on them (`model.sensitivity()`)."""
-        return ()
+        settings: Any = self
+        return [
+            Alternative(words, f"{value:g}", replace(settings, **{field: value}))
+            for words, field, values in self.choices
+            for value in values
+            if value != getattr(self, field)
+        ]
 
     def parents_in_play(self, rows: int, levels: Sequence[int], max_parents: int) -> int:
         """Up to which size parent sets have weights that chains must look at, roughly: for plans.
@@ -383,7 +410,7 @@ def score_of_family(score: Score, table: Table, columns: list[int]) -> float:
     """The score of the last of some columns with the others for its parents."""
     values = np.empty((1, 1 << len(columns) - 1))
     own, part = score.of_columns(columns, table), part_of(table, columns)
-    own.fill_nodes(part, (len(columns) - 1,), len(columns) - 1, values, ThreadEngine(1), NO_PROGRESS)
+    own.fill_nodes(Filling(part, (len(columns) - 1,), len(columns) - 1, values, ThreadEngine(1)))
     return float(values[0, -1])
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dagpost._tools.alternatives import Alternative
 from dagpost.scores.counted import CountedScore
 from dagpost.scores.parameter_priors import DirichletPrior, strength
 
 if TYPE_CHECKING:
-    from dagpost.scores.base import Score
     from dagpost.scores.cells import CellFunction
 
 
@@ -41,6 +39,7 @@ class BDe(CountedScore):
         "knowledge and statistical data. Machine Learning, 20. "
         "https://doi.org/10.1007/BF00994016"
     )
+    choices = (("pseudocount", "pseudocount", (0.1, 0.5, 1.0)),)
 
     pseudocount: float = 0.5
 
@@ -57,14 +56,6 @@ class BDe(CountedScore):
     def parameter_prior(self) -> DirichletPrior:
         """The same pseudocount in every cell."""
         return DirichletPrior(self.pseudocount)
-
-    def alternatives(self) -> list[Alternative[Score]]:
-        """Fewer imagined observations, Jeffreys' prior, and that of K2."""
-        return [
-            Alternative("pseudocount", f"{count:g}", BDe(count))
-            for count in (0.1, 0.5, 1.0)
-            if count != self.pseudocount
-        ]
 
     def in_words(self) -> str:
         """Its name."""

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from dagpost._tools.alternatives import Alternative
 from dagpost._tools.checks import refusal, whole_number
 from dagpost._tools.mixture import Mixture, evenly
 from dagpost._tools.spelling import either
@@ -76,6 +75,7 @@ class BDeu(CountedScore):
         "knowledge and statistical data. Machine Learning, 20. "
         "https://doi.org/10.1007/BF00994016"
     )
+    choices = (("equivalent sample size", "equivalent_sample_size", (1.0, 5.0, 10.0)),)
 
     equivalent_sample_size: float | Literal["average"] | Sequence[float] = 1.0
     bins: int | None = None
@@ -147,14 +147,6 @@ class BDeu(CountedScore):
             return None
         scores = tuple(replace(self, equivalent_sample_size=size) for size in sizes)
         return evenly("equivalent sample size", sizes, scores)
-
-    def alternatives(self) -> list[Alternative[Score]]:
-        """The equivalent sample sizes that people use."""
-        return [
-            Alternative("equivalent sample size", f"{size:g}", replace(self, equivalent_sample_size=size))
-            for size in (1.0, 5.0, 10.0)
-            if size != self.equivalent_sample_size
-        ]
 
     def in_words(self) -> str:
         """Its name with the equivalent sample size, or all of them."""

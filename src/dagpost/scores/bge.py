@@ -28,14 +28,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
-from dagpost._tools.progress import Reporter
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
-from dagpost.engines import Engine
-from dagpost.scores.base import Completer, ListScorer, Score
+from dagpost.scores.base import Completer, Filling, ListScorer, Score
 from dagpost.scores.parameter_priors import (
     NormalWishartPrior,
     ParameterPrior,
@@ -101,6 +97,7 @@ class BGe(Score):
         "https://doi.org/10.1214/14-AOS1217"
     )
     columns: ClassVar[Columns] = "continuous"
+    choices = (("weight of the prior", "mean_weight", (0.5, 1.0, 5.0)),)
 
     mean_weight: float = 1.0
     degrees_of_freedom: float | None = None
@@ -118,14 +115,6 @@ class BGe(Score):
     def coefficient_prior(self) -> NormalWishartPrior:
         """Normal and Wishart, with the parameters of the score."""
         return NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
-
-    def alternatives(self) -> list[Alternative[Score]]:
-        """Weaker and stronger priors; where the degrees of freedom are not given, they follow the weight."""
-        return [
-            Alternative("weight of the prior", f"{weight:g}", replace(self, mean_weight=weight))
-            for weight in (0.5, 1.0, 5.0)
-            if weight != self.mean_weight
-        ]
 
     def assumes(self) -> str:
         """That numbers are normal, with linear effects."""
@@ -147,21 +136,12 @@ class BGe(Score):
         """The prior that this one means for some of the columns: a Wishart matrix loses degrees with columns."""
         return BGe(self.mean_weight, **prior_of_columns(self, columns, len(table.names)))
 
-    def fill_nodes(
-        self,
-        table: Table,
-        nodes: tuple[int, ...],
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        apart: bool = False,
-    ) -> None:
-        """The same for some of the columns, a row of `values` for each; sets without any of them are not looked at."""
+    def fill_nodes(self, asked: Filling) -> None:
+        """Write the scores of some of the columns; sets without any of them are not looked at."""
         from dagpost.scores.determinants import determinant_sets
         from dagpost.scores.set_functions import fill_run, runs_of, saved_tasks, target_of, tasks_of
 
+        table, nodes, max_parents, values, engine, reporter, checkpoint, apart = asked
         own = self.standardised(table)
         columns = len(table.names)
         # Wanted columns on top: the walk then never comes to the largest sets of the others.

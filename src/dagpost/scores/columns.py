@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from dagpost._tools.arrays import Flags
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 
@@ -34,6 +35,14 @@ def part_of(table: Table, columns: Sequence[int]) -> Table:
         in_order=tuple(name for name in names if name in table.in_order),
         unordered=tuple(name for name in names if name in table.unordered),
     )
+
+
+def with_gaps(table: Table) -> Flags:
+    """Which columns have gaps."""
+    found: Flags = np.zeros(len(table.names), dtype=np.bool_)
+    if table.gaps is not None:
+        found |= table.gaps.any(axis=1)
+    return found
 
 
 def check_written_out(table: Table) -> None:

@@ -17,13 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from dagpost._tools.alternatives import Alternative
-from dagpost._tools.arrays import Floats
-from dagpost._tools.progress import Reporter
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
-from dagpost.engines import Engine
-from dagpost.scores.base import Completer, ListScorer, Score
+from dagpost.scores.base import Completer, Filling, ListScorer, Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import (
     BGe,
@@ -63,6 +58,7 @@ class ConditionalGaussian(Score):
         "International Workshop on Artificial Intelligence and Statistics. "
         "https://proceedings.mlr.press/r3/bottcher01a.html"
     )
+    choices = (*BDeu.choices, *BGe.choices)
 
     equivalent_sample_size: float = 5.0
     mean_weight: float = 1.0
@@ -106,20 +102,6 @@ class ConditionalGaussian(Score):
         parameters = dirichlet_parameters(self.equivalent_sample_size, table)
         return RowCompleter(table, parameters, self.settled(table).parameter_prior().gaussian)
 
-    def alternatives(self) -> list[Alternative[Score]]:
-        """Weaker and stronger priors, of the columns of levels and of those of numbers."""
-        sizes: list[Alternative[Score]] = [
-            Alternative("equivalent sample size", f"{size:g}", replace(self, equivalent_sample_size=size))
-            for size in (1.0, 5.0, 10.0)
-            if size != self.equivalent_sample_size
-        ]
-        weights: list[Alternative[Score]] = [
-            Alternative("weight of the prior", f"{weight:g}", replace(self, mean_weight=weight))
-            for weight in (0.5, 1.0, 5.0)
-            if weight != self.mean_weight
-        ]
-        return sizes + weights
-
     def parameter_prior(self) -> ConditionalGaussianPrior:
         """A Dirichlet prior of levels, and a normal and Wishart prior of numbers in each combination of levels."""
         gaussian = NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
@@ -155,27 +137,16 @@ class ConditionalGaussian(Score):
         kept = [numbers.index(column) for column in columns if table.levels[column] is None]
         return replace(self, **prior_of_columns(self, kept, len(numbers)))
 
-    def fill_nodes(
-        self,
-        table: Table,
-        nodes: tuple[int, ...],
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        apart: bool = False,
-    ) -> None:
-        """The same for some of the columns, a row of `values` for each; sets that none of them needs are left out."""
+    def fill_nodes(self, asked: Filling) -> None:
+        """Write the scores of some of the columns; sets that none of them needs are left out."""
         from dagpost.scores.conditional_runs import fill_levels, fill_numbers
 
-        arguments = table, nodes, max_parents, values, engine, reporter, checkpoint, apart
-        one_kind = self._of_one_kind(table)
+        one_kind = self._of_one_kind(asked.table)
         if one_kind is not None:
-            one_kind.fill_nodes(*arguments)
+            one_kind.fill_nodes(asked)
         else:
-            fill_levels(self, *arguments)
-            fill_numbers(self, *arguments)
+            fill_levels(self, asked)
+            fill_numbers(self, asked)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells."""

@@ -1,213 +1,175 @@
-"""From a table of levels and numbers to the scores of its families (conditional_determinants.py).
+"""From a table of levels and numbers to the scores of all of its families (conditional_groups.py).
 
-Columns of levels are scored by counting, among themselves, and their scores put where parent sets of all columns have
-them. For columns of numbers, sets of columns of levels are shared out in tasks of about the same work; where a single
-one has more than that, the sets of columns of numbers that go with it are shared out too. A task writes only its own
-entries and no sum crosses a task, so the result is the same bit for bit whatever the number of threads.
+Columns of levels are scored by counting, among themselves. For columns of numbers, each set `D` of columns of levels is
+seen to by itself: the parent sets with these levels are `D` and a set `C` of columns of numbers, in the order in which
+the sets `C` alone are numbered. So the sets behind the families of numbers are listed once, and summed for each `D`.
+The sets `D` are shared out; each share writes only its own entries and no sum crosses a share, so the result is the
+same bit for bit whatever the number of threads.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats, Integers
-from dagpost._tools.kernels import kernel
-from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart, SavedSteps
+from dagpost._tools.arrays import Integers
+from dagpost._tools.progress import NO_PROGRESS
+from dagpost.checkpoints import CheckpointPart
 from dagpost.data.table import Table
-from dagpost.engines import Engine
-from dagpost.families.numbering import binomials, family_count, size_offsets
-from dagpost.scores.bge import Standardised
+from dagpost.families.distinct_sets import DistinctSets, distinct_sets
+from dagpost.families.numbering import MAX_NODES, binomials, family_count, size_offsets
+from dagpost.families.parent_lists import members_of_sets
+from dagpost.scores.base import Filling
 from dagpost.scores.columns import part_of
-from dagpost.scores.conditional_determinants import NumberColumns, conditional_sets
-from dagpost.scores.conditional_tasks import Tasks, tasks_for
-from dagpost.scores.parameter_priors import refuse_lost_digits
-from dagpost.scores.row_groups import GroupRooms, LevelColumns, level_columns
-from dagpost.scores.set_functions import Run, Target, next_set, runs_of, subtract_bases, target_of
+from dagpost.scores.conditional_groups import (
+    codes_of_levels,
+    groups_of,
+    kinds_of,
+    number_columns,
+    sum_over_groups,
+    used_rows,
+)
+from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
     from dagpost.scores.conditional_gaussian import ConditionalGaussian
 
-
-class Kinds(NamedTuple):
-    """Which columns of a table have levels, and which have numbers."""
-
-    levels: list[int]
-    numbers: list[int]
+#: About how many families of numbers have their sets listed together.
+_TOGETHER = 500_000
+#: Shares of the sets of columns of levels.
+_SHARES = 64
 
 
-class _Walk(NamedTuple):
-    """What the walk over the sets of a run takes."""
+class _Part(NamedTuple):
+    """Nodes that are scored together, from the same `rows`; their parent sets are numbered alike.
 
-    tasks: Tasks
-    columns: LevelColumns
-    numbers: NumberColumns
+    `places` has the numbers of the parent sets, a row for each node or one for all: first those with the first set of
+    columns of levels, and so on; they begin at `begin`. `sets` are those behind the families of numbers alone, and
+    `columns` all columns in them; `families` says how many of these a node has, by the most parents.
+    """
 
-
-def kinds_of(table: Table) -> Kinds:
-    """The columns of a table by their kind."""
-    own = np.array([levels is None for levels in table.levels], dtype=np.bool_)
-    return Kinds(np.flatnonzero(~own).tolist(), np.flatnonzero(own).tolist())
-
-
-def standardised(score: ConditionalGaussian, table: Table) -> Standardised:
-    """The columns of numbers of a table; where the prior is left to the data, it takes those of all rows."""
-    own = score.gaussian.standardised(part_of(table, kinds_of(table).numbers))
-    most, spare = len(own.names), score.gaussian.coefficient_prior().spare(len(own.names))
-    # No group of rows has larger sums than all of them.
-    score.gaussian.added(own, slice(None), most)
-    # In a group of fewer rows than columns, columns follow from each other but for the prior.
-    largest = most * np.abs(own.distances - own.away).max(axis=0, initial=0.0) ** 2
-    refuse_lost_digits(np.diag(largest), spare / 2 + most, most, own.names, few_rows=True)
-    return own
+    nodes: tuple[int, ...]
+    rows: Integers
+    places: Integers
+    begin: Integers
+    sets: DistinctSets
+    columns: Integers
+    families: list[int]
 
 
-def used_rows(table: Table, run: Run) -> Flags:
-    """The rows that count for the nodes of a run."""
-    used: Flags = table.weights > 0 if run.observed is None else run.observed & (table.weights > 0)
-    return used
-
-
-def number_columns(
-    score: ConditionalGaussian,
-    table: Table,
-    data: Standardised,
-    order: list[int] | None = None,
-    scored: int = 0,
-    apart: bool = False,
-) -> NumberColumns:
-    """Columns of numbers as kernels take them, in some order (None: that of the table), the last `scored` on top."""
-    numbers = kinds_of(table).numbers
-    nodes = numbers if order is None else order
-    return NumberColumns(
-        distances=np.ascontiguousarray(data.distances.T),
-        places=np.searchsorted(numbers, nodes).astype(np.int64),
-        nodes=np.array(nodes, dtype=np.int64),
-        lowest=len(nodes) - scored,
-        apart=apart,
-        weights=data.weights,
-        root=np.sqrt(data.weights),
-        away=data.away,
-        mean_weight=score.mean_weight,
-        spare=score.parameter_prior().gaussian.spare(len(numbers)),
-    )
-
-
-def fill_levels(
-    score: ConditionalGaussian,
-    table: Table,
-    wanted: tuple[int, ...],
-    max_parents: int,
-    values: Floats,
-    engine: Engine,
-    reporter: Reporter,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-    apart: bool = False,
-) -> None:
-    """Write the scores of those of the `wanted` columns that have levels; a set with a column of numbers has -inf."""
+def fill_levels(score: ConditionalGaussian, asked: Filling) -> None:
+    """Write the scores of those of the nodes that have levels; a set with a column of numbers has -inf."""
+    table, wanted, max_parents, values = asked[:4]
     levels, scored = kinds_of(table).levels, [node for node in wanted if table.levels[node] is not None]
     if not scored:
         return
-    own = tuple(levels.index(node) for node in scored)
-    others = len(levels) - (len(own) if apart else 1)
+    among_levels = tuple(levels.index(node) for node in scored)
+    others = len(levels) - (len(scored) if asked.apart else 1)
     limit = min(max_parents, others)
-    found = np.zeros((len(own), family_count(others, limit)))
-    kept = CheckpointPart(checkpoint, "columns of levels")
+    found = np.zeros((len(scored), family_count(others, limit)))
+    kept = CheckpointPart(asked.checkpoint, "columns of levels")
     # Where numbers are scored too, these are what progress is about.
-    shown = reporter if len(scored) == len(wanted) else NO_PROGRESS
-    score.dirichlet.fill_nodes(part_of(table, levels), own, limit, found, engine, shown, kept, apart)
-    nodes = len(table.names)
-    candidates = range(nodes - len(wanted)) if apart else range(nodes)
-    for row, node in enumerate(scored):
-        universe = [other for other in candidates if other != node]
-        places = np.flatnonzero([table.levels[other] is not None for other in universe])
-        numbering = binomials(max_parents, nodes).copy(), size_offsets(max_parents, nodes)[len(universe)].copy()
-        whole = values[wanted.index(node)]
-        whole[:] = -np.inf
-        _put_into(found[row], limit, places, *numbering, whole)
+    shown = asked.reporter if len(scored) == len(wanted) else NO_PROGRESS
+    part = Filling(part_of(table, levels), among_levels, limit, found, asked.engine, shown, kept, asked.apart)
+    score.dirichlet.fill_nodes(part)
+    for scores, node in zip(found, scored, strict=True):
+        universe = asked.parents_of(node)
+        # The places that a set leaves empty are -1: the last entry.
+        has_levels = np.array([*(table.levels[other] is not None for other in universe), True])
+        row = values[wanted.index(node)]
+        row[:] = -np.inf
+        row[has_levels[members_of_sets(len(universe), max_parents)].all(axis=1)] = scores
 
 
-def fill_numbers(
-    score: ConditionalGaussian,
-    table: Table,
-    wanted: tuple[int, ...],
-    max_parents: int,
-    values: Floats,
-    engine: Engine,
-    reporter: Reporter,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-    apart: bool = False,
-) -> None:
-    """Write the scores of those of the `wanted` columns that have numbers."""
-    nodes, (_, numbers) = len(table.names), kinds_of(table)
+def fill_numbers(score: ConditionalGaussian, asked: Filling) -> None:
+    """Write the scores of those of the nodes that have numbers."""
+    table, wanted, max_parents, values = asked[:4]
     scored = tuple(node for node in wanted if table.levels[node] is None)
     if not scored:
         return
-    data, lowest = standardised(score, table), nodes - len(wanted) if apart else 0
-    runs = runs_of(table.interventions, nodes, scored)
-    walks = [_walk_of(score, table, data, run, max_parents, lowest if apart else nodes) for run in runs]
-    with reporter.stage("local scores", sum(len(walk.tasks.steps) for walk in walks) + len(scored)) as stage:
-        for number, (run, walk) in enumerate(zip(runs, walks, strict=True)):
-            row_of = {node: wanted.index(node) for node in run.nodes}
-            target = target_of(values, nodes, row_of, max_parents, 1, lowest, apart)
-            saved = _saved(target, range(len(walk.tasks.steps)), number, checkpoint)
-            stage.advance(len(saved.finished))
-            used = used_rows(table, run)
-            rooms = GroupRooms(table, used, min(max_parents, len(walk.columns.nodes)), engine.workers)
-            visit = partial(_visit, walk, target, rooms)
-            for _ in saved.run(engine, visit, [*saved.finished, *saved.left]):
-                stage.advance(1)
-            subtract_bases(dict.fromkeys(run.nodes, 0), target, engine, stage)
-            for node, row in row_of.items():
-                values[row] -= table.weights[used].sum() * np.log(data.units[numbers.index(node)])
+    kinds, (numbers, units) = kinds_of(table), number_columns(score, table)
+    parents = asked.parents
+    levels = [node for node in parents if node in kinds.levels]
+    codes = codes_of_levels(table, levels)
+    level_sets = [own[own >= 0] for own in members_of_sets(len(levels), max_parents)]
+    limits = [_most_numbers(table, [levels[place] for place in own], max_parents) for own in level_sets]
+    at_once = max(1, _TOGETHER // family_count(len(parents) - len(levels), max_parents))
+    parts = [
+        _part_of(table, run.nodes[first : first + at_once], used_rows(table, run), parents, max_parents)
+        for run in runs_of(table.interventions, len(table.names), scored)
+        for first in range(0, len(run.nodes), at_once)
+    ]
+    row_of = {node: wanted.index(node) for node in scored}
+    values[list(row_of.values())] = -np.inf
+
+    def visit(step: tuple[int, int], cancel: Integers) -> None:
+        part = parts[step[0]]
+        sets, rows = part.sets, np.array([row_of[node] for node in part.nodes])[:, np.newaxis]
+        units_of = np.array([units[kinds.numbers.index(node)] for node in part.nodes])[:, np.newaxis]
+        in_units = float(numbers.weights[part.rows].sum()) * np.log(units_of)
+        for number in range(step[1], len(level_sets), shares):
+            limit = limits[number]
+            if limit < 0:
+                continue
+            groups, due = groups_of(codes[level_sets[number]], part.rows), sets.size <= limit + 1
+            found = np.zeros(len(due))
+            sum_over_groups(*groups, numbers, part.columns, limit + 1, sets.members, due, found, cancel)
+            scores = (found[sets.plus] - found[sets.minus]).reshape(len(rows), -1)[:, : part.families[limit]]
+            first = part.begin[number]
+            values[rows, part.places[:, first : first + scores.shape[1]]] = scores - in_units
+
+    shares = min(_SHARES, len(level_sets))
+    steps = [(part, share) for part in range(len(parts)) for share in range(shares)]
+    saved = asked.checkpoint.stage(
+        "local scores of numbers", steps, running=lambda: [values[row] for row in row_of.values()]
+    )
+    with asked.reporter.stage("local scores", len(steps)) as stage:
+        stage.advance(len(saved.finished))
+        for _ in saved.run(asked.engine, visit, steps):
+            stage.advance(1)
 
 
-def _walk_of(
-    score: ConditionalGaussian, table: Table, data: Standardised, run: Run, max_parents: int, candidates: int
-) -> _Walk:
-    """The sets that the nodes of a run need; their parents are among the first `candidates` columns."""
-    levels, numbers = kinds_of(table)
-    apart = candidates < len(table.names)
-    # Those that are scored on top: the walk then never comes to the largest sets of the others.
-    below = [node for node in numbers if node not in run.nodes and node < candidates]
-    own = number_columns(score, table, data, [*below, *run.nodes], len(run.nodes), apart)
-    columns = level_columns(table, [node for node in levels if node < candidates])
-    tasks = tasks_for(columns, len(own.nodes), own.lowest, apart, table.arities, max_parents)
-    return _Walk(tasks, columns, own)
+def _most_numbers(table: Table, levels: list[int], max_parents: int) -> int:
+    """How many columns of numbers a parent set of interest has at most beside some of levels; negative: none is."""
+    most, indicators = max_parents - len(levels), int(table.exclusive[levels].sum())
+    if table.limits is None:
+        return most
+    return min(most, table.limits[0] - len(levels) + indicators) if indicators <= table.limits[1] else -1
 
 
-def _saved(target: Target, tasks: range, run: int, checkpoint: Checkpoint) -> SavedSteps[int]:
-    """The tasks of a run as a stage of the checkpoint, which keeps all that they wrote before `B` is taken off."""
-    written = [*(target.values[row] for row in target.row[target.row >= 0]), target.base]
-    return checkpoint.stage(f"local scores of numbers, run {run}", tasks, running=lambda: written)
+def _part_of(table: Table, nodes: tuple[int, ...], rows: Integers, parents: list[int], max_parents: int) -> _Part:
+    """Some nodes with the sets behind their families, whose parents are among some columns."""
+    universes = [tuple(other for other in parents if other != node) for node in nodes]
+    numbers = kinds_of(table).numbers
+    level_sets = [_level_sets(table, universe, max_parents) for universe in dict.fromkeys(universes)]
+    lists = [[numbers.index(other) for other in universe if other in numbers] for universe in universes]
+    counts = np.zeros(len(numbers), dtype=np.int64)
+    counts[[numbers.index(node) for node in nodes]] = family_count(len(lists[0]), max_parents)
+    # The places that a set leaves empty are -1: the last entry.
+    members = [np.append(own, len(numbers))[members_of_sets(len(own), max_parents)] for own in lists]
+    start, one_run = np.append(0, np.cumsum(counts)), np.zeros(len(numbers), dtype=np.int64)
+    sets = distinct_sets(start, np.concatenate(members).astype(np.int16), one_run, one_run)
+    return _Part(
+        nodes,
+        rows,
+        np.argsort(level_sets, axis=1, kind="stable"),
+        np.append(0, np.cumsum(np.bincount(level_sets[0]))),
+        sets,
+        np.flatnonzero(np.bincount(sets.members.ravel())[: len(numbers)]),
+        [family_count(len(lists[0]), limit) for limit in range(max_parents + 1)],
+    )
 
 
-def _visit(walk: _Walk, target: Target, rooms: GroupRooms, task: int, cancel: Integers) -> None:
-    with rooms.room() as room:
-        conditional_sets(task, *walk, target, room, cancel)
-
-
-@kernel
-def _put_into(
-    found: Floats, max_parents: int, places: Integers, binomial: Integers, offset: Integers, whole: Floats
-) -> None:
-    """Scores of parent sets that are numbered over some columns, where those over all columns have them.
-
-    `places` has the positions of those columns among all.
-    """
-    members = np.zeros(max_parents + 1, dtype=np.int64)
-    number = 0
-    for size in range(max_parents + 1):
-        for rank in range(size):
-            members[rank] = rank
-        more = True
-        while more:
-            place = offset[size]
-            for rank in range(size):
-                place += binomial[places[members[rank]], rank + 1]
-            whole[place] = found[number]
-            number += 1
-            more = next_set(members, size, places.size)
+def _level_sets(table: Table, universe: tuple[int, ...], max_parents: int) -> Integers:
+    """For each parent set over some columns, which set of columns of levels is in it, in the numbering of these."""
+    levels = [column for column in universe if table.levels[column] is not None]
+    # The places that a set leaves empty are -1: the last entry.
+    place = np.array([*(levels.index(own) if own in levels else -1 for own in universe), -1])
+    members = place[members_of_sets(len(universe), max_parents)]
+    has_levels = members >= 0
+    sizes, elements = has_levels.sum(axis=1), max(len(levels), MAX_NODES)
+    ranks = np.where(has_levels, np.cumsum(has_levels, axis=1), 0)
+    above = np.where(has_levels, binomials(max_parents, elements)[members, ranks], 0).sum(axis=1)
+    found: Integers = size_offsets(max_parents, elements)[len(levels), sizes] + above
+    return found

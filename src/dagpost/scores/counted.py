@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dagpost._tools.arrays import Floats
-from dagpost._tools.progress import Reporter
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
-from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.scores.base import Completer, ListScorer, Score
+from dagpost.scores.base import Completer, Filling, ListScorer, Score
 
 if TYPE_CHECKING:
     from dagpost.scores.cells import CellFunction
@@ -31,21 +27,11 @@ class CountedScore(Score):
         """What is summed over the cells of sets of at most `max_size` columns, with `B` for each of some variants."""
         raise InputError(f"{type(self).__name__} must define terms().")
 
-    def fill_nodes(
-        self,
-        table: Table,
-        nodes: tuple[int, ...],
-        max_parents: int,
-        values: Floats,
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        apart: bool = False,
-    ) -> None:
-        """The same for some of the columns, a row of `values` for each; sets without any of them are not counted."""
+    def fill_nodes(self, asked: Filling) -> None:
+        """Write the scores of some of the columns; sets without any of them are not counted."""
         from dagpost.scores.discrete_runs import fill_by_counting
 
-        fill_by_counting(self, table, nodes, max_parents, values, engine, reporter, checkpoint, apart)
+        fill_by_counting(self, asked)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells."""

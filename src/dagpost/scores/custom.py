@@ -14,14 +14,11 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import ask_user, is_finite, one_of, refusal
-from dagpost._tools.progress import Reporter
 from dagpost._tools.text import shown
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
-from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.considered_sets import Members
-from dagpost.scores.base import Extender, Score
+from dagpost.scores.base import Extender, Filling, Score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,30 +60,19 @@ class CustomScore(Score):
             raise refusal(self.function, "function", "CustomScore", "callable as function(child, parents)")
         one_of(self.columns, "columns", ("discrete", "continuous"), "CustomScore")
 
-    def fill_nodes(
-        self,
-        table: Table,
-        nodes: tuple[int, ...],
-        max_parents: int,
-        values: Floats,
-        engine: Engine,  # noqa: ARG002
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        apart: bool = False,
-    ) -> None:
-        """The same for some of the columns, a row of `values` for each; a checkpoint keeps whole rows."""
+    def fill_nodes(self, asked: Filling) -> None:
+        """Write the scores of some of the columns; a checkpoint keeps whole rows."""
         from dagpost.families.parent_lists import members_of_sets
 
-        frame, names = _observations(table, self.columns), table.names
-        sets = members_of_sets(len(names) - (len(nodes) if apart else 1), max_parents).tolist()
-        saved = checkpoint.stage("local scores", range(len(nodes)), lambda row: [values[row]])
-        with reporter.stage("local scores", len(nodes)) as stage:
+        frame, names, values = _observations(asked.table, self.columns), asked.table.names, asked.values
+        saved = asked.checkpoint.stage("local scores", range(len(asked.nodes)), lambda row: [values[row]])
+        with asked.reporter.stage("local scores", len(asked.nodes)) as stage:
             stage.advance(len(saved.finished))
             for row in saved:
-                node = nodes[row]
-                left_out = nodes if apart else (node,)
-                others = [name for column, name in enumerate(names) if column not in left_out]
-                seen = frame[_not_set(table, node)]
+                node = asked.nodes[row]
+                others = [names[column] for column in asked.parents_of(node)]
+                seen = frame[_not_set(asked.table, node)]
+                sets = members_of_sets(len(others), asked.max_parents).tolist()
                 parents = (tuple(others[place] for place in places if place >= 0) for places in sets)
                 values[row] = [self._ask(seen, names[node], own) for own in parents]
                 stage.advance(1)

@@ -119,7 +119,7 @@ def determinant_sets(
 
 
 @kernel
-def listed_determinants(
+def add_determinants(
     matrix: Floats,
     constants: Floats,
     factors: Floats,
@@ -130,7 +130,7 @@ def listed_determinants(
     values: Floats,
     cancel: Integers,
 ) -> None:
-    """Write `constants[size] - factors[size] * log det` of the submatrix of each wanted set from `first` to `end`.
+    """Add `constants[size] - factors[size] * log det` of the submatrix of each wanted set from `first` to `end`.
 
     A set has a row of columns, and the number of columns in the places that are left. The rows of the Cholesky factor
     are kept for what a set has in common with the one before it.
@@ -155,7 +155,7 @@ def listed_determinants(
             cholesky[size, size] = math.sqrt(1.0 + excess)
             log_determinants[size + 1] = log_determinants[size] + log_pivot(excess)
             size += 1
-        values[number] = constants[size] - factors[size] * log_determinants[size]
+        values[number] += constants[size] - factors[size] * log_determinants[size]
 
 
 @inline_no_refcount

@@ -8,9 +8,9 @@ import numpy as np
 
 from dagpost.data.table import Table
 from dagpost.scores.cells import CellFunction, has_own_rows
+from dagpost.scores.columns import with_gaps
 from dagpost.scores.discrete_runs import terms_of
 from dagpost.scores.family_counts import CellParameters
-from dagpost.scores.row_completion import gaps_of
 from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def dirichlet_parameters(equivalent_sample_size: float, table: Table) -> CellPar
     return CellParameters(
         arities=arities,
         exclusive=np.ascontiguousarray(table.exclusive),
-        has_gaps=np.array([gaps.any() for gaps in gaps_of(table)]),
+        has_gaps=with_gaps(table),
         cell=np.ones(nodes),
         pooled=np.ones(nodes),
         strength=np.full(nodes, equivalent_sample_size),
@@ -34,16 +34,7 @@ def dirichlet_parameters(equivalent_sample_size: float, table: Table) -> CellPar
 
 def counted_parameters(score: CountedScore, table: Table, max_parents: int) -> CellParameters:
     """What the score sums, node by node: nodes that were set in different rows may sum different terms."""
-    variant_of, nodes = score.variants(table.arities), len(table.names)
-    result = CellParameters(
-        arities=np.array(table.arities, dtype=np.int64),
-        exclusive=np.ascontiguousarray(table.exclusive),
-        has_gaps=np.array([gaps.any() for gaps in gaps_of(table)]),
-        cell=np.zeros(nodes),
-        pooled=np.zeros(nodes),
-        strength=np.zeros(nodes),
-        entropy=np.zeros(nodes, dtype=np.bool_),
-    )
+    variant_of, nodes, result = score.variants(table.arities), len(table.names), dirichlet_parameters(0.0, table)
     for run in runs_of(table.interventions, nodes):
         variants = sorted({variant_of[node] for node in run.nodes})
         observations = int(table.weights[slice(None) if run.observed is None else run.observed].sum())

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
-from dagpost._tools.progress import Reporter
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.checkpoints import Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.families.numbering import MAX_NODES, family_count
-from dagpost.scores.bitmaps import bitmaps_of
 from dagpost.scores.cells import CellFunction, with_indicators
 from dagpost.scores.counting import count_sets, scratch_pool
 from dagpost.scores.rows import Rows, check_countable, distinct_rows
@@ -37,24 +35,13 @@ from dagpost.scores.set_functions import (
 )
 
 if TYPE_CHECKING:
+    from dagpost.scores.base import Filling
     from dagpost.scores.counted import CountedScore
 
 
-def fill_by_counting(
-    score: CountedScore,
-    table: Table,
-    wanted: tuple[int, ...],
-    max_parents: int,
-    values: Floats,
-    engine: Engine,
-    reporter: Reporter,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-    apart: bool = False,
-) -> None:
-    """Fill `values`, a row for each of the `wanted` columns, with a score that says what is summed over the cells.
-
-    `apart`: they are the last columns, and never parents of each other.
-    """
+def fill_by_counting(score: CountedScore, asked: Filling) -> None:
+    """Write the scores of some columns, with a score that says what is summed over the cells."""
+    table, wanted, max_parents, values, engine, reporter, checkpoint, apart = asked
     codes, weights, variant_of = table.codes(), table.weights, score.variants(table.arities)
     check_countable(table.names, table.arities, int(weights.sum()))
     nodes = len(table.names)
@@ -129,13 +116,12 @@ def _counted_by(
 
 
 def _pooled_walk(rows: Rows, cells: CellFunction, target: Target, workers: int) -> Callable[[Task, Integers], None]:
-    bits = bitmaps_of(rows)
-    pool = scratch_pool(rows, bits, target.max_size, workers)
+    pool = scratch_pool(rows, target.max_size, workers)
 
     def walk(task: Task, cancel: Integers) -> None:
         scratch = pool.get()
         try:
-            count_sets(*task, rows, bits, cells, target, scratch, cancel)
+            count_sets(*task, cells, target, scratch, cancel)
         finally:
             pool.put(scratch)
 

@@ -58,6 +58,22 @@ class Layout(NamedTuple):
     lists: Integers
 
 
+class Tally(NamedTuple):
+    """The counts of the families of a graph, and the rows that are counted: `counted[i]` for the family of node `i`.
+
+    `labels`, a place for each row, and `key` are working memory.
+    """
+
+    codes: Codes
+    weights: Counts
+    counted: Flags
+    layout: Layout
+    counts: Counts
+    keys: Integers
+    labels: Integers
+    key: Integers
+
+
 @kernel
 def lay_out(families: Members, occurring: int, parameters: CellParameters, layout: Layout, needed: Integers) -> None:
     """Give each family with gaps its places, of which at most `occurring` are ever used at the same time.
@@ -152,32 +168,24 @@ def _place_members(node: int, families: Members, parameters: CellParameters, col
 
 
 @inline_no_refcount
-def count_rows(
-    codes: Codes,
-    weights: Counts,
-    counted: Flags,
-    layout: Layout,
-    counts: Counts,
-    keys: Integers,
-    needed: Integers,
-    labels: Integers,
-    key: Integers,
-) -> None:
-    """Count all rows anew, family by family."""
+def count_rows(sizes: Integers, needed: Integers, tally: Tally) -> None:
+    """Count all rows anew, family by family; those of size 0 are left out."""
+    codes, weights, counted, layout, counts = tally.codes, tally.weights, tally.counted, tally.layout, tally.counts
+    labels = tally.labels
     for place in range(needed[0]):
         counts[place] = 0
     for place in range(needed[1]):
-        keys[place, 0] = _EMPTY
-    for node in range(len(layout.sizes)):
-        if layout.sizes[node] == 0:
+        tally.keys[place, 0] = _EMPTY
+    for node in range(len(sizes)):
+        if sizes[node] == 0:
             continue
         if layout.mask[node, 0] >= 0:
             for row in range(len(weights)):
                 if counted[node, row]:
-                    add_row(node, row, codes, int(weights[row]), layout, counts, keys, key)
+                    add_row(node, row, int(weights[row]), tally)
             continue
         # Column by column: the compiler makes vectors of it.
-        last = layout.sizes[node] - 1
+        last = sizes[node] - 1
         for row in range(len(weights)):
             labels[row] = 0
         for place in range(last):
@@ -193,41 +201,47 @@ def count_rows(
 
 
 @inline_no_refcount
-def add_row(
-    node: int, row: int, codes: Codes, weight: int, layout: Layout, counts: Counts, keys: Integers, key: Integers
-) -> None:
+def add_row(node: int, row: int, weight: int, tally: Tally) -> None:
     """Count a row `weight` times more for the family of a node; -1 takes it out once."""
+    layout, last = tally.layout, tally.layout.sizes[node] - 1
+    set_key(node, row, tally)
+    tally.counts[place_for(node, 1, tally)] += weight
+    tally.key[layout.word[node, last]] += layout.stride[node, last] * tally.codes[node, row]
+    tally.counts[place_for(node, 0, tally)] += weight
+
+
+@inline_no_refcount
+def set_key(node: int, row: int, tally: Tally) -> None:
+    """The key of the levels that the parents of a node have in a row; columns of numbers have the code 0."""
+    layout, key = tally.layout, tally.key
     for word in range(layout.words[node, 0]):
         key[word] = 0
-    last = layout.sizes[node] - 1
-    for place in range(last):
-        key[layout.word[node, place]] += layout.stride[node, place] * codes[layout.members[node, place], row]
-    counts[place_for(node, 1, layout, keys, key)] += weight
-    key[layout.word[node, last]] += layout.stride[node, last] * codes[node, row]
-    counts[place_for(node, 0, layout, keys, key)] += weight
+    for place in range(layout.sizes[node] - 1):
+        key[layout.word[node, place]] += layout.stride[node, place] * tally.codes[layout.members[node, place], row]
 
 
 @inline_no_refcount
-def count_at(node: int, pooled: int, layout: Layout, counts: Counts, keys: Integers, key: Integers) -> float:
+def count_at(node: int, pooled: int, tally: Tally) -> float:
     """How often a configuration of a family, or of its parents if `pooled` is 1, occurs."""
-    place = find_place(node, pooled, layout, keys, key)
-    return np.float64(counts[place]) if place >= 0 else 0.0
+    place = find_place(node, pooled, tally)
+    return np.float64(tally.counts[place]) if place >= 0 else 0.0
 
 
 @inline_no_refcount
-def place_for(node: int, pooled: int, layout: Layout, keys: Integers, key: Integers) -> int:
+def place_for(node: int, pooled: int, tally: Tally) -> int:
     """The place of a configuration, which gets one if it has none."""
-    place = find_place(node, pooled, layout, keys, key)
+    place = find_place(node, pooled, tally)
     if place < 0:
         place = -1 - place
-        for word in range(layout.words[node, pooled]):
-            keys[place, word] = key[word]
+        for word in range(tally.layout.words[node, pooled]):
+            tally.keys[place, word] = tally.key[word]
     return place
 
 
 @inline_no_refcount
-def find_place(node: int, pooled: int, layout: Layout, keys: Integers, key: Integers) -> int:
+def find_place(node: int, pooled: int, tally: Tally) -> int:
     """The place of a configuration; where it has none, -1 less the place that is free for it."""
+    layout, keys, key = tally.layout, tally.keys, tally.key
     offset, mask = layout.offset[node, pooled], layout.mask[node, pooled]
     if mask < 0:
         return int(offset + key[0])

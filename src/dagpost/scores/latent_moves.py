@@ -49,6 +49,7 @@ from dagpost.scores.latent_sums import (
     SQUARES,
     SUM,
     TURN,
+    Moved,
     Posterior,
     Space,
     blanket_of,
@@ -90,25 +91,16 @@ def move_columns(
         neighbours = blanket_of(column, graph, space)
         groups, ranked = sum_up(column, neighbours, latent, values, space)
         sets = factorise(column, graph, posterior, space)
+        moved = Moved(column, groups, ranked, neighbours, sets, posterior, space)
         for _ in range(_CYCLES):
-            _move(column, groups, ranked, neighbours, sets, chosen, posterior, space, generator)
-        write_back(column, groups, ranked, neighbours, latent, posterior, values, space)
+            _move(moved, chosen, generator)
+        write_back(moved, latent, values)
 
 
 @inline_no_refcount
-def _move(
-    column: int,
-    groups: int,
-    ranked: int,
-    neighbours: int,
-    sets: int,
-    chosen: Flags,
-    posterior: Posterior,
-    space: Space,
-    generator: np.random.Generator,
-) -> None:
+def _move(moved: Moved, chosen: Flags, generator: np.random.Generator) -> None:
     """The moves of a column, one after the other."""
-    kept = space.groups
+    groups, ranked, space, kept = moved.groups, moved.ranked, moved.space, moved.space.groups
     for group in range(ranked - 1):
         gap = kept[group + 1, LEAST] - kept[group, MOST]
         kept[group, BORDER] = kept[group, MOST] + generator.random() * gap
@@ -139,10 +131,10 @@ def _move(
             width = _DEVIATIONS / math.sqrt(kept[group, COUNT])
         if not 0.0 < width < np.inf:
             continue
-        _turn_pivots(column, groups, neighbours, sets, posterior, space)
-        change = _slice(width, in_logs, whole, groups, ranked, sets, posterior, space, generator)
+        _turn_pivots(moved)
+        change = _slice(width, in_logs, whole, moved, generator)
         if change != 0.0:
-            _go(change, groups, ranked, neighbours, sets, whole, move, posterior, space)
+            _go(change, whole, move, moved)
 
 
 @inline_no_refcount
@@ -167,8 +159,10 @@ def _aim_at_border(border: int, ranked: int, space: Space) -> float:
 
 
 @inline_no_refcount
-def _turn_pivots(column: int, groups: int, neighbours: int, sets: int, posterior: Posterior, space: Space) -> None:
+def _turn_pivots(moved: Moved) -> None:
     """The pivot of the column in every set along the direction, as a polynomial."""
+    column, groups, neighbours = moved.column, moved.groups, moved.neighbours
+    posterior, space = moved.posterior, moved.space
     kept, first = space.groups, posterior.first
     linear, square, total = 0.0, 0.0, 0.0
     for near in range(neighbours):
@@ -189,7 +183,7 @@ def _turn_pivots(column: int, groups: int, neighbours: int, sets: int, posterior
         space.direction[other] -= total * first[other] / posterior.weight
     linear -= (total_of(groups, space) + posterior.prior[column]) * total / posterior.weight
     square -= total * total / posterior.weight
-    for number in range(sets):
+    for number in range(moved.sets):
         once, twice = linear, square
         cholesky, turned = space.cholesky[number], space.turned[number]
         for place in range(space.sizes[number]):
@@ -204,8 +198,9 @@ def _turn_pivots(column: int, groups: int, neighbours: int, sets: int, posterior
 
 
 @inline_no_refcount
-def _log_density(change: float, whole: bool, groups: int, ranked: int, sets: int, floor: float, space: Space) -> float:
+def _log_density(change: float, whole: bool, moved: Moved) -> float:
     """Log density of the coordinate, given the rest, after a change of `y`; -inf where levels would be out of order."""
+    groups, ranked, space = moved.groups, moved.ranked, moved.space
     kept, result = space.groups, 0.0
     for group in range(groups):
         turn = kept[group, TURN]
@@ -223,27 +218,16 @@ def _log_density(change: float, whole: bool, groups: int, ranked: int, sets: int
                 if not gap + change * more > 0.0:
                     return -np.inf
                 result -= math.log1p(change * more / gap)
-    for number in range(sets):
+    for number in range(moved.sets):
         pivots = space.pivots[number]
         pivot = pivots[0] + change * (pivots[1] + change * pivots[2])
-        result += space.factor[number] * math.log(max(pivot, floor) / pivots[0])
+        result += space.factor[number] * math.log(max(pivot, moved.posterior.floor) / pivots[0])
     return result
 
 
 @inline_no_refcount
-def _slice(
-    width: float,
-    in_logs: bool,
-    whole: bool,
-    groups: int,
-    ranked: int,
-    sets: int,
-    posterior: Posterior,
-    space: Space,
-    generator: np.random.Generator,
-) -> float:
+def _slice(width: float, in_logs: bool, whole: bool, moved: Moved, generator: np.random.Generator) -> float:
     """The change of `y` to a point of a slice: stepping out, then shrinking (Neal 2003, figures 3 and 5)."""
-    floor = posterior.floor
     level = math.log(1.0 - generator.random())
     low = -generator.random() * width
     high = low + width
@@ -251,7 +235,7 @@ def _slice(
     for side in range(2):
         for _ in range(steps if side == 0 else _MOST_WIDTHS - 1 - steps):
             end = low if side == 0 else high
-            if not _log_density(math.expm1(end) if in_logs else end, whole, groups, ranked, sets, floor, space) > level:
+            if not _log_density(math.expm1(end) if in_logs else end, whole, moved) > level:
                 break
             if side == 0:
                 low -= width
@@ -260,7 +244,7 @@ def _slice(
     for _ in range(_MOST_TRIES):
         point = low + generator.random() * (high - low)
         change = math.expm1(point) if in_logs else point
-        if _log_density(change, whole, groups, ranked, sets, floor, space) > level:
+        if _log_density(change, whole, moved) > level:
             return change
         if point < 0.0:
             low = point
@@ -270,18 +254,9 @@ def _slice(
 
 
 @inline_no_refcount
-def _go(
-    change: float,
-    groups: int,
-    ranked: int,
-    neighbours: int,
-    sets: int,
-    whole: bool,
-    move: int,
-    posterior: Posterior,
-    space: Space,
-) -> None:
+def _go(change: float, whole: bool, move: int, moved: Moved) -> None:
     """Take all sums along."""
+    groups, ranked, neighbours, space = moved.groups, moved.ranked, moved.neighbours, moved.space
     kept = space.groups
     for group in range(groups):
         own = kept[group]
@@ -301,8 +276,8 @@ def _go(
                 space.products[group, other] += offset * space.totals[group, other]
     if 2 <= move < 2 + (ranked - 1 if ranked > 2 else 0):
         kept[move - 2, BORDER] += change
-    for number in range(sets):
+    for number in range(moved.sets):
         pivots = space.pivots[number]
-        pivots[0] = max(pivots[0] + change * (pivots[1] + change * pivots[2]), posterior.floor)
+        pivots[0] = max(pivots[0] + change * (pivots[1] + change * pivots[2]), moved.posterior.floor)
         for place in range(space.sizes[number]):
             space.solved[number, place] += change * space.turned[number, place]

@@ -62,6 +62,21 @@ class Space(NamedTuple):
     direction: Floats
 
 
+class Moved(NamedTuple):
+    """A column that moves: how many groups of numbers it has, how many of them are ranks, and what lies around it.
+
+    `neighbours` is how many other columns are in a family with it, `sets` how many determinants change with it.
+    """
+
+    column: int
+    groups: int
+    ranked: int
+    neighbours: int
+    sets: int
+    posterior: Posterior
+    space: Space
+
+
 def working_memory(columns: int, groups: int, members: int) -> Space:
     """Room for the moves of a table with so many columns, groups in a column and columns in a family."""
     sets = 2 * columns + 1
@@ -178,17 +193,9 @@ def _entry(row: int, column: int, posterior: Posterior) -> float:
 
 
 @inline_no_refcount
-def write_back(
-    column: int,
-    groups: int,
-    ranked: int,
-    neighbours: int,
-    latent: LatentCells,
-    posterior: Posterior,
-    values: Floats,
-    space: Space,
-) -> None:
+def write_back(moved: Moved, latent: LatentCells, values: Floats) -> None:
     """Move the numbers, and the sums of the posterior. Nothing moves where rounding would make levels meet."""
+    column, groups, space, posterior = moved.column, moved.groups, moved.space, moved.posterior
     kept, numbers, first = space.groups, values[column], latent.groups[column]
     meets = False
     for group in range(groups):
@@ -198,7 +205,7 @@ def write_back(
             number = slope * numbers[latent.row[place]] + offset
             least, most = min(least, number), max(most, number)
         kept[group, LEAST], kept[group, MOST] = least, most
-        if 0 < group < ranked and not kept[group - 1, MOST] < least:
+        if 0 < group < moved.ranked and not kept[group - 1, MOST] < least:
             meets = True
         if not (math.isfinite(least) and math.isfinite(most)):
             meets = True
@@ -215,7 +222,7 @@ def write_back(
     for group in range(groups):
         squares += kept[group, SQUARES]
     second[column, column] = squares
-    for near in range(neighbours):
+    for near in range(moved.neighbours):
         other = space.blanket[near]
         product = prior[column] * prior[other] / posterior.prior_weight
         for group in range(groups):

@@ -22,12 +22,11 @@ from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.distinct_sets import DistinctSets, distinct_sets
 from dagpost.scores.base import FamilyScorer, ListScorer
-from dagpost.scores.bitmaps import Bitmaps, bitmaps_of
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
-from dagpost.scores.columns import check_written_out
-from dagpost.scores.counting import Scratch, begin_rows, scratch_pool
+from dagpost.scores.columns import check_written_out, with_gaps
+from dagpost.scores.counting import Scratch, begin_rows, count_column, scratch_pool, with_column
 from dagpost.scores.discrete_runs import terms_of
-from dagpost.scores.one_more_column import add_column, count_with, with_column
+from dagpost.scores.listed_sets import numbers_of_runs, scorer_of_sets
 from dagpost.scores.rows import Rows, check_countable
 from dagpost.scores.set_functions import Run, runs_of
 
@@ -47,8 +46,6 @@ class _Gaps(NamedTuple):
 class _Prepared(NamedTuple):
     """The rows from which the nodes of a run are scored, and room for one worker."""
 
-    rows: Rows
-    bits: Bitmaps
     cells: CellFunction
     gaps: _Gaps
     scratch: Scratch
@@ -61,17 +58,14 @@ class CountedListScorer(ListScorer):
         check_countable(table.names, table.arities, table.observations)
         check_written_out(table)
         self._runs = runs_of(table.interventions, len(table.names))
-        self._run_of = np.empty(len(table.names), dtype=np.int64)
-        for number, run in enumerate(self._runs):
-            self._run_of[list(run.nodes)] = number
+        self._run_of = numbers_of_runs(self._runs, len(table.names))
         variant_of = score.variants(table.arities)
         variants = sorted(set(variant_of))
         cells = terms_of(score, table, max_parents + 1, variants, table.observations)
         # Where `B` sums what `A` sums, and nothing more, the two are one.
         same = not has_own_rows(cells) and not cells.penalties.any()
         self._kind_of = np.array([0 if same else 1 + variants.index(own) for own in variant_of], dtype=np.int64)
-        no_gaps = np.zeros(len(table.names), dtype=np.bool_)
-        self._changing = np.append(no_gaps if table.gaps is None else table.gaps.any(axis=1), False)
+        self._changing = with_gaps(table)
         self._pool: queue.SimpleQueue[list[_Prepared | None]] = queue.SimpleQueue()
         for _ in range(workers):
             self._pool.put([_prepare(score, table, run, variants, max_parents) for run in self._runs])
@@ -80,34 +74,20 @@ class CountedListScorer(ListScorer):
         """The function that scores families out of some lists."""
         sets = distinct_sets(start, members, self._run_of, self._kind_of)
         bounds = np.searchsorted(sets.run, np.arange(len(self._runs) + 1))
-        lasting = ~self._changing[sets.members].any(axis=1)
-        known = np.full(len(sets.members), np.nan)
 
-        def score_families(completed: Floats, places: Integers, cancel: Integers) -> Floats:
-            plus, minus = sets.plus[places], sets.minus[places]
-            values = known.copy()
-            wanted = np.zeros(len(values), dtype=np.bool_)
-            wanted[plus] = wanted[minus] = True
-            wanted &= np.isnan(values)
-            values[wanted] = 0.0
+        def sum_sets(cells: Floats, wanted: Flags, values: Floats, cancel: Integers) -> Floats:
             room = self._pool.get()
             try:
                 for number, prepared in enumerate(room):
                     own = bounds[number], bounds[number + 1]
-                    if prepared is None:
-                        values[slice(*own)] = 0.0
-                    else:
-                        _write_cells(completed, prepared.gaps, prepared.rows, prepared.bits)
+                    if prepared is not None:
+                        _write_cells(cells, prepared.gaps, prepared.scratch)
                         _sum_sets(*own, sets, wanted, prepared, values, cancel)
             finally:
                 self._pool.put(room)
-            if not cancel[0]:
-                stay = wanted & lasting
-                known[stay] = values[stay]
-            scores: Floats = values[plus] - values[minus]
-            return scores
+            return np.zeros(len(self._changing))
 
-        return score_families
+        return scorer_of_sets(sets, start, self._changing, sum_sets)
 
 
 def _prepare(score: CountedScore, table: Table, run: Run, variants: list[int], max_parents: int) -> _Prepared | None:
@@ -133,14 +113,14 @@ def _prepare(score: CountedScore, table: Table, run: Run, variants: list[int], m
     at = np.nonzero(numbers >= 0)
     # A row with a gap counts once, so one bit stands for it.
     own = _Gaps(numbers[at], at[0], at[1], (np.cumsum(weights) - weights)[at[1]])
-    bits = bitmaps_of(rows)
-    scratch = scratch_pool(rows, bits, max_parents + 2, 1).get()
+    scratch = scratch_pool(rows, max_parents + 2, 1).get()
     cells = terms_of(score, table, max_parents + 1, variants, int(weights.sum()))
-    return _Prepared(rows, bits, cells, own, scratch)
+    return _Prepared(cells, own, scratch)
 
 
 @kernel
-def _write_cells(cells: Floats, gaps: _Gaps, rows: Rows, bits: Bitmaps) -> None:
+def _write_cells(cells: Floats, gaps: _Gaps, scratch: Scratch) -> None:
+    rows, bits = scratch.rows, scratch.bits
     for place in range(len(gaps.numbers)):
         column, row, bit = gaps.columns[place], gaps.rows[place], gaps.bits[place]
         code = int(cells[gaps.numbers[place]])
@@ -162,8 +142,9 @@ def _sum_sets(
     first: int, end: int, sets: DistinctSets, wanted: Flags, prepared: _Prepared, values: Floats, cancel: Integers
 ) -> None:
     """Write what a score sums over the cells of each wanted set of a run."""
-    rows, bits, scratch = prepared.rows, prepared.bits, prepared.scratch
-    begin_rows(rows, bits, scratch)
+    scratch = prepared.scratch
+    bits = scratch.bits
+    begin_rows(scratch)
     # By level: labels, whether they have bitmaps, and the column that was added last.
     levels = sets.members.shape[1] + 1
     counts, by_bits, path = np.ones(levels, np.int64), np.zeros(levels, np.bool_), np.zeros(levels, np.int64)
@@ -180,8 +161,8 @@ def _sum_sets(
         labelled = common
         while labelled < size - 1:
             column = int(members[labelled])
-            counts[labelled + 1], by_bits[labelled + 1] = add_column(
-                labelled, counts[labelled], column, by_bits[labelled], rows, bits, scratch
+            counts[labelled + 1], by_bits[labelled + 1] = count_column(
+                labelled, counts[labelled], column, True, by_bits[labelled], scratch
             )
             path[labelled] = column
             labelled += 1
@@ -193,11 +174,11 @@ def _sum_sets(
             level, column = size - 1, int(members[size - 1])
             if following < end and sets.size[following] > size and _begins(sets.members[following], members, size):
                 # Its cells are counted while the rows are labelled.
-                found, by_bits[size] = add_column(level, counts[level], column, by_bits[level], rows, bits, scratch)
+                found, by_bits[size] = count_column(level, counts[level], column, True, by_bits[level], scratch)
                 counts[size], path[level] = found, column
                 labelled = size
             else:
-                found = count_with(level, counts[level], column, by_bits[level], rows, bits, scratch)
+                found, _ = count_column(level, counts[level], column, False, by_bits[level], scratch)
                 labelled = level
         _write_sums(number, found, sets, prepared, values)
         # The same set for other kinds of sums has the same cells.
@@ -227,7 +208,7 @@ def _begins(longer: Members, members: Members, size: int) -> bool:
 @inline_no_refcount
 def _write_sums(number: int, found: np.int64, sets: DistinctSets, prepared: _Prepared, values: Floats) -> None:
     """Sum the terms of the cells that were counted last, as the kind of a set has it."""
-    rows, cells = prepared.rows, prepared.cells
+    rows, cells = prepared.scratch.rows, prepared.cells
     configurations, indicators = 1.0, 0
     for place in range(sets.size[number]):
         column = sets.members[number, place]

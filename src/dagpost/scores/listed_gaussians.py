@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.distinct_sets import distinct_sets
 from dagpost.scores.base import FamilyScorer, ListScorer
-from dagpost.scores.determinants import listed_determinants
+from dagpost.scores.determinants import add_determinants
+from dagpost.scores.listed_sets import numbers_of_runs, scorer_of_sets
 from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
@@ -30,35 +31,31 @@ class GaussianListScorer(ListScorer):
         columns = len(table.names)
         self._most = max_parents + 1
         self._runs = runs_of(table.interventions, columns)
-        self._run_of, self._observations, self._constants = np.empty(columns, dtype=np.int64), np.empty(columns), []
-        for number, (nodes, observed) in enumerate(self._runs):
-            count = float(table.weights[slice(None) if observed is None else observed].sum())
-            self._run_of[list(nodes)], self._observations[list(nodes)] = number, count
-            self._constants.append(score.constants(columns, self._most, count))
+        self._run_of = numbers_of_runs(self._runs, columns)
+        rows = [slice(None) if run.observed is None else run.observed for run in self._runs]
+        counts = np.array([float(table.weights[own].sum()) for own in rows])
+        self._constants = [score.constants(columns, self._most, count) for count in counts.tolist()]
+        self._rows, self._observations = rows, counts[self._run_of]
         self._known = None if table.gap_count else self._standardised(np.zeros(0))
 
     def _standardised(self, cells: Floats) -> tuple[Floats, list[Floats]]:
         """The units of the columns, and the matrix of each run."""
         own = self._score.standardised(self._table.filled(cells))
-        rows = [slice(None) if run.observed is None else run.observed for run in self._runs]
-        return own.units, [np.ascontiguousarray(self._score.added(own, some, self._most)) for some in rows]
+        return own.units, [np.ascontiguousarray(self._score.added(own, some, self._most)) for some in self._rows]
 
     def on(self, start: Integers, members: Members) -> FamilyScorer:
         """The function that scores families out of some lists."""
         columns = len(self._table.names)
         sets = distinct_sets(start, members, self._run_of, np.zeros(columns, dtype=np.int64))
         bounds = np.searchsorted(sets.run, np.arange(len(self._runs) + 1))
-        node_of = np.repeat(np.arange(columns), np.diff(start))
 
-        def score_families(cells: Floats, places: Integers, cancel: Integers) -> Floats:
+        def sum_sets(cells: Floats, wanted: Flags, values: Floats, cancel: Integers) -> Floats:
             units, matrices = self._known or self._standardised(cells)
-            values, wanted = np.zeros(len(sets.members)), np.zeros(len(sets.members), dtype=np.bool_)
-            wanted[sets.plus[places]] = wanted[sets.minus[places]] = True
             for number, matrix in enumerate(matrices):
                 own = *self._constants[number], bounds[number], bounds[number + 1]
-                listed_determinants(matrix, *own, sets.members, wanted, values, cancel)
-            scores: Floats = values[sets.plus[places]] - values[sets.minus[places]]
-            scores -= (self._observations * np.log(units))[node_of[places]]
-            return scores
+                add_determinants(matrix, *own, sets.members, wanted, values, cancel)
+            taken_off: Floats = self._observations * np.log(units)
+            return taken_off
 
-        return score_families
+        # A round changes nearly all sets, and a determinant is quick.
+        return scorer_of_sets(sets, start, np.ones(columns, dtype=np.bool_), sum_sets)

@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Codes, Floats, Integers
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount
-from dagpost.scores.family_counts import Layout, find_place
+from dagpost.scores.family_counts import Tally, find_place, set_key
 from dagpost.scores.gaussian_completion import orthonormalise
-from dagpost.scores.regression_draws import Regressions, parents_key
+from dagpost.scores.regression_draws import Regressions
 from dagpost.scores.row_weights import Work
 
 
@@ -134,10 +134,7 @@ def draw_numbers(
     row: int,
     missing: int,
     touched: int,
-    codes: Codes,
-    layout: Layout,
-    keys: Integers,
-    key: Integers,
+    tally: Tally,
     regressions: Regressions,
     work: NumberWork,
     generator: np.random.Generator,
@@ -145,8 +142,8 @@ def draw_numbers(
     """Draw the missing numbers of a row jointly, given its levels and its other numbers."""
     for place in range(touched):
         node = work.touched[place]
-        parents_key(node, row, codes, layout, key)
-        work.at[place] = regressions.number_at[find_place(node, 1, layout, keys, key)]
+        set_key(node, row, tally)
+        work.at[place] = regressions.number_at[find_place(node, 1, tally)]
     _orthogonalise(row, missing, touched, regressions, work)
     for gap in range(missing - 1, -1, -1):
         value = work.solution[gap] + generator.standard_normal()

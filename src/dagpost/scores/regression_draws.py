@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost.families.considered_sets import Members
-from dagpost.scores.family_counts import Layout, place_for
+from dagpost.scores.family_counts import Tally, place_for, set_key
 
 
 class NumberPrior(NamedTuple):
@@ -57,6 +57,14 @@ class Regressions(NamedTuple):
     deviation: Floats
 
 
+class Fit(NamedTuple):
+    """The regressions of a graph, and what they are drawn from."""
+
+    prior: NumberPrior
+    regressions: Regressions
+    moments: Moments
+
+
 @inline_no_refcount
 def list_numbers(families: Members, number_of: Integers, regressions: Regressions) -> None:
     """The members of each family that are columns of numbers; none for a column of levels."""
@@ -76,63 +84,36 @@ def list_numbers(families: Members, number_of: Integers, regressions: Regression
 
 @inline_no_refcount
 def draw_regressions(
-    node: int,
-    first: int,
-    codes: Codes,
-    values: Floats,
-    weights: Counts,
-    counted: Flags,
-    layout: Layout,
-    keys: Integers,
-    key: Integers,
-    prior: NumberPrior,
-    regressions: Regressions,
-    moments: Moments,
-    generator: np.random.Generator,
+    node: int, first: int, values: Floats, tally: Tally, fit: Fit, generator: np.random.Generator
 ) -> int:
     """Draw a regression for each combination of levels that occurs, numbered from `first` on; returns how many."""
-    found = 0
-    for row in range(len(weights)):
-        if not counted[node, row]:
+    regressions, found = fit.regressions, 0
+    for row in range(len(tally.weights)):
+        if not tally.counted[node, row]:
             continue
-        parents_key(node, row, codes, layout, key)
-        place = place_for(node, 1, layout, keys, key)
+        set_key(node, row, tally)
+        place = place_for(node, 1, tally)
         if regressions.number_at[place] < 0:
             regressions.number_at[place] = first + found
-            _begin(node, found, prior, regressions, moments)
+            _begin(node, found, fit)
             found += 1
-        _add_row(node, regressions.number_at[place] - first, row, values, float(weights[row]), regressions, moments)
+        _add_row(node, regressions.number_at[place] - first, row, values, float(tally.weights[row]), fit)
     for number in range(found):
-        draw_regression(node, first + number, number, prior, regressions, moments, generator)
+        _draw_regression(node, first + number, number, fit, generator)
     return found
 
 
 @inline_no_refcount
-def draw_unseen(
-    node: int,
-    number: int,
-    prior: NumberPrior,
-    regressions: Regressions,
-    moments: Moments,
-    generator: np.random.Generator,
-) -> None:
+def draw_unseen(node: int, number: int, fit: Fit, generator: np.random.Generator) -> None:
     """Draw the regression of a combination that no row has: from the prior."""
-    _begin(node, 0, prior, regressions, moments)
-    draw_regression(node, number, 0, prior, regressions, moments, generator)
+    _begin(node, 0, fit)
+    _draw_regression(node, number, 0, fit, generator)
 
 
 @inline_no_refcount
-def parents_key(node: int, row: int, codes: Codes, layout: Layout, key: Integers) -> None:
-    """The key of the levels that the parents of a node have in a row; columns of numbers have the code 0."""
-    for word in range(layout.words[node, 0]):
-        key[word] = 0
-    for place in range(layout.sizes[node] - 1):
-        key[layout.word[node, place]] += layout.stride[node, place] * codes[layout.members[node, place], row]
-
-
-@inline_no_refcount
-def _begin(node: int, number: int, prior: NumberPrior, regressions: Regressions, moments: Moments) -> None:
+def _begin(node: int, number: int, fit: Fit) -> None:
     """The moments of no row: those of the prior."""
+    prior, regressions, moments = fit.prior, fit.regressions, fit.moments
     moments.weight[number] = prior.weight
     for place in range(regressions.sizes[node]):
         moments.mean[number, place] = prior.mean[regressions.members[node, place]]
@@ -142,10 +123,9 @@ def _begin(node: int, number: int, prior: NumberPrior, regressions: Regressions,
 
 
 @inline_no_refcount
-def _add_row(
-    node: int, number: int, row: int, values: Floats, weight: float, regressions: Regressions, moments: Moments
-) -> None:
+def _add_row(node: int, number: int, row: int, values: Floats, weight: float, fit: Fit) -> None:
     """Add a row that counts `weight` times to the moments of its combination."""
+    regressions, moments = fit.regressions, fit.moments
     before = moments.weight[number]
     after = before + weight
     moments.weight[number] = after
@@ -158,16 +138,9 @@ def _add_row(
 
 
 @inline_no_refcount
-def draw_regression(
-    node: int,
-    target: int,
-    number: int,
-    prior: NumberPrior,
-    regressions: Regressions,
-    moments: Moments,
-    generator: np.random.Generator,
-) -> None:
+def _draw_regression(node: int, target: int, number: int, fit: Fit, generator: np.random.Generator) -> None:
     """Draw deviation, intercept and coefficients from the moments with this number; `scatter` is left factored."""
+    prior, regressions, moments = fit.prior, fit.regressions, fit.moments
     last, matrix = regressions.sizes[node] - 1, moments.scatter[number]
     for place in range(last + 1):
         for other in range(place):

@@ -19,16 +19,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers
+from dagpost._tools.arrays import Codes, Flags, Floats, Integers
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.scores.columns import check_written_out, part_of
-from dagpost.scores.family_counts import CellParameters, Layout, lay_out
+from dagpost.scores.family_counts import CellParameters, Layout, Tally, lay_out
 from dagpost.scores.gaussian_completion import observed_moments, random_numbers
 from dagpost.scores.missing_numbers import NumberWork
 from dagpost.scores.parameter_priors import NormalWishartPrior
-from dagpost.scores.regression_draws import Moments, NumberPrior, Regressions
-from dagpost.scores.row_draws import Numbers, redraw_rows
+from dagpost.scores.regression_draws import Fit, Moments, NumberPrior, Regressions
+from dagpost.scores.row_draws import Numbers, Round, redraw_rows
 from dagpost.scores.row_weights import JOINT_CONFIGURATIONS, GapRows, Work, most_blocks
 from dagpost.scores.rows import check_countable
 from dagpost.scores.set_functions import runs_of
@@ -39,9 +39,7 @@ class _Scratch(NamedTuple):
 
     work: Work
     numbers: NumberWork
-    layout: Layout
-    counts: Counts
-    keys: Integers
+    tally: Tally
 
 
 class RowCompleter:
@@ -93,8 +91,8 @@ class RowCompleter:
         levels = np.concatenate([[0], np.cumsum(~self._is_number[rows.columns])])
         levels_end = rows.start[:-1] + np.diff(levels[rows.start])
         self._numbers = Numbers(number_of, levels_end.astype(np.int64), centre, unit)
-        self._degrees = prior.spare(len(places)) + 1
-        self._prior = NumberPrior(prior.mean_weight, mean, prior.scale(len(places)), self._degrees)
+        count = len(places)
+        self._prior = NumberPrior(prior.mean_weight, mean, prior.scale(count), prior.spare(count) + 1)
 
     def begin(self, generator: np.random.Generator) -> Floats:
         """Each cell drawn from the observed values of its column; from all levels, or the mean, where there is none."""
@@ -111,34 +109,26 @@ class RowCompleter:
     def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
         """One round over the incomplete rows, in place."""
         scratch, needed = self._scratch(families), np.zeros(3, dtype=np.int64)
-        layout, counts, keys = scratch.layout, scratch.counts, scratch.keys
-        lay_out(families, self._most_occurring, self._parameters, layout, needed)
-        if len(counts) < needed[0]:
-            counts = np.empty(needed[0], dtype=np.uint32)
-        if keys.shape[0] < needed[1] or keys.shape[1] != needed[2]:
-            keys = np.empty((needed[1], needed[2]), dtype=np.int64)
+        tally = scratch.tally
+        lay_out(families, self._most_occurring, self._parameters, tally.layout, needed)
+        if len(tally.counts) < needed[0]:
+            tally = tally._replace(counts=np.empty(needed[0], dtype=np.uint32))
+        if tally.keys.shape[0] < needed[1] or tally.keys.shape[1] != needed[2]:
+            tally = tally._replace(keys=np.empty((needed[1], needed[2]), dtype=np.int64))
         regressions, moments = self._room_for(families, int(needed[0]))
-        of_levels = np.where(self._is_number[: len(families)], 0, layout.sizes)
-        redraw_rows(
+        of_levels = np.where(self._is_number[: len(families)], 0, tally.layout.sizes)
+        table = Round(
             self._rows,
             self._numbers,
-            families,
             self._parameters,
-            self._prior,
-            layout,
-            layout._replace(sizes=of_levels),
-            counts,
-            keys,
-            needed,
-            regressions,
-            moments,
+            of_levels,
+            tally,
+            Fit(self._prior, regressions, moments),
             scratch.work,
             scratch.numbers,
-            generator,
-            cells,
-            cancel,
         )
-        self._pool.put(scratch._replace(counts=counts, keys=keys))
+        redraw_rows(families, needed, table, generator, cells, cancel)
+        self._pool.put(scratch._replace(tally=tally))
 
     def _room_for(self, families: Members, places: int) -> tuple[Regressions, Moments]:
         """Room for the regressions of a graph: one for each combination that occurs, or comes to occur in the round."""
@@ -174,11 +164,11 @@ class RowCompleter:
         nodes, members = len(families), families.shape[1] + 1
         try:
             scratch = self._pool.get_nowait()
-            if scratch.layout.members.shape == (nodes, members):
+            if scratch.tally.layout.members.shape == (nodes, members):
                 return scratch
         except queue.Empty:
             pass
-        layout, numbers = _empty_layout(nodes, members, len(self._gaps)), len(self._values)
+        rows, numbers = self._rows, len(self._values)
         work = NumberWork(
             values=self._values.copy(),
             gap_of=np.full(numbers, -1, dtype=np.int64),
@@ -192,8 +182,17 @@ class RowCompleter:
             residuals=np.zeros(nodes),
             solution=np.zeros(numbers),
         )
-        counts, keys = np.empty(0, dtype=np.uint32), np.empty((0, 1), dtype=np.int64)
-        return _Scratch(_empty_work(self._rows.codes, layout, self._room), work, layout, counts, keys)
+        tally = Tally(
+            codes=rows.codes.copy(),
+            weights=rows.weights,
+            counted=rows.counted,
+            layout=_empty_layout(nodes, members, len(self._gaps)),
+            counts=np.empty(0, dtype=np.uint32),
+            keys=np.empty((0, 1), dtype=np.int64),
+            labels=np.empty(len(rows.weights), dtype=np.int64),
+            key=np.zeros(members + 1, dtype=np.int64),
+        )
+        return _Scratch(_empty_work(nodes, members, len(self._gaps), self._room), work, tally)
 
 
 def gaps_of(table: Table) -> Flags:
@@ -201,13 +200,9 @@ def gaps_of(table: Table) -> Flags:
     return np.zeros((len(table.names), table.rows), dtype=np.bool_) if table.gaps is None else table.gaps
 
 
-def _empty_work(codes: Codes, layout: Layout, room: int) -> Work:
-    """Working memory for drawing rows, with a copy of the codes; a block has at most `room` configurations."""
-    (nodes, members), (columns, rows) = layout.members.shape, codes.shape
+def _empty_work(nodes: int, members: int, columns: int, room: int) -> Work:
+    """Working memory for drawing rows, for families of at most so many members and blocks of `room` configurations."""
     return Work(
-        codes=codes.copy(),
-        labels=np.empty(rows, dtype=np.int64),
-        key=np.zeros(members + 1, dtype=np.int64),
         block=np.zeros(columns, dtype=np.int64),
         place_of=np.full(columns, -1, dtype=np.int64),
         touched=np.zeros(nodes, dtype=np.int64),

@@ -20,21 +20,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Counts, Floats, Integers
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.log_sums import choose
 from dagpost.families.considered_sets import Members
-from dagpost.scores.family_counts import CellParameters, Layout, add_row, count_rows, find_place, place_for
-from dagpost.scores.missing_numbers import NumberWork, draw_numbers, unexplained, weigh_jointly
-from dagpost.scores.regression_draws import (
-    Moments,
-    NumberPrior,
-    Regressions,
-    draw_regressions,
-    draw_unseen,
-    list_numbers,
-    parents_key,
+from dagpost.scores.family_counts import (
+    CellParameters,
+    Tally,
+    add_row,
+    count_rows,
+    find_place,
+    place_for,
+    set_key,
 )
+from dagpost.scores.missing_numbers import NumberWork, draw_numbers, unexplained, weigh_jointly
+from dagpost.scores.regression_draws import Fit, draw_regressions, draw_unseen, list_numbers
 from dagpost.scores.row_weights import JOINT_CONFIGURATIONS, GapRows, Work, spread_out, weigh
 
 
@@ -50,60 +50,50 @@ class Numbers(NamedTuple):
     unit: Floats
 
 
+class Round(NamedTuple):
+    """All that a round over the rows of a table takes; `sizes` are those of the families of columns of levels."""
+
+    rows: GapRows
+    numbers: Numbers
+    parameters: CellParameters
+    sizes: Integers
+    tally: Tally
+    fit: Fit
+    work: Work
+    number_work: NumberWork
+
+
 @kernel
 def redraw_rows(
-    rows: GapRows,
-    numbers: Numbers,
     families: Members,
-    parameters: CellParameters,
-    prior: NumberPrior,
-    layout: Layout,
-    level_layout: Layout,
-    counts: Counts,
-    keys: Integers,
     needed: Integers,
-    regressions: Regressions,
-    moments: Moments,
-    work: Work,
-    number_work: NumberWork,
+    table: Round,
     generator: np.random.Generator,
     cells: Floats,
     cancel: Integers,
 ) -> None:
     """Count all rows with their present cells and draw regressions, then draw the incomplete rows in turn."""
-    arities, values, incomplete = parameters.arities, number_work.values, len(rows.start) - 1
+    rows, numbers, tally, regressions = table.rows, table.numbers, table.tally, table.fit.regressions
+    work, number_work, codes = table.work, table.number_work, table.tally.codes
+    arities, values, incomplete = table.parameters.arities, number_work.values, len(rows.start) - 1
     for row in range(incomplete):
         for gap in range(rows.start[row], rows.start[row + 1]):
             column, cell = rows.columns[gap], cells[rows.cells[gap]]
             number = numbers.number_of[column]
             if number < 0:
-                work.codes[column, rows.first + row] = np.uint16(cell)
+                codes[column, rows.first + row] = np.uint16(cell)
             else:
                 values[number, rows.first + row] = (cell - numbers.centre[number]) / numbers.unit[number]
-    count_rows(work.codes, rows.weights, rows.counted, level_layout, counts, keys, needed, work.labels, work.key)
+    count_rows(table.sizes, needed, tally)
     for place in range(needed[0]):
         regressions.number_at[place] = -1
     list_numbers(families, numbers.number_of, regressions)
     used = 0
     for node in range(len(families)):
-        if numbers.number_of[node] >= 0 and layout.sizes[node] > 0:
+        if numbers.number_of[node] >= 0 and tally.layout.sizes[node] > 0:
             if cancel[0] != 0:
                 return
-            used += draw_regressions(
-                node,
-                used,
-                work.codes,
-                values,
-                rows.weights,
-                rows.counted,
-                layout,
-                keys,
-                work.key,
-                prior,
-                regressions,
-                moments,
-                generator,
-            )
+            used += draw_regressions(node, used, values, tally, table.fit, generator)
     for place in range(len(work.seen)):
         work.seen[place] = -1
         number_work.seen[place] = -1
@@ -115,7 +105,7 @@ def redraw_rows(
         missing = rows.start[row + 1] - end
         for gap in range(missing):
             number_work.gap_of[numbers.number_of[rows.columns[end + gap]]] = gap
-        touched = _touch_numbers(rows.first + row, end, missing, rows, layout, number_work)
+        touched = _touch_numbers(rows.first + row, end, missing, table)
         length = end - first
         configurations = 1.0
         for gap in range(first, end):
@@ -136,41 +126,10 @@ def redraw_rows(
                 together *= arities[column]
                 size += 1
                 done += 1
-            used = _draw_levels(
-                rows.first + row,
-                size,
-                together,
-                blocks,
-                missing,
-                touched,
-                used,
-                rows,
-                numbers,
-                parameters,
-                prior,
-                layout,
-                counts,
-                keys,
-                regressions,
-                moments,
-                work,
-                number_work,
-                generator,
-            )
+            used = _draw_levels(rows.first + row, size, together, blocks, missing, touched, used, table, generator)
             blocks += 1
         if missing > 0:
-            draw_numbers(
-                rows.first + row,
-                missing,
-                touched,
-                work.codes,
-                layout,
-                keys,
-                work.key,
-                regressions,
-                number_work,
-                generator,
-            )
+            draw_numbers(rows.first + row, missing, touched, tally, regressions, number_work, generator)
             for gap in range(missing):
                 number = numbers.number_of[rows.columns[end + gap]]
                 values[number, rows.first + row] = number_work.solution[gap]
@@ -180,15 +139,15 @@ def redraw_rows(
             column, place = rows.columns[gap], rows.cells[gap]
             number = numbers.number_of[column]
             if number < 0:
-                cells[place] = work.codes[column, rows.first + row]
+                cells[place] = codes[column, rows.first + row]
             else:
                 cells[place] = values[number, rows.first + row] * numbers.unit[number] + numbers.centre[number]
 
 
 @inline_no_refcount
-def _touch_numbers(row: int, end: int, missing: int, rows: GapRows, layout: Layout, work: NumberWork) -> int:
+def _touch_numbers(row: int, end: int, missing: int, table: Round) -> int:
     """List the families that the missing numbers of a row are in; returns how many."""
-    touched = 0
+    rows, layout, work, touched = table.rows, table.tally.layout, table.number_work, 0
     for gap in range(missing):
         column = rows.columns[end + gap]
         for entry in range(layout.starts[column], layout.starts[column + 1]):
@@ -209,17 +168,7 @@ def _draw_levels(
     missing: int,
     touched: int,
     used: int,
-    rows: GapRows,
-    numbers: Numbers,
-    parameters: CellParameters,
-    prior: NumberPrior,
-    layout: Layout,
-    counts: Counts,
-    keys: Integers,
-    regressions: Regressions,
-    moments: Moments,
-    work: Work,
-    number_work: NumberWork,
+    table: Round,
     generator: np.random.Generator,
 ) -> int:
     """Draw the levels of a block jointly, the missing numbers integrated out; returns how many regressions there are.
@@ -227,6 +176,14 @@ def _draw_levels(
     `block` tells this block from those before it. Of the families of columns of numbers the first `touched` have
     missing numbers; after them come those that have only levels of the block.
     """
+    rows, numbers, parameters, tally, regressions = (
+        table.rows,
+        table.numbers,
+        table.parameters,
+        table.tally,
+        table.fit.regressions,
+    )
+    work, number_work, layout = table.work, table.number_work, table.tally.layout
     arities, levels, everyone, joint = parameters.arities, 0, touched, False
     for place in range(size):
         column = work.block[place]
@@ -247,17 +204,17 @@ def _draw_levels(
         work.joint[configuration] = 0.0
     for place in range(levels):
         node = work.touched[place]
-        add_row(node, row, work.codes, -1, layout, counts, keys, work.key)
-        weigh(node, row, size, arities, parameters.entropy[node], layout, counts, keys, work)
+        add_row(node, row, -1, tally)
+        weigh(node, row, size, parameters, tally, work)
         spread_out(size, configurations, arities, work)
     fresh = used
     begin = 0 if joint else touched
     for place in range(begin, everyone):
         node = number_work.touched[place]
-        outer = _list_choices(node, place, row, size, arities, layout, keys, regressions, work, number_work)
+        outer = _list_choices(node, place, row, size, table)
         for choice in range(outer):
             if number_work.choices[place, choice] < 0:
-                draw_unseen(node, fresh, prior, regressions, moments, generator)
+                draw_unseen(node, fresh, table.fit, generator)
                 number_work.choices[place, choice] = fresh
                 fresh += 1
         if place >= touched:
@@ -274,23 +231,23 @@ def _draw_levels(
     if chosen >= 0:
         for place in range(size):
             arity = arities[work.block[place]]
-            work.codes[work.block[place], row] = np.uint16(chosen % arity)
+            tally.codes[work.block[place], row] = np.uint16(chosen % arity)
             chosen //= arity
     for place in range(size):
         work.place_of[work.block[place]] = -1
     for place in range(levels):
-        add_row(work.touched[place], row, work.codes, 1, layout, counts, keys, work.key)
+        add_row(work.touched[place], row, 1, tally)
     first = used
     for place in range(begin, everyone):
         choice = 0
         for cell in range(size):
-            choice += number_work.steps[place, cell] * work.codes[work.block[cell], row]
+            choice += number_work.steps[place, cell] * tally.codes[work.block[cell], row]
         number = number_work.choices[place, choice]
         if number >= first:
             # Those that stay move to the front: never beyond their own place, for each family has had its own.
             node = number_work.touched[place]
-            parents_key(node, row, work.codes, layout, work.key)
-            regressions.number_at[place_for(node, 1, layout, keys, work.key)] = used
+            set_key(node, row, tally)
+            regressions.number_at[place_for(node, 1, tally)] = used
             regressions.intercept[used] = regressions.intercept[number]
             regressions.deviation[used] = regressions.deviation[number]
             for member in range(regressions.sizes[node] - 1):
@@ -300,20 +257,10 @@ def _draw_levels(
 
 
 @inline_no_refcount
-def _list_choices(
-    node: int,
-    place: int,
-    row: int,
-    size: int,
-    arities: Integers,
-    layout: Layout,
-    keys: Integers,
-    regressions: Regressions,
-    work: Work,
-    number_work: NumberWork,
-) -> int:
+def _list_choices(node: int, place: int, row: int, size: int, table: Round) -> int:
     """The regressions of a family for each configuration of its levels in the block, -1 for unseen ones; how many."""
-    key = work.key
+    arities, tally, work, number_work = table.parameters.arities, table.tally, table.work, table.number_work
+    layout, key = tally.layout, tally.key
     for word in range(layout.words[node, 0]):
         key[word] = 0
     for cell in range(size):
@@ -322,7 +269,7 @@ def _list_choices(
     for member in range(layout.sizes[node] - 1):
         column = layout.members[node, member]
         if work.place_of[column] < 0:
-            key[layout.word[node, member]] += layout.stride[node, member] * work.codes[column, row]
+            key[layout.word[node, member]] += layout.stride[node, member] * tally.codes[column, row]
             continue
         number_work.steps[place, work.place_of[column]] = outer
         work.missing[found] = member
@@ -330,8 +277,8 @@ def _list_choices(
         outer *= arities[column]
         found += 1
     for choice in range(outer):
-        known = find_place(node, 1, layout, keys, key)
-        number_work.choices[place, choice] = -1 if known < 0 else regressions.number_at[known]
+        known = find_place(node, 1, tally)
+        number_work.choices[place, choice] = -1 if known < 0 else table.fit.regressions.number_at[known]
         for digit in range(found):
             member = work.missing[digit]
             arity = arities[layout.members[node, member]]

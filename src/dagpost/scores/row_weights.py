@@ -23,7 +23,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount
-from dagpost.scores.family_counts import Layout, count_at
+from dagpost.scores.family_counts import CellParameters, Tally, count_at
 
 #: Cells of a row are drawn jointly up to this many configurations; a column with more levels stands alone.
 JOINT_CONFIGURATIONS = 64
@@ -48,9 +48,6 @@ class GapRows(NamedTuple):
 class Work(NamedTuple):
     """What a row needs: its block of cells, the families they touch, keys and weights of configurations."""
 
-    codes: Codes
-    labels: Integers
-    key: Integers
     block: Integers
     place_of: Integers
     touched: Integers
@@ -71,28 +68,18 @@ def most_blocks(rows: GapRows, arities: Integers) -> int:
 
 
 @inline_no_refcount
-def weigh(
-    node: int,
-    row: int,
-    size: int,
-    arities: Integers,
-    entropy: bool,
-    layout: Layout,
-    counts: Counts,
-    keys: Integers,
-    work: Work,
-) -> None:
+def weigh(node: int, row: int, size: int, parameters: CellParameters, tally: Tally, work: Work) -> None:
     """What the row would add to the score of a family, for each configuration of its members in the block.
 
     The node itself, if it is in the block, is the fastest digit; `steps` gets how far each cell of the block moves on.
     """
-    key, steps = work.key, work.steps
+    arities, layout, codes, key, steps = parameters.arities, tally.layout, tally.codes, tally.key, work.steps
     last = layout.sizes[node] - 1
     for word in range(layout.words[node, 0]):
         key[word] = 0
     for place in range(size):
         steps[place] = 0
-    levels, code = 1, int(work.codes[node, row])
+    levels, code = 1, int(codes[node, row])
     if work.place_of[node] >= 0:
         levels, code = arities[node], 0
         steps[work.place_of[node]] = 1
@@ -100,7 +87,7 @@ def weigh(
     for place in range(last):
         column = layout.members[node, place]
         if work.place_of[column] < 0:
-            key[layout.word[node, place]] += layout.stride[node, place] * work.codes[column, row]
+            key[layout.word[node, place]] += layout.stride[node, place] * codes[column, row]
             continue
         steps[work.place_of[column]] = levels * outer
         work.missing[found] = place
@@ -109,12 +96,13 @@ def weigh(
         found += 1
     own_word, own_stride = layout.word[node, last], layout.stride[node, last]
     for configuration in range(outer):
-        pooled = count_at(node, 1, layout, counts, keys, key)
+        pooled = count_at(node, 1, tally)
         key[own_word] += own_stride * code
         for level in range(levels):
-            count = count_at(node, 0, layout, counts, keys, key)
-            added = _added(count, pooled, layout.parameter[node, 0], layout.parameter[node, 1], entropy)
-            work.own[configuration * levels + level] = added
+            count = count_at(node, 0, tally)
+            work.own[configuration * levels + level] = _added(
+                count, pooled, layout.parameter[node, 0], layout.parameter[node, 1], parameters.entropy[node]
+            )
             key[own_word] += own_stride
         key[own_word] -= own_stride * (code + levels)
         for digit in range(found):

@@ -64,7 +64,7 @@ def distinct_rows(
     for node in order:
         if distinct == row_count:
             break
-        numbers, distinct = _extend(numbers, codes[node], arities[node], distinct)
+        numbers, distinct = number_configurations(numbers, codes[node], arities[node], distinct)
     representatives = np.empty(distinct, dtype=np.int64)
     # Written backwards, so that the first of equal rows stays.
     representatives[numbers[::-1]] = np.arange(row_count - 1, -1, -1)
@@ -97,7 +97,9 @@ def _order_of(codes: NDArray[np.unsignedinteger], wanted: tuple[int, ...]) -> li
     return sorted(columns, key=lambda node: (node in chosen, information(node)))
 
 
-def _extend(numbers: Counts, column: NDArray[np.unsignedinteger], arity: int, count: int) -> tuple[Counts, int]:
+def number_configurations(
+    numbers: Counts, column: NDArray[np.unsignedinteger], arity: int, count: int
+) -> tuple[Counts, int]:
     """Number the configurations of the columns so far with one more column, in the order they occur."""
     if count * arity <= _MOST_CELLS:
         result = np.empty_like(numbers)

@@ -18,12 +18,14 @@ from dagpost.families.parent_lists import ParentLists
 from dagpost.scores.additive import Additive
 from dagpost.scores.allowed_scores import Group, groups_of
 from dagpost.scores.base import Score
-from dagpost.scores.conditional_tasks import seconds_of_sets
 
 #: CPU seconds that a set takes for itself, by the kind of columns.
 _OF_LEVELS, _OF_NUMBERS = 130e-9, 85e-9
 #: CPU seconds for each cell of a set, each word of bits of each configuration of its other columns, and each row.
 _A_CELL, _A_WORD, _A_ROW = 4e-9, 0.5e-9, 0.8e-9
+#: CPU seconds that a row of both kinds of columns takes, and a product of two numbers in it; a set of columns of
+#: numbers in a group of rows, and writing its sum.
+_A_MIXED_ROW, _A_PRODUCT, _A_DETERMINANT, _A_SUM = 20e-9, 0.4e-9, 25e-9, 15e-9
 #: CPU seconds for a family, whose score is written once and changed once; before the first family of a group; and for
 #: each value of its columns.
 _A_FAMILY, _A_GROUP, _A_VALUE = 6e-9, 9e-3, 40e-9
@@ -101,9 +103,14 @@ def _seconds_of_both(group: Group, limit: int, rows: int, levels: float, numbers
         spent += _sets(of_levels, size) * _seconds_of_counting(size + 1, rows, levels)
     if wanted.any():
         scored_levels = int((~wanted).sum()) if group.apart else 0
-        count, of_levels_left = int(own.sum()), int((~own).sum()) - scored_levels
-        lowest = count - int(wanted.sum())
-        spent += seconds_of_sets(of_levels_left, count, lowest, group.apart, levels, rows, limit)
+        of_levels_left, scored_numbers = int((~own).sum()) - scored_levels, int(wanted.sum())
+        count = int(own.sum())
+        of_numbers = Group(tuple(range(count)), tuple(range(count - scored_numbers, count)), group.apart)
+        for size in range(min(of_levels_left, limit) + 1):
+            pairs = count * (count + 1) / 2 if size < limit else count
+            groups, sets = min(levels**size, float(rows)), _sets(of_numbers, limit - size)
+            each = rows * (_A_MIXED_ROW + _A_PRODUCT * pairs) + sets * (groups * _A_DETERMINANT + _A_SUM)
+            spent += math.comb(of_levels_left, size) * each
     return spent
 
 

@@ -15,7 +15,6 @@ import pytest
 from tests.tools.wording import Said
 
 from dagpost import DagPosterior, as_table, read_table
-from dagpost.engines.dask.parts import plain
 from dagpost.errors import InputError
 
 OTHER = ["x", "y", "y"] * 4
@@ -90,21 +89,16 @@ def test_pieces_of_a_column_may_have_dictionaries_of_their_own() -> None:
     assert cells == ["p", "q", "p", "q", "q", None, "r", "q", "q", "p", "p", "q"]
 
 
-@pytest.mark.parametrize("way", ["pandas", "polars", "parquet", "dask"])
+@pytest.mark.parametrize("way", ["pandas", "polars", "parquet"])
 def test_a_repeated_value_is_one_level_on_every_way_in(way: str, tmp_path: Path) -> None:
     table = with_dictionary(["q", "p", "q"], [0, 1, 2] * 4)
     if way == "pandas":
         found = as_table(table.to_pandas(types_mapper=pd.ArrowDtype))
     elif way == "polars":
         found = as_table(pl.DataFrame(table))
-    elif way == "parquet":
+    else:
         pyarrow.parquet.write_table(table, tmp_path / "x.parquet")
         found = read_table(tmp_path / "x.parquet")
-    else:
-        levels: dict[str, list[Any]] = {}
-        assert plain(table, levels)["a"].to_pylist() == ["q", "p", "q"] * 4
-        assert levels == {"a": ["q", "p"]}
-        return
     assert sorted(map(str, found.levels[0] or ())) == ["p", "q"]
     assert np.bincount(found.columns[0]).tolist() in ([8, 4], [4, 8])
 

@@ -14,7 +14,7 @@ from tests.tools.examples import examples
 from dagpost._tools.bits import ones_in
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
-from dagpost.scores import BIC, BDe, BDeu, discrete_runs, local_scores
+from dagpost.scores import BIC, BDe, BDeu, counting, local_scores
 from dagpost.scores.bitmaps import Bitmaps, bitmaps_of
 from dagpost.scores.rows import Rows, distinct_rows
 
@@ -45,7 +45,7 @@ def test_scores_are_the_same_with_and_without_bits(
     table = Table(tuple(f"v{node}" for node in range(len(arities))), columns, levels, counts)
     by_bits = local_scores(table, score, max_parents, engine=ThreadEngine(1)).values
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(discrete_runs, "bitmaps_of", without_bits)
+        patch.setattr(counting, "bitmaps_of", without_bits)
         by_rows = local_scores(table, score, max_parents, engine=ThreadEngine(1)).values
     np.testing.assert_array_equal(by_bits, by_rows)
 

@@ -5,7 +5,6 @@
 | forward and backward tables, all families | blocks.py, order.py: in blocks that stay on the workers |
 | orders and graphs drawn from them | sampling.py: the orders where the blocks are, then the graphs on threads here |
 | counting for discrete scores | scores.py |
-| rows in parts, larger than memory | counting.py, cells.py |
 | chains, bootstrap replicates, folds of a cross-validation | tasks.py |
 | sums over all graphs, `3^n` terms | structure.py: on the cluster; the tables come here in the end |
 

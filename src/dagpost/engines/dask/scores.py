@@ -15,7 +15,6 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers
 from dagpost.engines.dask.cluster import Cluster, no_cancel, writeable
 from dagpost.families.numbering import family_count
-from dagpost.scores.bitmaps import bitmaps_of
 from dagpost.scores.cells import CellFunction
 from dagpost.scores.counting import count_sets, scratch_pool
 from dagpost.scores.rows import Rows
@@ -55,10 +54,9 @@ def _sums_of(shared: tuple[Rows, CellFunction], max_size: int, tasks: list[Task]
     values = np.full((nodes, family_count(nodes - 1, max_size - 1)), np.nan)
     target = target_of(values, nodes, {node: node for node in range(nodes)}, max_size - 1, variants)
     target.base[:] = np.nan
-    bits = bitmaps_of(rows)
-    scratch = scratch_pool(rows, bits, max_size, 1).get()
+    scratch = scratch_pool(rows, max_size, 1).get()
     for task in tasks:
-        count_sets(*task, rows, bits, cells, target, scratch, no_cancel())
+        count_sets(*task, cells, target, scratch, no_cancel())
     totals = np.full((1 + variants, family_count(nodes, max_size)), np.nan)
     totals[1:, : target.base.shape[1]] = target.base
     for node in range(nodes):
