@@ -20,7 +20,7 @@ _CONFIDENCE = 0.95
 
 
 def effect(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The total effect of `cause` on `outcome`: mean and interval, signs, the direct part, and what is assumed."""
+    """The total effect of `cause` on `outcome` in a sentence and in numbers, its curve, and what it rests on."""
     state, names = State.of(asked), session.fitted.names
     cause, outcome = (place_in(asked.get(which), names, which) for which in ("cause", "outcome"))
     if cause == outcome:
@@ -60,19 +60,10 @@ def _effect(session: Session, state: State, cause: str, outcome: str, *, anew: b
     lower, upper = found.interval()
     return {
         "said": repr(found),
-        "quantity": found.quantity,
         "mean": found.mean,
         "lower": lower,
         "upper": upper,
-        "confidence": found.confidence,
         "zero_probability": found.zero_probability,
-        "zero_exact": found.zero_exact,
-        "raises": found.positive_probability,
-        "lowers": found.negative_probability,
-        "direct": None if found.direct is None else found.direct.summary(),
-        "through": [part.summary() for part in found.through[:5]],
-        "graphs": found.graphs,
-        "note": found.note,
         "curve": small_curve(found)._asdict() if found.has_curve else None,
         "notes": [*filter(None, [found.note]), *found.assumptions, *map(in_python, said)],
     }

@@ -36,8 +36,6 @@ QUICK_SECONDS = 1.0
 #: Undo and redo find what was computed, as far as it takes no more than this: of models, in number and bytes, and of
 #: answers that took long.
 _MOST_MODELS, _MOST_BYTES, _MOST_ANSWERS = 64, 2**28, 256
-#: So much that is no longer needed may wait to be collected, which takes some 0.1 s.
-_MOST_GARBAGE = 2**25
 #: Whether this thread must not do what takes long.
 _HERE = threading.local()
 
@@ -74,11 +72,6 @@ class Session:
         self.start = State() if condition is None else State(tuple(condition.statements), setting_of(condition.setting))
         self.title, self.path = title, path
         self._models: OrderedDict[State, Fitted] = OrderedDict()
-        #: What each of them takes in bytes, and which may take more by now.
-        self._sizes: dict[State, int] = {}
-        self._asked: set[Any] = set()
-        #: Bytes of models that were let go and may still be in memory.
-        self._let_go = 0
         self._answers: OrderedDict[Any, Any] = OrderedDict()
         self._lock, self._slow = threading.RLock(), threading.RLock()
 
@@ -197,22 +190,19 @@ class Session:
         with self._lock:
             if key in kept:
                 kept.move_to_end(key)
-                self._asked.add(key)
             return kept.get(key)
 
     def _keep(self, key: State, fitted: Fitted) -> Fitted:
         with self._lock:
             self._models[key] = fitted
-            # A model that is asked grows, as when its sums are made or its sample is drawn, and is measured again.
-            for own in self._asked & self._models.keys():
-                self._sizes[own] = bytes_beyond(self._models[own], self.fitted)
-            self._sizes[key] = bytes_beyond(fitted, self.fitted)
-            self._asked = {key}
-            while len(self._sizes) > 1 and (len(self._sizes) > _MOST_MODELS or sum(self._sizes.values()) > _MOST_BYTES):
+            # Measured anew: a model grows when its sums are made or its sample is drawn.
+            sizes = {own: bytes_beyond(kept, self.fitted) for own, kept in self._models.items()}
+            full = len(sizes) > _MOST_MODELS or sum(sizes.values()) > _MOST_BYTES
+            # Many are let go at once, since collecting takes some 0.1 s.
+            while full and len(sizes) > 1 and (2 * len(sizes) > _MOST_MODELS or 2 * sum(sizes.values()) > _MOST_BYTES):
                 oldest, _ = self._models.popitem(last=False)
-                self._let_go += self._sizes.pop(oldest)
-            collect, self._let_go = self._let_go > _MOST_GARBAGE, self._let_go % _MOST_GARBAGE
-        if collect:
+                del sizes[oldest]
+        if full:
             # What refers to itself in a circle stays until the collector comes by, whatever its size.
             gc.collect()
         return fitted
