@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 import numpy as np
 
@@ -220,9 +221,9 @@ def lines_between(
     size: float,
     *,
     told: Sequence[str],
-    signs: Sequence[str],
-    least: Sequence[bool],
     numbers: bool | None,
+    signs: Sequence[str] | None = None,
+    least: Sequence[bool] | None = None,
 ) -> list[Line]:
     """The lines between some boxes, routed, with their heads and numbers; pairs count the boxes."""
     frames = [Frame(box.x, box.y, box.width / 2.0, box.height / 2.0) for box in boxes]
@@ -239,7 +240,7 @@ def lines_between(
             f"{'≥' if only_least else ''}{pair.joined:.2f}", None, sign, away,
         )
         for number, (pair, words, route, only_least, sign, away) in enumerate(
-            zip(pairs, told, found, least, signs, hidden, strict=True)
+            zip(pairs, told, found, least or repeat(False), signs or repeat(""), hidden, strict=False)
         )
     ]  # fmt: skip
     return with_numbers(lines, frames, found, size, numbers)
