@@ -24,7 +24,6 @@ from dagpost.plots.heat_map_plot import acyclic_orientation, topological_order
 from dagpost.plots.letters import broken, cut_to, text_width
 from dagpost.plots.ports import Border, Frame, spread
 from dagpost.plots.routing import Wanted, overlap, routed
-from dagpost.plots.stress import stress_layout
 
 Edges = list[tuple[int, int]]
 
@@ -160,13 +159,12 @@ def test_triangles_overlap_where_a_grid_of_points_says_so(numbers: list[float]) 
     assert not ((turns > 1e-6).all(axis=1) | (turns < -1e-6).all(axis=1)).any()
 
 
-def test_distances_of_a_stress_layout_are_those_along_the_lines() -> None:
-    ring = [(number, (number + 1) % 6) for number in range(6)]
-    points = stress_layout(6, ring, [1.0] * 6, [False] * 6)
-    sides = [math.dist(points[one], points[two]) for one, two in ring]
-    assert max(sides) < 1.1 * min(sides)
-    across = [math.dist(points[number], points[number + 3]) for number in range(3)]
-    assert min(across) > 1.5 * max(sides)
+@pytest.mark.parametrize("count", [1, 2, 3, 9])
+def test_neighbours_begin_next_to_each_other(count: int) -> None:
+    chain = np.array([(number, number + 1) for number in range(count - 1)], dtype=np.int64).reshape(-1, 2)
+    points = rows._places_by_neighbours(count, chain, np.ones(len(chain)))
+    assert points.shape == (count, 2)
+    assert np.abs(np.diff(points[:, 0])).tolist() == [1.0] * (count - 1)
 
 
 @given(st.text(min_size=1, max_size=60), st.floats(3.0, 12.0))
