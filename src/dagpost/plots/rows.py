@@ -1,7 +1,7 @@
 """Boxes in rows, found by simulated annealing: short lines, few crossings, heads that point down, no line over a box.
 
 After Davidson & Harel (1996), with boxes for nodes. A state is a row and a place along it for every node; one of them
-is moved, or two change places, and what that costs is counted for the lines and boxes that it concerns:
+is moved, and what that costs is counted for the lines and boxes that it concerns:
 
 - the length of each line, more if it is too short for its head and number;
 - two lines that cross, or leave a box side by side;
@@ -10,8 +10,8 @@ is moved, or two change places, and what that costs is counted for the lines and
 - boxes of a row that overlap.
 
 A line counts by its weight. It starts from the slowest vibrations of the graph, in which neighbours move together (Hall
-1970); chance comes from a generator of its own, so that the same graph always looks the same. Cost: lines squared in the worst case, per node and step; half a second for 64 boxes and 150
-lines.
+1970); chance comes from a generator of its own, so that the same graph always looks the same. Cost: lines squared in the
+worst case, per node and step; half a second for 64 boxes and 150 lines.
 """
 
 from __future__ import annotations
@@ -276,19 +276,6 @@ def _node_cost(
     return cost
 
 
-@inlined
-def _row_between(node: int, row: Any, ends: Any, head: Any, members: Any, first: Any, rows: int, share: float) -> int:
-    """A row below all nodes whose heads point to a node, and above those that it points to, as far as there is one."""
-    low, high = 0, rows - 1
-    for place in range(first[node], first[node + 1]):
-        line = members[place]
-        if head[line] and ends[line, 1] == node:
-            low = max(low, row[ends[line, 0]] + 1)
-        elif head[line]:
-            high = min(high, row[ends[line, 1]] - 1)
-    return low + int(share * (high - low + 1)) if low <= high else high + int(share * (low - high + 1))
-
-
 @kernel
 def anneal(
     x: Any, row: Any, halves: Any, ends: Any, weight: Any, head: Any, members: Any, first: Any,
@@ -302,53 +289,26 @@ def anneal(
         done = move / moves
         heat = _HOT * (_COLD / _HOT) ** done
         node = min(int(_uniform(state) * count), count - 1)
-        other = -1
         kind = _uniform(state)
         old_x, old_row = x[node], row[node]
-        new_x, new_row = old_x, old_row
-        if kind < 0.25 * (1.0 - done) and count > 1:
-            # Two change places.
-            other = min(int(_uniform(state) * count), count - 1)
-            if other == node:
-                continue
-        else:
-            reach = width * (0.02 + 0.5 * (1.0 - done) ** 2)
-            new_x = old_x + reach * (2.0 * _uniform(state) - 1.0)
-            if kind < 0.55 and first[node + 1] > first[node]:
-                # Near one of its neighbours.
-                line = members[
-                    first[node]
-                    + min(int(_uniform(state) * (first[node + 1] - first[node])), first[node + 1] - first[node] - 1)
-                ]
-                far = ends[line, 0] + ends[line, 1] - node
-                if kind < 0.4:
-                    new_x = x[far] + (new_x - old_x)
-                new_row = row[far] + int(5.0 * _uniform(state)) - 2
-                if kind < 0.47:
-                    new_row = _row_between(node, row, ends, head, members, first, rows, _uniform(state))
-            elif kind < 0.7:
-                new_row = old_row + int(3.0 * _uniform(state)) - 1
-            new_row = min(max(new_row, 0), rows - 1)
-            new_x = min(max(new_x, halves[node, 0]), max(width - halves[node, 0], halves[node, 0]))
+        new_x, new_row = old_x + width * (0.02 + 0.5 * (1.0 - done) ** 2) * (2.0 * _uniform(state) - 1.0), old_row
+        lines = first[node + 1] - first[node]
+        if kind < 0.55 and lines > 0:
+            # Near one of its neighbours.
+            line = members[first[node] + min(int(_uniform(state) * lines), lines - 1)]
+            far = ends[line, 0] + ends[line, 1] - node
+            if kind < 0.4:
+                new_x = x[far] + (new_x - old_x)
+            new_row = row[far] + int(5.0 * _uniform(state)) - 2
+        elif kind < 0.7:
+            new_row = old_row + int(3.0 * _uniform(state)) - 1
         before = _node_cost(node, x, row, halves, ends, weight, head, members, first, pitch, gap, math.inf)
-        old_other_x, old_other_row = 0.0, 0
-        if other >= 0:
-            before += _node_cost(other, x, row, halves, ends, weight, head, members, first, pitch, gap, math.inf)
-            old_other_x, old_other_row = x[other], row[other]
-            new_x = min(max(old_other_x, halves[node, 0]), max(width - halves[node, 0], halves[node, 0]))
-            new_row = old_other_row
-            x[other] = min(max(old_x, halves[other, 0]), max(width - halves[other, 0], halves[other, 0]))
-            row[other] = old_row
-        x[node], row[node] = new_x, new_row
+        row[node] = min(max(new_row, 0), rows - 1)
+        x[node] = min(max(new_x, halves[node, 0]), max(width - halves[node, 0], halves[node, 0]))
         # What the new state may cost; it need not be known any better than that it costs more.
         limit = before - heat * math.log(max(_uniform(state), 1e-12))
-        after = _node_cost(node, x, row, halves, ends, weight, head, members, first, pitch, gap, limit)
-        if other >= 0 and after <= limit:
-            after += _node_cost(other, x, row, halves, ends, weight, head, members, first, pitch, gap, limit - after)
-        if after > limit:
+        if _node_cost(node, x, row, halves, ends, weight, head, members, first, pitch, gap, limit) > limit:
             x[node], row[node] = old_x, old_row
-            if other >= 0:
-                x[other], row[other] = old_other_x, old_other_row
     total = 0.0
     for node in range(count):
         total += _node_cost(node, x, row, halves, ends, weight, head, members, first, pitch, gap, math.inf)
