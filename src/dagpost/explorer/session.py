@@ -8,14 +8,11 @@ from __future__ import annotations
 import gc
 import math
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
-
-import numpy as np
 
 from dagpost._tools.mixture import Grid
 from dagpost.errors import InputError, NoGraphError, ResourceError, collected_warnings
@@ -33,9 +30,8 @@ Made = TypeVar("Made")
 
 #: What is reckoned to take longer is answered from draws first.
 QUICK_SECONDS = 1.0
-#: Undo and redo find what was computed, as far as it takes no more than this: of models, in number and bytes, and of
-#: answers that took long.
-_MOST_MODELS, _MOST_BYTES, _MOST_ANSWERS = 64, 2**28, 256
+#: So many models under conditions, and answers that took long, are remembered; the page itself remembers views.
+_MOST_MODELS, _MOST_ANSWERS = 4, 256
 #: Whether this thread must not do what takes long.
 _HERE = threading.local()
 
@@ -71,9 +67,9 @@ class Session:
         self.fitted = fitted if condition is None else condition.base
         self.start = State() if condition is None else State(tuple(condition.statements), setting_of(condition.setting))
         self.title, self.path = title, path
-        self._models: OrderedDict[State, Fitted] = OrderedDict()
-        self._answers: OrderedDict[Any, Any] = OrderedDict()
-        self._lock, self._slow = threading.RLock(), threading.RLock()
+        self._models: dict[State, Fitted] = {}
+        self._answers: dict[Any, Any] = {}
+        self._slow = threading.RLock()
 
     def prepare(self) -> None:
         """Compute what every answer needs, so that the first ones are quick too."""
@@ -160,8 +156,15 @@ class Session:
         if state.is_empty:
             return self.fitted
         key = state.sorted
-        known: Fitted | None = self._find(self._models, key)
-        return self._keep(key, conditioned(self.fitted, state.given, dict(state.setting))) if known is None else known
+        found = self._models.get(key)
+        if found is None:
+            found = conditioned(self.fitted, state.given, dict(state.setting))
+            if len(self._models) >= _MOST_MODELS:
+                # What refers to itself in a circle stays until the collector comes by, whatever its size.
+                self._models.clear()
+                gc.collect()
+            self._models[key] = found
+        return found
 
     def knowledge(self, state: State) -> Knowledge:
         """What is known about directions under a state without looking at the data."""
@@ -169,65 +172,16 @@ class Session:
 
     def once(self, key: Any, make: Callable[[], Made]) -> Made:
         """What `make` gives, remembered with the last answers that took long."""
-        known = self._find(self._answers, key)
-        if known is not None:
-            found: Made = known
-            return found
-        _check_patience()
-        with self._slow:
-            found = self._find(self._answers, key) or make()
-        with self._lock:
+        found: Made | None = self.recall(key)
+        if found is None:
+            _check_patience()
+            with self._slow:
+                found = self.recall(key) or make()
+            if len(self._answers) >= _MOST_ANSWERS:
+                self._answers.clear()
             self._answers[key] = found
-            while len(self._answers) > _MOST_ANSWERS:
-                self._answers.popitem(last=False)
         return found
 
     def recall(self, key: Any) -> Any:
         """What is remembered under a key, or None."""
-        return self._find(self._answers, key)
-
-    def _find(self, kept: OrderedDict[Any, Any], key: Any) -> Any:
-        with self._lock:
-            if key in kept:
-                kept.move_to_end(key)
-            return kept.get(key)
-
-    def _keep(self, key: State, fitted: Fitted) -> Fitted:
-        with self._lock:
-            self._models[key] = fitted
-            # Measured anew: a model grows when its sums are made or its sample is drawn.
-            sizes = {own: bytes_beyond(kept, self.fitted) for own, kept in self._models.items()}
-            full = len(sizes) > _MOST_MODELS or sum(sizes.values()) > _MOST_BYTES
-            # Many are let go at once, since collecting takes some 0.1 s.
-            while full and len(sizes) > 1 and (2 * len(sizes) > _MOST_MODELS or 2 * sum(sizes.values()) > _MOST_BYTES):
-                oldest, _ = self._models.popitem(last=False)
-                del sizes[oldest]
-        if full:
-            # What refers to itself in a circle stays until the collector comes by, whatever its size.
-            gc.collect()
-        return fitted
-
-
-def bytes_beyond(fitted: Fitted, base: Fitted) -> int:
-    """How much memory the arrays of a model take that are not those of its base."""
-    seen = {id(base), *map(id, vars(base).values()), id(base.workspace.engine)}
-    total = 0
-    left: list[Any] = [fitted]
-    while left:
-        thing = left.pop()
-        if id(thing) in seen:
-            continue
-        seen.add(id(thing))
-        if isinstance(thing, np.ndarray):
-            # A part of another array has its memory; what comes from a kernel has a base that is no array.
-            whole = not isinstance(thing.base, np.ndarray)
-            total += thing.nbytes if whole else 0
-            left += [] if whole else [thing.base]
-        elif isinstance(thing, Mapping):
-            left += thing.values()
-        elif isinstance(thing, list | tuple):
-            # Of numbers there may be very many, and none is an array.
-            left += [own for own in thing if not isinstance(own, int | float | str)]
-        elif type(thing).__module__.startswith("dagpost.") and hasattr(thing, "__dict__"):
-            left += vars(thing).values()
-    return total
+        return self._answers.get(key)

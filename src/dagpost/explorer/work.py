@@ -1,7 +1,7 @@
 """Questions that wait for their turn: one thread each for quick ones and for patient ones, never the event loop.
 
 A thread takes one question at a time. The number that wait is bounded; one that nobody waits for any more is dropped
-before its work begins, or given up between two steps of it; of the patient ones of a page only the newest waits.
+before its work begins, or given up between two steps of it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,6 @@ class BusyError(Exception):
     """So many questions wait already that no further one is taken."""
 
 
-class ReplacedError(Exception):
-    """A newer question of the same kind has taken the place of this one."""
-
-
 class EndedError(Exception):
     """The server ends, and answers no more questions."""
 
@@ -34,8 +30,8 @@ class EndedError(Exception):
 class _Job:
     """One question: what is to be done, and where its answer is waited for."""
 
-    def __init__(self, work: Callable[[], Any], kind: str | None) -> None:
-        self.work, self.kind, self.wanted = work, kind, True
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work, self.wanted = work, True
         self._loop = asyncio.get_running_loop()
         self.answer: asyncio.Future[Any] = self._loop.create_future()
 
@@ -77,12 +73,9 @@ class Lane:
         self._thread: threading.Thread | None = None
         self._closed = False
 
-    async def ask(self, work: Callable[[], Any], kind: str | None = None) -> Any:
-        """What `work` returns, or the error that it raises. Cancelled, it is not begun, or given up between two steps.
-
-        Of the questions of one kind only the newest waits: earlier ones end in a `ReplacedError`.
-        """
-        job = _Job(work, kind)
+    async def ask(self, work: Callable[[], Any]) -> Any:
+        """What `work` returns or raises. Cancelled, it is not begun, or given up between two steps."""
+        job = _Job(work)
         self._add(job)
         try:
             return await job.answer
@@ -109,9 +102,6 @@ class Lane:
         with self._changed:
             if self._closed:
                 raise EndedError
-            for older in [other for other in self._waiting if other.kind == job.kind is not None]:
-                self._waiting.remove(older)
-                older.finish(None, ReplacedError())
             if len(self._waiting) >= self._most:
                 raise BusyError
             self._waiting.append(job)
