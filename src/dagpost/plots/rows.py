@@ -9,9 +9,9 @@ is moved, and what that costs is counted for the lines and boxes that it concern
 - a line with a head that does not lead downwards;
 - boxes of a row that overlap.
 
-A line counts by its weight. It starts from the slowest vibrations of the graph, in which neighbours move together (Hall
-1970); chance comes from a generator of its own, so that the same graph always looks the same. Cost: lines squared in the
-worst case, per node and step; half a second for 64 boxes and 150 lines.
+A line counts by its weight. It starts from the slowest vibrations of the graph, in which neighbours move together
+(Hall 1970); chance comes from a generator of its own, so that the same graph always looks the same. Cost: lines squared
+in the worst case, per node and step; half a second for 64 boxes and 150 lines.
 """
 
 from __future__ import annotations

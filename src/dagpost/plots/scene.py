@@ -253,30 +253,22 @@ def with_numbers(
     if numbers is False:
         return list(lines)
     height = _NUMBER * size
-    # Without its sign where there is no room for both.
-    sizes = [
-        [(text_width(text, height) + 3.0, 1.15 * height) for text in dict.fromkeys((line.shown, line.number))]
-        for line in lines
-    ]
+    sizes = [(text_width(line.shown, height) + 3.0, 1.15 * height) for line in lines]
     order = sorted(range(len(lines)), key=lambda number: (lines[number].hidden, -lines[number].joined, number))
     shown = [number for number in order if not lines[number].hidden]
     later = [number for number in order if lines[number].hidden]
     placed = list(lines)
     for part, among in ((shown, shown), (later, order)):
         where = {number: place for place, number in enumerate(among)}
-        own = set(part)
         places = number_places(
             frames,
             [found[number] for number in among],
-            [sizes[number] if number in own else [] for number in among],
+            [sizes[number] for number in among],
             [where[number] for number in part],
             every=bool(numbers),
         )
         for number in part:
-            place = places[where[number]]
-            if place is not None:
-                line = lines[number]
-                placed[number] = replace(line, number_at=place[0], sign=line.sign if place[1] == 0 else "")
+            placed[number] = replace(lines[number], number_at=places[where[number]])
     return placed
 
 

@@ -8,7 +8,6 @@ import shutil
 from itertools import combinations, pairwise
 from random import Random
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,28 +19,12 @@ from dagpost.errors import InputError
 from dagpost.plots import placing, rows
 from dagpost.plots.curves import meets_box, points_along, rounded
 from dagpost.plots.detours import way_around
-from dagpost.plots.heat_map_plot import acyclic_orientation, topological_order
+from dagpost.plots.heat_map_plot import structure_order
 from dagpost.plots.letters import broken, cut_to, text_width
 from dagpost.plots.ports import Border, Frame, spread
 from dagpost.plots.routing import Wanted, overlap, routed
 
 Edges = list[tuple[int, int]]
-
-
-@st.composite
-def posteriors(draw: st.DrawFn, most: int = 9) -> tuple[np.ndarray, Edges]:
-    """Edge probabilities, and the pairs that are joined at all."""
-    count = draw(st.integers(1, most))
-    pairs = list(combinations(range(count), 2))
-    matrix = np.zeros((count, count))
-    chosen = []
-    for one, two in pairs:
-        joined = draw(st.sampled_from([0.0, 0.0, 0.3, 0.8, 1.0]))
-        share = draw(st.sampled_from([0.0, 0.1, 0.5, 0.75, 1.0]))
-        matrix[one, two], matrix[two, one] = joined * share, joined * (1.0 - share)
-        if joined:
-            chosen.append((one, two))
-    return matrix, chosen
 
 
 @st.composite
@@ -53,36 +36,21 @@ def acyclic(draw: st.DrawFn, most: int = 10) -> tuple[int, Edges]:
     return count, [pair for pair in combinations(order, 2) if draw(st.integers(0, 4)) < chance]
 
 
-@given(posteriors())
-def test_every_pair_is_turned_one_way_and_no_cycle_is_left(drawn: tuple[np.ndarray, Edges]) -> None:
-    matrix, pairs = drawn
-    turned = acyclic_orientation(matrix, pairs)
-    assert [tuple(sorted(edge)) for edge in turned] == pairs
-    assert nx.is_directed_acyclic_graph(nx.DiGraph(turned))
-
-
-@given(posteriors())
-def test_directions_are_the_more_probable_ones_unless_these_form_a_cycle(drawn: tuple[np.ndarray, Edges]) -> None:
-    matrix, pairs = drawn
-    wished = [pair if matrix[pair] >= matrix[pair[::-1]] else pair[::-1] for pair in pairs]
-    turned = acyclic_orientation(matrix, pairs)
-    if nx.is_directed_acyclic_graph(nx.DiGraph(wished)):
-        assert turned == wished
-    else:
-        assert turned != wished
-
-
-def test_of_a_cycle_the_least_decided_edge_gives_way() -> None:
-    matrix = np.array([[0.0, 0.9, 0.2], [0.0, 0.0, 0.8], [0.4, 0.1, 0.0]])
-    assert acyclic_orientation(matrix, [(0, 1), (0, 2), (1, 2)]) == [(0, 1), (0, 2), (1, 2)]
-
-
 @given(acyclic())
 def test_parents_come_before_children_in_the_order(graph: tuple[int, Edges]) -> None:
     count, edges = graph
-    place = {node: number for number, node in enumerate(topological_order(count, edges))}
+    matrix = np.zeros((count, count))
+    for parent, child in edges:
+        matrix[parent, child], matrix[child, parent] = 0.6, 0.3
+    place = {node: number for number, node in enumerate(structure_order(matrix))}
     assert sorted(place) == list(range(count))
     assert all(place[parent] < place[child] for parent, child in edges)
+
+
+def test_those_of_a_cycle_stay_together_in_the_order_of_the_columns() -> None:
+    matrix = np.zeros((4, 4))
+    matrix[0, 2] = matrix[2, 3] = matrix[3, 0] = matrix[1, 0] = 0.9
+    assert structure_order(matrix) == [1, 0, 2, 3]
 
 
 @given(
