@@ -16,7 +16,7 @@ from dagpost._tools import progress
 from dagpost._version import __version__
 
 #: How many kernels a first answer needs (a test counts them), and how long they take on an ordinary computer.
-FIRST_KERNELS = 20
+FIRST_KERNELS = 22
 FIRST_SECONDS = 20
 NOTICE = f"dagpost: compiling for this computer, once: about {FIRST_SECONDS} s"
 #: Other bars may be drawn once nothing has been compiled for this long.
