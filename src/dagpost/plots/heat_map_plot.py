@@ -164,5 +164,5 @@ def structure_order(edges: Floats) -> list[int]:
 
     onward = (edges > edges.T) | np.triu(edges == edges.T)
     cycles = nx.condensation(nx.DiGraph(onward & (edges + edges.T > _FAINT)))
-    members = {number: sorted(nodes) for number, nodes in cycles.nodes(data="members")}
+    members: Any = {number: sorted(nodes) for number, nodes in cycles.nodes(data="members")}
     return [node for number in nx.lexicographical_topological_sort(cycles, members.get) for node in members[number]]
