@@ -73,12 +73,8 @@ async def _answer(request: Request, desk: Desk) -> Answer:
         asked = question_in(await read_body(request.receive))
     except DagpostError as error:
         return 400, error_json(str(error))
-    except TooLargeError:
-        return 413, error_json("The question is too long.")
-    except TooSlowError:
-        return 408, error_json("The question came too slowly.")
-    except GoneError:
-        return _GONE
+    except UnreadError as unread:
+        return unread.answer
     answering = asyncio.ensure_future(desk.answer(name, asked))
     leaving = asyncio.ensure_future(_hung_up(request))
     try:
@@ -95,16 +91,12 @@ async def _hung_up(request: Request) -> None:
         pass
 
 
-class TooLargeError(Exception):
-    """The body is larger than any question."""
+class UnreadError(Exception):
+    """The body was not read to its end: why, as the answer to it."""
 
-
-class TooSlowError(Exception):
-    """The body did not come in time."""
-
-
-class GoneError(Exception):
-    """The client has hung up."""
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer)
+        self.answer = answer
 
 
 async def read_body(receive: Receive) -> bytes:
@@ -115,13 +107,13 @@ async def read_body(receive: Receive) -> bytes:
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise GoneError
+                    raise UnreadError(_GONE)
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
                 if len(body) > LARGEST_BODY:
-                    raise TooLargeError
+                    raise UnreadError((413, error_json("The question is too long.")))
     except TimeoutError:
-        raise TooSlowError from None
+        raise UnreadError((408, error_json("The question came too slowly."))) from None
     return bytes(body)
 
 

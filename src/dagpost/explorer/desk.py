@@ -14,7 +14,7 @@ from dagpost._tools.spelling import in_python
 from dagpost.errors import DagpostError, collected_warnings
 from dagpost.explorer.questions import QUESTIONS, Question
 from dagpost.explorer.session import PatienceError, Session, in_a_hurry
-from dagpost.explorer.work import BusyError, EndedError, Lane
+from dagpost.explorer.work import Lane, RefusedError
 
 #: The status and the JSON of an answer.
 Answer = tuple[int, bytes]
@@ -39,10 +39,8 @@ class Desk:
                 with suppress(PatienceError):
                     return await self._quick.ask(lambda: _hurried(question, self._session, asked))  # type: ignore[no-any-return]
             return await self._patient.ask(lambda: _answered(question, self._session, asked))  # type: ignore[no-any-return]
-        except BusyError:
-            return 503, error_json("busy")
-        except EndedError:
-            return 503, error_json("The explorer has ended.")
+        except RefusedError as refused:
+            return 503, error_json(str(refused))
 
     @property
     def waiting(self) -> int:

@@ -17,14 +17,11 @@ from dagpost._tools.progress import while_wanted
 
 #: A person asks a few questions a second; what is beyond these many is not a person.
 MOST_WAITING = 32
+_ENDED = "The explorer has ended."
 
 
-class BusyError(Exception):
-    """So many questions wait already that no further one is taken."""
-
-
-class EndedError(Exception):
-    """The server ends, and answers no more questions."""
+class RefusedError(Exception):
+    """No further question is taken, as too many wait already, or as the server ends: which, in words."""
 
 
 class _Job:
@@ -89,21 +86,21 @@ class Lane:
         return len(self._waiting)
 
     def close(self) -> None:
-        """Answer no more questions: those that wait end in an `EndedError`, and so does the one that is worked on."""
+        """Answer no more questions: those that wait are refused, and so is the one that is worked on."""
         with self._changed:
             self._closed = True
             for job in (*self._waiting, *([] if self._current is None else [self._current])):
                 job.wanted = False
-                job.finish(None, EndedError())
+                job.finish(None, RefusedError(_ENDED))
             self._waiting.clear()
             self._changed.notify_all()
 
     def _add(self, job: _Job) -> None:
         with self._changed:
             if self._closed:
-                raise EndedError
+                raise RefusedError(_ENDED)
             if len(self._waiting) >= self._most:
-                raise BusyError
+                raise RefusedError("busy")
             self._waiting.append(job)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
