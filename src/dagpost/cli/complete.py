@@ -113,7 +113,7 @@ def _with_texts(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(probabilities=np.array(texts, dtype=object))
 
 
-def _content(cells: pd.DataFrame) -> list[dict[str, Any]]:
+def _content(cells: pd.DataFrame) -> list[dict[Any, Any]]:
     """The same as JSON can hold it; of a level there is no mean, and of a number no probability."""
     return [
         {
