@@ -30,8 +30,9 @@ Made = TypeVar("Made")
 
 #: What is reckoned to take longer is answered from draws first.
 QUICK_SECONDS = 1.0
-#: So many models under conditions, and answers that took long, are remembered; the page itself remembers views.
-_MOST_MODELS, _MOST_ANSWERS = 4, 256
+#: So many answers that took long are remembered, and models under conditions: many where they have at most so many
+#: columns, and are small, else a few. The page itself remembers views.
+_MOST_ANSWERS, _SMALL, _MANY, _FEW = 256, 14, 64, 4
 #: Whether this thread must not do what takes long.
 _HERE = threading.local()
 
@@ -159,7 +160,7 @@ class Session:
         found = self._models.get(key)
         if found is None:
             found = conditioned(self.fitted, state.given, dict(state.setting))
-            if len(self._models) >= _MOST_MODELS:
+            if len(self._models) >= (_MANY if len(self.fitted.names) <= _SMALL else _FEW):
                 # What refers to itself in a circle stays until the collector comes by, whatever its size.
                 self._models.clear()
                 gc.collect()

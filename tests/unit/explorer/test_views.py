@@ -230,10 +230,10 @@ def test_values_of_settings_that_a_model_does_not_average_over_are_refused(kind:
     assert str(caught.value).endswith(".")
 
 
-def test_only_the_last_models_are_kept() -> None:
+def test_only_the_last_models_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_MANY", 4)
     own = Session(model("averaged").fitted_, "own")
-    ends = list(itertools.permutations("ABCDE", 2))
-    for one, other in ends:
+    for one, other in itertools.permutations("ABCDE", 2):
         view(own, {"given": [f"{one} -> {other}"]})
         assert State((f"{one} -> {other}",)) in own._models
         assert len(own._models) <= 4
