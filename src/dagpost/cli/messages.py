@@ -52,6 +52,7 @@ def plain_complaint(message: str, arguments: Sequence[str], options: Sequence[st
     >>> plain_complaint("'x' is not a valid integer.", ["t.csv", "--seed", "x"], ["--seed"])
     "'x' is not a whole number."
     """
+    message = message.removeprefix("Value error, ")
     for kind, words in (("integer", "a whole number"), ("number", "a number"), ("float", "a number")):
         if f"valid {kind}" in message:
             value = _value_of(options, arguments)
