@@ -25,7 +25,7 @@ import pandas as pd
 
 from dagpost import DagPosterior
 from dagpost.errors import NoGraphError
-from dagpost.explorer.session import Session, bytes_beyond
+from dagpost.explorer.session import Session
 from dagpost.explorer.views import view
 
 SEED, ROWS = 17, 300
@@ -87,7 +87,6 @@ def measured(columns: int, score: str, views: int) -> dict[str, Any]:
     first, patient, sources, few = [], [], [], 0
     asked = assumptions(session, views)
     session._models.clear()
-    session._sizes.clear()
     for given in asked:
         took, found = timed(session, {"given": given})
         first.append(took)
@@ -95,7 +94,6 @@ def measured(columns: int, score: str, views: int) -> dict[str, Any]:
         few += found["few"]
         if not found["final"]:
             patient.append(timed(session, {"given": given, "patient": True})[0])
-    models = [bytes_beyond(own, session.fitted) for own in session._models.values()]
     assert session.graphs is not None
     return {
         "columns": columns,
@@ -106,8 +104,6 @@ def measured(columns: int, score: str, views: int) -> dict[str, Any]:
         "sources": {own: sources.count(own) for own in sorted(set(sources))},
         "few": few,
         "patient_ms": _median(patient) if patient else None,
-        "model_mb": round(max(models, default=0) / 2**20, 1),
-        "kept_mb": round(sum(models) / 2**20, 1),
     }
 
 

@@ -113,15 +113,13 @@ def _with_texts(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(probabilities=np.array(texts, dtype=object))
 
 
-def _content(cells: pd.DataFrame) -> list[dict[str, Any]]:
+def _content(cells: pd.DataFrame) -> list[dict[Any, Any]]:
     """The same as JSON can hold it; of a level there is no mean, and of a number no probability."""
-    from dagpost._tools.text import readable_level
-
     return [
         {
-            str(key): [{"level": level, "probability": share} for level, share in value.items()]
+            key: [{"level": level, "probability": share} for level, share in value.items()]
             if isinstance(value, dict)
-            else readable_level(value)
+            else value
             for key, value in row.items()
             if value == value or isinstance(value, dict)  # noqa: PLR0124 (nan: not said of such a cell)
         }

@@ -128,7 +128,7 @@ def effect(
     if as_json:
         summary = found.summary()
         under = {key: {**summary[key], **own} for key, own in given_content_of(fitted).items()}
-        along = {"curve": [_content(row) for row in found.curve().to_dict("records")]} if curve else {}
+        along = {"curve": found.curve().to_dict("records")} if curve else {}
         print_json({**summary, **under, **along, **({} if output is None else {"picture": str(output)})})
         return
     print_effect(found, outcomes)
@@ -275,27 +275,13 @@ def _show_all(
     if words:
         table = table[(table["cause"] == words[0]) | (table["outcome"] == words[0])]
     if as_json:
-        rows = [_content(row) for row in table.to_dict("records")]
-        print_json({"confidence": confidence, **given_content_of(model), "effects": rows})
+        print_json({"confidence": confidence, **given_content_of(model), "effects": table.to_dict("records")})
         return
     print_given(model)
     if matrix:
         _print_matrix(table, model.names_)
     else:
         _print_all(table, least, confidence)
-
-
-def _content(row: dict[Any, Any]) -> dict[str, Any]:
-    from dagpost._tools.text import readable_level
-
-    content: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, tuple):
-            content[str(name)] = [readable_level(own) for own in value]
-        else:
-            unknown = value is None or (isinstance(value, float) and math.isnan(value))
-            content[str(name)] = None if unknown else readable_level(value)
-    return content
 
 
 def _print_all(table: pd.DataFrame, least: float, confidence: float) -> None:

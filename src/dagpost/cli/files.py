@@ -80,26 +80,26 @@ def refuse_results(source: str) -> None:
 
 
 def may_write(output: Path, kind: str) -> Path:
-    """Refuse a place where a result cannot or must not go: a "model", "sample", "report", "recipe" or "picture"."""
-    _check_place(output)
+    """Refuse a place where a result cannot or must not go: a "model", "sample", "report" or "recipe"."""
+    check_output(output)
     if output.exists() and not _is_of_kind(output, kind):
-        what = kind if kind == "picture" else f"dagpost {kind}"
         raise InputError(
-            f"{str(output)!r} is there already and is not a {what}; it is not written over. Name another file with "
-            f"{'--recipe' if kind == 'recipe' else '-o'}, or move that one away."
+            f"{str(output)!r} is there already and is not a dagpost {kind}; it is not written over. Name another file "
+            f"with {'--recipe' if kind == 'recipe' else '-o'}, or move that one away."
         )
     return output
 
 
 def may_create(output: Path) -> Path:
     """Refuse a place where a new file cannot go."""
-    _check_place(output)
+    check_output(output)
     if output.exists():
         raise InputError(f"{str(output)!r} is there already; it is not written over. Name another file with -o.")
     return output
 
 
-def _check_place(output: Path) -> None:
+def check_output(output: Path) -> None:
+    """Refuse a place where no file can go."""
     if not output.name:
         raise InputError("The name of the output is empty, or a folder. Name a file with -o.")
     longest = _LONGEST_NAME - len(PARTIAL)
@@ -116,10 +116,6 @@ def _is_of_kind(path: Path, kind: str) -> bool:
     if kind == "report":
         with path.open("rb") as file:
             return file.read(64).lstrip().lower().startswith(_HTML)
-    if kind == "picture":
-        from dagpost.plots.picture_files import is_picture
-
-        return is_picture(path)
     try:
         if kind == "recipe":
             from dagpost.data.recipe_file import read_description

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,13 +40,6 @@ def refuse_options_of_tables(ctx: typer.Context, source: str, names: Iterable[st
         if given is not None and given.name == "COMMANDLINE":
             written = name.replace("_", "-")
             raise InputError(f"--{written} is for tables; {source!r} is not a table, and has its own settings.")
-
-
-def probability(value: float) -> float:
-    """The value of an option, if it can be a probability."""
-    if math.isnan(value) or not 0.0 <= value <= 1.0:
-        raise typer.BadParameter(f"{value} is not between 0 and 1.")
-    return value
 
 
 ModelArgument = Annotated[Path, argument("MODEL", "A model file written by `dagpost fit`.")]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dagpost._tools.setting_text import averaged_words, given_columns, joined_before, readable_setting
+from dagpost._tools.text import readable_level
 from dagpost.methods.choice import AS_ASKED
 
 if TYPE_CHECKING:
@@ -32,8 +33,19 @@ _NOT_PLAIN = re.compile(r"[^\n -~]")
 
 def print_json(content: object) -> None:
     """JSON on standard output: names unchanged except for what a terminal would obey, numbers that JSON knows only."""
-    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+    text = json.dumps(_as_json(content), ensure_ascii=False, indent=1, allow_nan=False)
     typer.echo(_NOT_PLAIN.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text))
+
+
+def _as_json(content: Any) -> Any:
+    """The same as JSON can hold it: what is not known, or not finite, is null."""
+    if isinstance(content, Mapping):
+        return {str(key): _as_json(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_as_json(value) for value in content]
+    if content is None or (isinstance(content, float) and not math.isfinite(content)):
+        return None
+    return readable_level(content)
 
 
 def given_content_of(origin: DagPosterior | DagSample) -> dict[str, Any]:
@@ -107,7 +119,7 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
         **given_content_of(model),
         "exogenous": list(model.fitted_.exogenous),
         "modularity": model.modularity,
-        "log_evidence": None if math.isnan(model.fitted_.log_evidence) else model.fitted_.log_evidence,
+        "log_evidence": model.fitted_.log_evidence,
         "exact": model.exact_,
         "method": model.method_,
         "method_reason": model.method_reason_,

@@ -5,7 +5,6 @@ The words and marks are those of posterior/directions.py.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,14 +99,9 @@ def print_about_signs(data: DataFacts) -> None:
 
 def pairs_content(found: Directions, least: float = 0.0) -> dict[str, Any]:
     """All pairs that are joined at least so probably, and what is said of them, as JSON can hold it."""
-    records = found.table().to_dict("records")
     return {
-        "pairs": [
-            {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in record.items()}
-            for record in records
-            if record["joined"] >= least
-        ],
-        "pairs_confidence": None if math.isnan(found.confidence) else found.confidence,
+        "pairs": [record for record in found.table().to_dict("records") if record["joined"] >= least],
+        "pairs_confidence": found.confidence,
         "pairs_note": found.note or None,
     }
 

@@ -10,7 +10,7 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli import choices
-from dagpost.cli.files import default_name, load_source, may_write
+from dagpost.cli.files import check_output, default_name, load_source
 from dagpost.cli.options import GivenOption, RunOptions, SourceArgument, option, output_option
 from dagpost.cli.output import given_content_of, print_given, print_json
 
@@ -144,7 +144,7 @@ class PicturePlace:
         self.target, self.format = target, format_of(target)
         self.size = None if size is None else parse_size(size)
         self.dots = check_dots(dpi, self.format, self.size)
-        may_write(target, "picture")
+        check_output(target)
         pyplot().switch_backend("agg")
 
     def write(self, draw: Any, title: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -75,12 +74,12 @@ def predict(
         _show_rows(fitted.score_samples(new, **how), fitted.fitted_.exogenous, under, run)
     elif _is_number(fitted, target):
         found = fitted.predict_number(new, target=target, confidence=confidence, **how)
-        about = {"target": target, "columns": [*map(str, found.columns)], "predictions": _numbers(found)}
+        about = {"target": target, "columns": list(found.columns), "predictions": found.to_numpy().tolist()}
         _show_table(found, "%.6g", {**about, **under}, run)
     else:
         chances = fitted.predict_proba(new, target=target, **how)
         levels = [str(level) for level in chances.columns]
-        about = {"target": target, "levels": levels, "probabilities": _numbers(chances)}
+        about = {"target": target, "levels": levels, "probabilities": chances.to_numpy().tolist()}
         names = [f"P({printable(target)} = {printable(level)})" for level in levels]
         _show_table(chances.set_axis(names, axis=1), "%.6f", {**about, **under}, run)
 
@@ -116,21 +115,12 @@ def _show_rows(logs: Any, exogenous: Sequence[str], under: Under, run: RunOption
     mean = float(there.mean()) if len(there) else None
     if run.as_json:
         given = {"exogenous": list(exogenous)} if exogenous else {}
-        print_json({"log_probability": [_number(log) for log in logs.tolist()], "mean": mean, **given, **under})
+        print_json({"log_probability": logs.tolist(), "mean": mean, **given, **under})
         return
     typer.echo("\n".join(f"{log:.6f}" for log in logs))
     if not run.quiet and mean is not None:
         words = given_columns(exogenous)
         typer.echo(f"Mean log probability of {len(there):,} rows{words and f', {words}'}: {mean:.4f}", err=True)
-
-
-def _number(value: float) -> float | None:
-    """A number as JSON knows it."""
-    return None if math.isnan(value) else value
-
-
-def _numbers(table: Any) -> list[list[float | None]]:
-    return [[_number(value) for value in row] for row in table.to_numpy().tolist()]
 
 
 def _show_table(table: Any, digits: str, about: dict[str, Any], run: RunOptions) -> None:

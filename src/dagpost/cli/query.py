@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dagpost._tools.checks import number
 from dagpost._tools.text import printable
 from dagpost.cli.choices import complete_given
 from dagpost.cli.files import load_source
-from dagpost.cli.options import GivenOption, RunOptions, SourceArgument, argument, probability, setting
+from dagpost.cli.options import GivenOption, RunOptions, SourceArgument, argument, setting
 from dagpost.cli.output import (
     about_sample,
     as_content,
@@ -36,9 +37,7 @@ def edges(
     *,
     source: SourceArgument,
     given: GivenOption = None,
-    minimum: Annotated[
-        float, setting("P", "Leave out pairs that are joined less probably than this.", callback=probability)
-    ] = 0.0,
+    minimum: Annotated[float, setting("P", "Leave out pairs that are joined less probably than this.")] = 0.0,
     run: RunOptions,
 ) -> None:
     """Show how probably each pair is joined, and which way.
@@ -66,6 +65,7 @@ def edges(
     from dagpost.posterior.variations import known_sensitivity
     from dagpost.prediction.gaussian_answers import quick_effects
 
+    number(minimum, "minimum", least=0.0, most=1.0, allowed="between 0 and 1")
     origin = load_source(source, given=given, threads=run.threads, quiet=run.quiet)
     folded = folded_edges(origin, minimum)
     if isinstance(origin, DagSample):

@@ -1,19 +1,16 @@
 """What the server answers: the page, its scripts and its style as they are, and questions as JSON.
 
 Nothing in a question is trusted: its bytes are counted as they come, whatever the header says of their number, and what
-cannot be a question of ours (not UTF-8, not JSON, not an object, nested deeply, numbers beyond all bounds) is refused
-with a sentence.
+cannot be a question of ours (not UTF-8, not JSON, not an object, numbers beyond all bounds) is refused with a sentence.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dagpost._tools.checks import is_writable
 from dagpost.errors import DagpostError, InputError
 from dagpost.explorer.desk import Answer, Desk, error_json
 from dagpost.explorer.page import Asset
@@ -30,7 +27,7 @@ _GONE: Answer = (499, b"")
 LARGEST_BODY = 64 * 1024
 #: A body comes from this very machine.
 SECONDS_FOR_BODY = 10.0
-_DEEPEST, _MOST_DIGITS = 8, 18
+_MOST_DIGITS = 18
 
 Receive = Callable[[], Awaitable[Any]]
 
@@ -76,12 +73,8 @@ async def _answer(request: Request, desk: Desk) -> Answer:
         asked = question_in(await read_body(request.receive))
     except DagpostError as error:
         return 400, error_json(str(error))
-    except TooLargeError:
-        return 413, error_json("The question is too long.")
-    except TooSlowError:
-        return 408, error_json("The question came too slowly.")
-    except GoneError:
-        return _GONE
+    except UnreadError as unread:
+        return unread.answer
     answering = asyncio.ensure_future(desk.answer(name, asked))
     leaving = asyncio.ensure_future(_hung_up(request))
     try:
@@ -98,16 +91,12 @@ async def _hung_up(request: Request) -> None:
         pass
 
 
-class TooLargeError(Exception):
-    """The body is larger than any question."""
+class UnreadError(Exception):
+    """The body was not read to its end: why, as the answer to it."""
 
-
-class TooSlowError(Exception):
-    """The body did not come in time."""
-
-
-class GoneError(Exception):
-    """The client has hung up."""
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer)
+        self.answer = answer
 
 
 async def read_body(receive: Receive) -> bytes:
@@ -118,70 +107,34 @@ async def read_body(receive: Receive) -> bytes:
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise GoneError
+                    raise UnreadError(_GONE)
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
                 if len(body) > LARGEST_BODY:
-                    raise TooLargeError
+                    raise UnreadError((413, error_json("The question is too long.")))
     except TimeoutError:
-        raise TooSlowError from None
+        raise UnreadError((408, error_json("The question came too slowly."))) from None
     return bytes(body)
 
 
 def question_in(body: bytes) -> dict[str, Any]:
-    """The JSON object in a body.
+    """The JSON object in a body: numbers that are finite, and text that can be written.
 
     >>> question_in(b'{"given": ["A -> B"]}')
     {'given': ['A -> B']}
     """
     try:
-        found = json.loads(
-            body.decode("utf-8"), parse_constant=_refuse_constant, parse_int=_small_number, parse_float=_finite_number
-        )
-    except UnicodeDecodeError:
-        raise InputError("The question must be text in UTF-8.") from None
-    except RecursionError:
-        raise _too_deep() from None
-    except json.JSONDecodeError:
-        raise InputError("The question must be JSON.") from None
+        found = json.loads(body.decode("utf-8"), parse_int=_small_number)
+        # Refuses what is no number of JSON, and halves of characters, which can stand in JSON but in no text.
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except (ValueError, RecursionError):
+        found = None
     if not isinstance(found, dict):
-        raise InputError("The question must be a JSON object, such as {}.")
-    _check(found)
+        raise InputError("The question must be a JSON object in UTF-8, such as {}, with finite numbers in it.")
     return found
-
-
-def _too_deep() -> InputError:
-    return InputError(f"The question is nested too deeply: at most {_DEEPEST} levels.")
-
-
-def _check(question: dict[str, Any]) -> None:
-    """Refuse what is nested deeply, and halves of characters, which can stand in JSON but in no text."""
-    level: list[Any] = [question]
-    for _ in range(_DEEPEST):
-        inner: list[Any] = []
-        for own in level:
-            if isinstance(own, dict):
-                inner += [*own.keys(), *own.values()]
-            elif isinstance(own, list):
-                inner += own
-            elif isinstance(own, str) and not is_writable(own):
-                raise InputError("The question has half of a character (a lone surrogate) in it.")
-        level = inner
-    if level:
-        raise _too_deep()
-
-
-def _refuse_constant(name: str) -> Any:
-    raise InputError(f"{name} is not a number of JSON.")
 
 
 def _small_number(digits: str) -> int:
     if len(digits) > _MOST_DIGITS:
-        raise InputError(f"A whole number in the question has more than {_MOST_DIGITS} digits.")
+        raise ValueError(digits)
     return int(digits)
-
-
-def _finite_number(digits: str) -> float:
-    if not math.isfinite(number := float(digits)):
-        raise InputError("A number in the question is too large.")
-    return number

@@ -188,7 +188,6 @@ def words(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
         "reserved": sorted(vocabulary().reserved),
         "names": [{"name": name, "text": quoted(name)} for name in fitted.names],
         "levels": levels,
-        "examples": list(dict.fromkeys(example for form, _ in forms for example in form.examples)),
     }
 
 
@@ -201,4 +200,4 @@ def _word(text: str, form: Form, kind: type[Feature]) -> dict[str, str]:
     """A symbol or word with what it says of A and B, as the first sentence about the statement has it."""
     sentence = (kind.__doc__ or "").partition("`: ")[2]
     said = sentence.replace("\n", " ").partition(". ")[0].partition(";")[0].partition(" (")[0].strip().rstrip(".")
-    return {"text": text, "said": said or form.examples[0], "example": form.examples[0]}
+    return {"text": text, "said": said or form.examples[0]}

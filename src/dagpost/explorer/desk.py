@@ -14,12 +14,10 @@ from dagpost._tools.spelling import in_python
 from dagpost.errors import DagpostError, collected_warnings
 from dagpost.explorer.questions import QUESTIONS, Question
 from dagpost.explorer.session import PatienceError, Session, in_a_hurry
-from dagpost.explorer.work import BusyError, EndedError, Lane, ReplacedError
+from dagpost.explorer.work import Lane, RefusedError
 
 #: The status and the JSON of an answer.
 Answer = tuple[int, bytes]
-
-_LONGEST_PAGE_NAME = 64
 
 
 class Desk:
@@ -36,18 +34,13 @@ class Desk:
     async def answer(self, name: str, asked: Mapping[str, Any]) -> Answer:
         """The answer to a question that there is. It is given up when the caller is cancelled."""
         question = self.questions[name]
-        kind = _kind(name, asked) if asked.get("patient") is True else None
         try:
             if asked.get("patient") is not True:
                 with suppress(PatienceError):
                     return await self._quick.ask(lambda: _hurried(question, self._session, asked))  # type: ignore[no-any-return]
-            return await self._patient.ask(lambda: _answered(question, self._session, asked), kind)  # type: ignore[no-any-return]
-        except BusyError:
-            return 503, error_json("busy")
-        except ReplacedError:
-            return 409, error_json("A newer question has taken the place of this one.")
-        except EndedError:
-            return 503, error_json("The explorer has ended.")
+            return await self._patient.ask(lambda: _answered(question, self._session, asked))  # type: ignore[no-any-return]
+        except RefusedError as refused:
+            return 503, error_json(str(refused))
 
     @property
     def waiting(self) -> int:
@@ -63,12 +56,6 @@ class Desk:
 def error_json(words: str, at: int | None = None) -> bytes:
     """What is wrong, as the page reads it; `at` is the place of the character in the statement."""
     return json.dumps({"error": words} if at is None else {"error": words, "at": at}).encode("ascii")
-
-
-def _kind(name: str, asked: Mapping[str, Any]) -> str | None:
-    """Which questions take each other's place: the same one, from the same page, if that says which it is."""
-    page = asked.get("page")
-    return f"{name} {page}" if isinstance(page, str) and 0 < len(page) <= _LONGEST_PAGE_NAME else None
 
 
 def _hurried(question: Question, session: Session, asked: Mapping[str, Any]) -> Answer:

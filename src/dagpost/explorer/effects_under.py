@@ -1,7 +1,7 @@
 """What setting one variable does to another, under the conditions of a state.
 
-Averaged over those graphs of the model's own sample in which the conditions hold; if too few are left, a patient
-request has graphs drawn under the conditions.
+Averaged over those graphs of the model's own sample in which the conditions hold; if too few are left, graphs are drawn
+under the conditions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dagpost._tools.spelling import in_python
-from dagpost.errors import InputError, NoGraphError, collected_warnings
+from dagpost.errors import InputError, collected_warnings
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State, place_in
 
@@ -20,59 +20,33 @@ _CONFIDENCE = 0.95
 
 
 def effect(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The total effect of `cause` on `outcome`: mean and interval, signs, the direct part, and what is assumed."""
+    """The total effect of `cause` on `outcome` in a sentence and in numbers, its curve, and what it rests on."""
     state, names = State.of(asked), session.fitted.names
     cause, outcome = (place_in(asked.get(which), names, which) for which in ("cause", "outcome"))
     if cause == outcome:
         raise InputError("A variable has no effect on itself: name another 'outcome'.")
-    anew, final = _how(session, state, patient=asked.get("patient") is True)
-    key = ("effect", state.sorted, cause, outcome, anew, final)
-    found = session.once(key, lambda: _effect(session, state, names[cause], names[outcome], anew=anew, final=final))
-    return {**found, "final": final}
+    key = ("effect", state.sorted, cause, outcome)
+    return session.once(key, lambda: _effect(session, state, names[cause], names[outcome]))
 
 
-def _how(session: Session, state: State, *, patient: bool) -> tuple[bool, bool]:
-    """Whether graphs are drawn anew under the conditions, and whether that is as well as it can be known."""
-    if state.setting or session.graphs is None:
-        return True, True
-    if session.fitted.completes:
-        return False, patient
-    try:
-        few = session.graphs.left(session.feature(state)).few
-    except NoGraphError:
-        return True, True
-    better = few and session.can_be_better(state)
-    return (True, True) if better and patient else (False, not better)
-
-
-def _effect(session: Session, state: State, cause: str, outcome: str, *, anew: bool, final: bool) -> dict[str, Any]:
+def _effect(session: Session, state: State, cause: str, outcome: str) -> dict[str, Any]:
     from dagpost.causal.effects import effect_of_fitted
     from dagpost.plots.small_curve import small_curve
 
     base = session.fitted
-    fitted = session.under(state, patient=True) if anew else base
-    given = None if anew else session.feature(state)
+    left = None if state.setting else session.left(state)
+    anew = left is None or (left.few and not base.completes and session.can_be_better(state))
+    fitted, given = (session.under(state, patient=True), None) if anew else (base, session.feature(state))
     with collected_warnings() as said:
-        found = effect_of_fitted(
-            fitted, cause, outcome, None, None, given, _DRAWS, _CONFIDENCE, base.settings["seed"] or 0,
-            one_of_many=base.completes and not final,
-        )  # fmt: skip
+        seed = base.settings["seed"] or 0
+        found = effect_of_fitted(fitted, cause, outcome, None, None, given, _DRAWS, _CONFIDENCE, seed)
     lower, upper = found.interval()
     return {
         "said": repr(found),
-        "quantity": found.quantity,
         "mean": found.mean,
         "lower": lower,
         "upper": upper,
-        "confidence": found.confidence,
         "zero_probability": found.zero_probability,
-        "zero_exact": found.zero_exact,
-        "raises": found.positive_probability,
-        "lowers": found.negative_probability,
-        "direct": None if found.direct is None else found.direct.summary(),
-        "through": [part.summary() for part in found.through[:5]],
-        "graphs": found.graphs,
-        "note": found.note,
         "curve": small_curve(found)._asdict() if found.has_curve else None,
         "notes": [*filter(None, [found.note]), *found.assumptions, *map(in_python, said)],
     }

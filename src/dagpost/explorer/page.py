@@ -64,12 +64,12 @@ def page(session: Session, content: Content, scripts: tuple[str, ...]) -> str:
     """The whole page."""
     data = {**data_of(content), "explorer": _about(session)}
     graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
-    standing, mood = words.trust_label(content)
+    standing = words.standing(content)
     parts = {
         "title": tables.text(session.title if session.title.strip() else words.heading(content)),
         "summary": tables.text(words.summary(content)),
-        "standing": tables.text(standing),
-        "mood": mood,
+        "standing": tables.text(standing.word),
+        "mood": standing.mood,
         "graph": graph.pictures,
         "frame": graph.frame,
         "legend": graph.legend,

@@ -8,14 +8,11 @@ from __future__ import annotations
 import gc
 import math
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
-
-import numpy as np
 
 from dagpost._tools.mixture import Grid
 from dagpost.errors import InputError, NoGraphError, ResourceError, collected_warnings
@@ -33,11 +30,9 @@ Made = TypeVar("Made")
 
 #: What is reckoned to take longer is answered from draws first.
 QUICK_SECONDS = 1.0
-#: Undo and redo find what was computed, as far as it takes no more than this: of models, in number and bytes, and of
-#: answers that took long.
-_MOST_MODELS, _MOST_BYTES, _MOST_ANSWERS = 64, 2**28, 256
-#: So much that is no longer needed may wait to be collected, which takes some 0.1 s.
-_MOST_GARBAGE = 2**25
+#: So many answers that took long are remembered, and models under conditions: many where they have at most so many
+#: columns, and are small, else a few. The page itself remembers views.
+_MOST_ANSWERS, _SMALL, _MANY, _FEW = 256, 14, 64, 4
 #: Whether this thread must not do what takes long.
 _HERE = threading.local()
 
@@ -73,14 +68,9 @@ class Session:
         self.fitted = fitted if condition is None else condition.base
         self.start = State() if condition is None else State(tuple(condition.statements), setting_of(condition.setting))
         self.title, self.path = title, path
-        self._models: OrderedDict[State, Fitted] = OrderedDict()
-        #: What each of them takes in bytes, and which may take more by now.
-        self._sizes: dict[State, int] = {}
-        self._asked: set[Any] = set()
-        #: Bytes of models that were let go and may still be in memory.
-        self._let_go = 0
-        self._answers: OrderedDict[Any, Any] = OrderedDict()
-        self._lock, self._slow = threading.RLock(), threading.RLock()
+        self._models: dict[State, Fitted] = {}
+        self._answers: dict[Any, Any] = {}
+        self._slow = threading.RLock()
 
     def prepare(self) -> None:
         """Compute what every answer needs, so that the first ones are quick too."""
@@ -167,8 +157,15 @@ class Session:
         if state.is_empty:
             return self.fitted
         key = state.sorted
-        known: Fitted | None = self._find(self._models, key)
-        return self._keep(key, conditioned(self.fitted, state.given, dict(state.setting))) if known is None else known
+        found = self._models.get(key)
+        if found is None:
+            found = conditioned(self.fitted, state.given, dict(state.setting))
+            if len(self._models) >= (_MANY if len(self.fitted.names) <= _SMALL else _FEW):
+                # What refers to itself in a circle stays until the collector comes by, whatever its size.
+                self._models.clear()
+                gc.collect()
+            self._models[key] = found
+        return found
 
     def knowledge(self, state: State) -> Knowledge:
         """What is known about directions under a state without looking at the data."""
@@ -176,68 +173,16 @@ class Session:
 
     def once(self, key: Any, make: Callable[[], Made]) -> Made:
         """What `make` gives, remembered with the last answers that took long."""
-        known = self._find(self._answers, key)
-        if known is not None:
-            found: Made = known
-            return found
-        _check_patience()
-        with self._slow:
-            found = self._find(self._answers, key) or make()
-        with self._lock:
+        found: Made | None = self.recall(key)
+        if found is None:
+            _check_patience()
+            with self._slow:
+                found = self.recall(key) or make()
+            if len(self._answers) >= _MOST_ANSWERS:
+                self._answers.clear()
             self._answers[key] = found
-            while len(self._answers) > _MOST_ANSWERS:
-                self._answers.popitem(last=False)
         return found
 
     def recall(self, key: Any) -> Any:
         """What is remembered under a key, or None."""
-        return self._find(self._answers, key)
-
-    def _find(self, kept: OrderedDict[Any, Any], key: Any) -> Any:
-        with self._lock:
-            if key in kept:
-                kept.move_to_end(key)
-                self._asked.add(key)
-            return kept.get(key)
-
-    def _keep(self, key: State, fitted: Fitted) -> Fitted:
-        with self._lock:
-            self._models[key] = fitted
-            # A model that is asked grows, as when its sums are made or its sample is drawn, and is measured again.
-            for own in self._asked & self._models.keys():
-                self._sizes[own] = bytes_beyond(self._models[own], self.fitted)
-            self._sizes[key] = bytes_beyond(fitted, self.fitted)
-            self._asked = {key}
-            while len(self._sizes) > 1 and (len(self._sizes) > _MOST_MODELS or sum(self._sizes.values()) > _MOST_BYTES):
-                oldest, _ = self._models.popitem(last=False)
-                self._let_go += self._sizes.pop(oldest)
-            collect, self._let_go = self._let_go > _MOST_GARBAGE, self._let_go % _MOST_GARBAGE
-        if collect:
-            # What refers to itself in a circle stays until the collector comes by, whatever its size.
-            gc.collect()
-        return fitted
-
-
-def bytes_beyond(fitted: Fitted, base: Fitted) -> int:
-    """How much memory the arrays of a model take that are not those of its base."""
-    seen = {id(base), *map(id, vars(base).values()), id(base.workspace.engine)}
-    total = 0
-    left: list[Any] = [fitted]
-    while left:
-        thing = left.pop()
-        if id(thing) in seen:
-            continue
-        seen.add(id(thing))
-        if isinstance(thing, np.ndarray):
-            # A part of another array has its memory; what comes from a kernel has a base that is no array.
-            whole = not isinstance(thing.base, np.ndarray)
-            total += thing.nbytes if whole else 0
-            left += [] if whole else [thing.base]
-        elif isinstance(thing, Mapping):
-            left += thing.values()
-        elif isinstance(thing, list | tuple):
-            # Of numbers there may be very many, and none is an array.
-            left += [own for own in thing if not isinstance(own, int | float | str)]
-        elif type(thing).__module__.startswith("dagpost.") and hasattr(thing, "__dict__"):
-            left += vars(thing).values()
-    return total
+        return self._answers.get(key)

@@ -1,7 +1,7 @@
 """Questions that wait for their turn: one thread each for quick ones and for patient ones, never the event loop.
 
 A thread takes one question at a time. The number that wait is bounded; one that nobody waits for any more is dropped
-before its work begins, or given up between two steps of it; of the patient ones of a page only the newest waits.
+before its work begins, or given up between two steps of it.
 """
 
 from __future__ import annotations
@@ -17,25 +17,18 @@ from dagpost._tools.progress import while_wanted
 
 #: A person asks a few questions a second; what is beyond these many is not a person.
 MOST_WAITING = 32
+_ENDED = "The explorer has ended."
 
 
-class BusyError(Exception):
-    """So many questions wait already that no further one is taken."""
-
-
-class ReplacedError(Exception):
-    """A newer question of the same kind has taken the place of this one."""
-
-
-class EndedError(Exception):
-    """The server ends, and answers no more questions."""
+class RefusedError(Exception):
+    """No further question is taken, as too many wait already, or as the server ends: which, in words."""
 
 
 class _Job:
     """One question: what is to be done, and where its answer is waited for."""
 
-    def __init__(self, work: Callable[[], Any], kind: str | None) -> None:
-        self.work, self.kind, self.wanted = work, kind, True
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work, self.wanted = work, True
         self._loop = asyncio.get_running_loop()
         self.answer: asyncio.Future[Any] = self._loop.create_future()
 
@@ -77,12 +70,9 @@ class Lane:
         self._thread: threading.Thread | None = None
         self._closed = False
 
-    async def ask(self, work: Callable[[], Any], kind: str | None = None) -> Any:
-        """What `work` returns, or the error that it raises. Cancelled, it is not begun, or given up between two steps.
-
-        Of the questions of one kind only the newest waits: earlier ones end in a `ReplacedError`.
-        """
-        job = _Job(work, kind)
+    async def ask(self, work: Callable[[], Any]) -> Any:
+        """What `work` returns or raises. Cancelled, it is not begun, or given up between two steps."""
+        job = _Job(work)
         self._add(job)
         try:
             return await job.answer
@@ -96,24 +86,21 @@ class Lane:
         return len(self._waiting)
 
     def close(self) -> None:
-        """Answer no more questions: those that wait end in an `EndedError`, and so does the one that is worked on."""
+        """Answer no more questions: those that wait are refused, and so is the one that is worked on."""
         with self._changed:
             self._closed = True
             for job in (*self._waiting, *([] if self._current is None else [self._current])):
                 job.wanted = False
-                job.finish(None, EndedError())
+                job.finish(None, RefusedError(_ENDED))
             self._waiting.clear()
             self._changed.notify_all()
 
     def _add(self, job: _Job) -> None:
         with self._changed:
             if self._closed:
-                raise EndedError
-            for older in [other for other in self._waiting if other.kind == job.kind is not None]:
-                self._waiting.remove(older)
-                older.finish(None, ReplacedError())
+                raise RefusedError(_ENDED)
             if len(self._waiting) >= self._most:
-                raise BusyError
+                raise RefusedError("busy")
             self._waiting.append(job)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)

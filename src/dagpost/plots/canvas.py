@@ -17,7 +17,7 @@ from dagpost.plots.figures import escaped, family_for
 from dagpost.plots.letters import text_width
 from dagpost.plots.marks import COLOURS, LOOKS, Look, head_size, mixed
 from dagpost.plots.ports import Point
-from dagpost.plots.sheet import MARK, SHORT_MARK, Sample, Sheet, Words
+from dagpost.plots.sheet import MARK, SHORT_MARK, SMALL, Sample, Sheet, Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,7 +111,7 @@ def _draw_words(ax: Axes, words: Words, step: float) -> None:
         ax,
         words.text,
         (words.place[0] - step, words.place[1]),
-        words.size,
+        SMALL,
         color=COLOURS[_INKS[words.kind]],
         family=family_for([words.text]),
         gid=words.kind,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost.plots.effect_plot import check_effect
-from dagpost.plots.figures import COLOURS, SHAPES, SMALL, axes_for, family_for, one_a_row, plain, say
+from dagpost.plots.figures import COLOURS, SHAPES, SMALL, axes_for, one_a_row, plain, say
 from dagpost.plots.sources import interval_words
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from dagpost.causal.results import Effect
 
-_LONGEST_LABEL = 60
 #: Beside each other, more levels than this say nothing.
 _MOST_LEVELS = 8
 
@@ -56,9 +55,7 @@ def effect_outcomes(effect: Effect, *, ax: Axes | None = None) -> Axes:
             markeredgecolor="black", markersize=7, label=plain(level), zorder=3,
         )  # fmt: skip
     labels = [plain(_setting(effect, own)) for own in settings]
-    measured = effect.measured if len(levels) == 1 else f"P({plain(effect.outcome)})"
-    one_a_row(ax, labels, plain(measured, _LONGEST_LABEL))
-    ax.set_xlabel(ax.get_xlabel(), family=family_for([measured]))
+    one_a_row(ax, labels, effect.measured if len(levels) == 1 else f"P({effect.outcome})")
     if len(levels) > 1:
         ax.legend(
             loc="lower left", bbox_to_anchor=(1.0, 0.0), fontsize=SMALL, frameon=False, title=plain(effect.outcome)

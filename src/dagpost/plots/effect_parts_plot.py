@@ -9,7 +9,7 @@ import numpy as np
 from dagpost._tools.checks import whole_number
 from dagpost.errors import InputError
 from dagpost.plots.effect_plot import LOWERS, RAISES, check_effect, share_text
-from dagpost.plots.figures import SMALL, axes_for, family_for, one_a_row, plain, say
+from dagpost.plots.figures import SMALL, axes_for, one_a_row, plain, say
 from dagpost.plots.sources import interval_words
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from dagpost.causal.results import Effect
 
-_LONGEST_LABEL = 60
 #: Room between the axes and the caption, for the head of the numbers at the right.
 CAPTION_PAD = 15.0
 
@@ -61,8 +60,7 @@ def effect_parts(effect: Effect, *, count: int = 8, ax: Axes | None = None) -> A
                 means[chosen & whole], heights[chosen & whole], linestyle="none", marker=shape, markersize=8, zorder=3,
                 markerfacecolor=colour, markeredgecolor="black",
             )  # fmt: skip
-    one_a_row(ax, labels, plain(f"change of {effect.measured}", _LONGEST_LABEL))
-    ax.set_xlabel(ax.get_xlabel(), family=family_for([effect.measured]))
+    one_a_row(ax, labels, f"change of {effect.measured}")
     for height, share in zip(heights, table["probability"], strict=True):
         ax.annotate(
             share_text(float(share)), (1.0, height), xycoords=ax.get_yaxis_transform(), xytext=(6, 0), va="center",

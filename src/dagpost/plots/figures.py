@@ -25,6 +25,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
 LONGEST_LABEL = 40
+_LONGEST_MEASURE = 60
 #: Of each name of an edge: shortened as a whole, the text would lose its second one.
 _LONGEST_NAME = 24
 #: Size of letters that explain.
@@ -97,7 +98,7 @@ def one_a_row(ax: Axes, labels: Sequence[str], measure: str, grid: Literal["x", 
     """Give every label a row, the first one at the top, along an axis that is called `measure`."""
     ax.set_yticks(range(len(labels)), labels, family=family_for(labels))
     ax.set_ylim(max(len(labels), 1) - 0.5, -0.5)
-    ax.set_xlabel(measure)
+    ax.set_xlabel(plain(measure, _LONGEST_MEASURE), family=family_for([measure]))
     ax.grid(axis=grid, color="0.9")
     ax.set_axisbelow(True)
     ax.tick_params(axis="y", length=0)

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 _MAP = "Blues"
 _NUMBERED = 12
 _LONGEST = 22
-#: Of very many columns, those without any number from here on are left out.
+#: Of very many columns, those without any number from here on are left out; pairs joined less have no order.
 _FAINT = 0.05
-Edge = tuple[int, int]
 
 
 def heat_map(
@@ -111,9 +110,7 @@ def _places(order: Any, names: tuple[str, ...], matrix: Floats) -> list[int]:
     if isinstance(order, str) and order == "columns":
         return list(range(len(names)))
     if isinstance(order, str) and order == "structure":
-        joined = np.triu(matrix + matrix.T) > 0.05
-        pairs = [(int(i), int(j)) for i, j in np.argwhere(joined)]
-        return topological_order(len(names), acyclic_orientation(matrix, pairs))
+        return structure_order(matrix)
     if isinstance(order, str) or not isinstance(order, Iterable) or getattr(order, "ndim", 1) == 0:
         order = [order]
     order = list(order)
@@ -155,35 +152,17 @@ def _write_numbers(ax: Axes, matrix: Floats, where: Flags) -> None:
         ax.text(column, row, text, ha="center", va="center", fontsize=7.5, color="white" if value > 0.55 else "0.15")
 
 
-def acyclic_orientation(edges: Any, pairs: Sequence[Edge]) -> list[Edge]:
-    """Each pair as (parent, child), so that no cycle is left.
+def structure_order(edges: Floats) -> list[int]:
+    """The nodes, parents before children by the more probable direction of each pair; those of a cycle stay together.
 
-    The more probable direction of each pair, those that are most decided first; one that would close a cycle is turned.
-
-    >>> import numpy as np
-    >>> acyclic_orientation(np.array([[0.0, 0.9, 0.1], [0.0, 0.0, 0.8], [0.3, 0.0, 0.0]]), [(0, 1), (1, 2), (0, 2)])
-    [(0, 1), (1, 2), (0, 2)]
+    >>> structure_order(np.array([[0.0, 0.0, 0.9], [0.8, 0.0, 0.0], [0.0, 0.3, 0.0]]))
+    [0, 1, 2]
+    >>> structure_order(np.array([[0.0, 0.0, 0.0], [0.8, 0.0, 0.0], [0.1, 0.3, 0.0]]))
+    [2, 1, 0]
     """
-    count = len(edges)
-    below = [0] * count
-    decided = sorted(pairs, key=lambda pair: (-abs(edges[pair] - edges[pair[::-1]]), pair))
-    turned = {}
-    for pair in decided:
-        parent, child = pair if edges[pair] >= edges[pair[::-1]] else pair[::-1]
-        if below[child] >> parent & 1:
-            parent, child = child, parent
-        turned[pair] = (parent, child)
-        gained = below[child] | 1 << child
-        for node in range(count):
-            if node == parent or below[node] >> parent & 1:
-                below[node] |= gained
-    return [turned[pair] for pair in pairs]
-
-
-def topological_order(count: int, edges: Sequence[Edge]) -> list[int]:
-    """The nodes, parents before children; of those that could come next, the first."""
     import networkx as nx
 
-    graph = nx.DiGraph(edges)
-    graph.add_nodes_from(range(count))
-    return list(nx.lexicographical_topological_sort(graph))
+    onward = (edges > edges.T) | np.triu(edges == edges.T)
+    cycles = nx.condensation(nx.DiGraph(onward & (edges + edges.T > _FAINT)))
+    members: Any = {number: sorted(nodes) for number, nodes in cycles.nodes(data="members")}
+    return [node for number in nx.lexicographical_topological_sort(cycles, members.get) for node in members[number]]

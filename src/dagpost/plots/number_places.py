@@ -31,20 +31,20 @@ _BOX, _NUMBER, _LINE = 50.0, 30.0, 1.0
 def number_places(
     frames: Sequence[Frame],
     lines: Sequence[Routed],
-    sizes: Sequence[Sequence[tuple[float, float]]],
+    sizes: Sequence[tuple[float, float]],
     order: Sequence[int],
     *,
     every: bool = False,
-) -> list[tuple[Point, int] | None]:
-    """The middle of each number, and in which size it stands there; None where a line has none, or there is no room.
+) -> list[Point | None]:
+    """The middle of each number; None where a line has none, or there is no room.
 
-    `sizes` has widths and heights of each number, in the order in which they are tried; `order` is that of the lines.
+    `sizes` has widths and heights of the numbers; `order` says which lines have one, the most important first.
 
     >>> from dagpost.plots.routing import Routed
     >>> boxes = [Frame(0.0, 0.0, 20.0, 8.0), Frame(0.0, 100.0, 20.0, 8.0)]
     >>> line = Routed(((0.0, 8.0), (0.0, 36.0), (0.0, 64.0), (0.0, 92.0)), None)
-    >>> number_places(boxes, [line], [[(20.0, 10.0)]], [0])
-    [((0.0, 50.0), 0)]
+    >>> number_places(boxes, [line], [(20.0, 10.0)], [0])
+    [(0.0, 50.0)]
     """
     if not lines:
         return []
@@ -58,31 +58,24 @@ def number_places(
             solid.append(((left + right) / 2, (top + bottom) / 2, (right - left) / 2, (bottom - top) / 2))
     blocks = np.array(solid, dtype=np.float64).reshape(-1, 4)
     taken: list[tuple[float, float, float, float]] = []
-    places: list[tuple[Point, int] | None] = [None] * len(lines)
+    places: list[Point | None] = [None] * len(lines)
     for number in order:
-        for which, size in enumerate(sizes[number]):
-            half = np.array(size) / 2.0
-            candidates = _candidates(traces[number], half)
-            covered = np.zeros(len(candidates))
-            last = which == len(sizes[number]) - 1
-            others = np.array(taken).reshape(-1, 4)
-            best = cover(candidates, half, points, owner, number, blocks, others, every and last, covered)
-            if covered[best] == 0.0 or (every and last):
-                x, y = map(float, candidates[best])
-                places[number] = ((x, y), which)
-                taken.append((x, y, float(half[0]) + 1.0, float(half[1]) + 1.0))
-                break
+        half = np.array(sizes[number]) / 2.0
+        candidates = _candidates(traces[number], half)
+        covered = np.zeros(len(candidates))
+        best = cover(candidates, half, points, owner, number, blocks, np.array(taken).reshape(-1, 4), covered)
+        if every or covered[best] == 0.0:
+            x, y = map(float, candidates[best])
+            places[number] = (x, y)
+            taken.append((x, y, float(half[0]) + 1.0, float(half[1]) + 1.0))
     return places
 
 
 @kernel
 def cover(
-    candidates: Any, half: Any, points: Any, owner: Any, number: int, blocks: Any, taken: Any, whole: bool, covered: Any
+    candidates: Any, half: Any, points: Any, owner: Any, number: int, blocks: Any, taken: Any, covered: Any
 ) -> int:
-    """The first of some places where a number covers least, and what it covers at each place up to there.
-
-    Unless the `whole` of it is asked for, what is covered is not added up any further than to more than nothing.
-    """
+    """The first of some places where a number covers least, and what it covers at each place up to there."""
     best = 0
     for place in range(len(candidates)):
         x, y = candidates[place, 0], candidates[place, 1]
@@ -91,14 +84,10 @@ def cover(
             if near and abs(blocks[block, 1] - y) < half[1] + blocks[block, 3]:
                 covered[place] += _BOX
         for other in range(len(taken)):
-            if covered[place] > 0.0 and not whole:
-                break
             near = abs(taken[other, 0] - x) < half[0] + taken[other, 2]
             if near and abs(taken[other, 1] - y) < half[1] + taken[other, 3]:
                 covered[place] += _NUMBER
         for point in range(len(points)):
-            if covered[place] > 0.0 and not whole:
-                break
             near = abs(points[point, 0] - x) < half[0] + 1.0 and abs(points[point, 1] - y) < half[1] + 1.0
             if near and owner[point] != number:
                 covered[place] += _LINE

@@ -21,18 +21,8 @@ from dagpost.plots.figures import escaped, family_for, pyplot, shortened
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: How files of each format begin, by the ending of their names.
-_BEGINNINGS: dict[str, tuple[bytes, ...]] = {
-    "svg": (b"<?xml", b"<svg"),
-    "pdf": (b"%PDF",),
-    "png": (b"\x89PNG",),
-    "eps": (b"%!PS",),
-    "jpg": (b"\xff\xd8\xff",),
-    "jpeg": (b"\xff\xd8\xff",),
-    "tif": (b"II*\x00", b"MM\x00*"),
-    "tiff": (b"II*\x00", b"MM\x00*"),
-    "webp": (b"RIFF",),
-}
+#: The formats, by the ending of names.
+_FORMATS = ("svg", "pdf", "png", "eps", "jpg", "jpeg", "tif", "tiff", "webp")
 #: Formats made of lines, for which dots per inch mean nothing.
 _OF_LINES = ("svg", "pdf", "eps")
 #: What a file says of itself otherwise hangs on the date and on the versions here.
@@ -71,19 +61,13 @@ def format_of(path: Path) -> str:
     'svg'
     """
     ending = path.suffix.removeprefix(".").lower()
-    if ending not in _BEGINNINGS:
-        known = ", ".join(f".{name}" for name in _BEGINNINGS)
+    if ending not in _FORMATS:
+        known = ", ".join(f".{name}" for name in _FORMATS)
         raise InputError(
             f"{str(path)!r} does not end as the file of a picture. Name it with one of {known}: {bare('output')} "
             f"{path.stem[:60] or 'picture'}.svg, for instance."
         )
     return ending
-
-
-def is_picture(path: Path) -> bool:
-    """Whether a file is a picture of the format that its name says."""
-    with path.open("rb") as file:
-        return file.read(16).lstrip().startswith(_BEGINNINGS[format_of(path)])
 
 
 def parse_size(text: str) -> Size:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 import numpy as np
 
@@ -220,9 +221,9 @@ def lines_between(
     size: float,
     *,
     told: Sequence[str],
-    signs: Sequence[str],
-    least: Sequence[bool],
     numbers: bool | None,
+    signs: Sequence[str] | None = None,
+    least: Sequence[bool] | None = None,
 ) -> list[Line]:
     """The lines between some boxes, routed, with their heads and numbers; pairs count the boxes."""
     frames = [Frame(box.x, box.y, box.width / 2.0, box.height / 2.0) for box in boxes]
@@ -239,7 +240,7 @@ def lines_between(
             f"{'≥' if only_least else ''}{pair.joined:.2f}", None, sign, away,
         )
         for number, (pair, words, route, only_least, sign, away) in enumerate(
-            zip(pairs, told, found, least, signs, hidden, strict=True)
+            zip(pairs, told, found, least or repeat(False), signs or repeat(""), hidden, strict=False)
         )
     ]  # fmt: skip
     return with_numbers(lines, frames, found, size, numbers)
@@ -252,30 +253,22 @@ def with_numbers(
     if numbers is False:
         return list(lines)
     height = _NUMBER * size
-    # Without its sign where there is no room for both.
-    sizes = [
-        [(text_width(text, height) + 3.0, 1.15 * height) for text in dict.fromkeys((line.shown, line.number))]
-        for line in lines
-    ]
+    sizes = [(text_width(line.shown, height) + 3.0, 1.15 * height) for line in lines]
     order = sorted(range(len(lines)), key=lambda number: (lines[number].hidden, -lines[number].joined, number))
     shown = [number for number in order if not lines[number].hidden]
     later = [number for number in order if lines[number].hidden]
     placed = list(lines)
     for part, among in ((shown, shown), (later, order)):
         where = {number: place for place, number in enumerate(among)}
-        own = set(part)
         places = number_places(
             frames,
             [found[number] for number in among],
-            [sizes[number] if number in own else [] for number in among],
+            [sizes[number] for number in among],
             [where[number] for number in part],
             every=bool(numbers),
         )
         for number in part:
-            place = places[where[number]]
-            if place is not None:
-                line = lines[number]
-                placed[number] = replace(line, number_at=place[0], sign=line.sign if place[1] == 0 else "")
+            placed[number] = replace(lines[number], number_at=places[where[number]])
     return placed
 
 

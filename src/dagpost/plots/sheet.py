@@ -20,7 +20,7 @@ MARK, SHORT_MARK = 34.0, 24.0
 #: Probabilities of which the legend shows how wide and strong a line is.
 CHANCES = (0.25, 0.5, 1.0)
 #: Size of the words below a picture, and from line to line there.
-_SMALL, _STEP = 10.5, 15.5
+SMALL, _STEP = 10.5, 15.5
 _LEFT, _BESIDE = 10.0, 8.0
 #: Narrower than this, the words below a picture would be a column.
 _NARROWEST = 330.0
@@ -37,7 +37,6 @@ class Words:
     kind: Kind
     text: str
     place: Point
-    size: float
 
 
 @dataclass(frozen=True)
@@ -99,8 +98,8 @@ def _add_legend(scene: Scene, width: float, y: float, words: list[Words], sample
         items.append(("exogenous", EXOGENOUS))
     for word, text in items:
         samples.append(Sample(word, 1.0, (_LEFT, y)))
-        for line in wrapped_text(text, width - 2.0 * _LEFT - MARK - _BESIDE, _SMALL):
-            words.append(Words("legend", line, (_LEFT + MARK + _BESIDE, y), _SMALL))
+        for line in wrapped_text(text, width - 2.0 * _LEFT - MARK - _BESIDE, SMALL):
+            words.append(Words("legend", line, (_LEFT + MARK + _BESIDE, y)))
             y += _STEP
     if scene.words:
         x = _LEFT
@@ -110,15 +109,15 @@ def _add_legend(scene: Scene, width: float, y: float, words: list[Words], sample
             if chance is not None:
                 samples.append(Sample(None, chance, (x, y)))
                 x += SHORT_MARK + 4.0
-            words.append(Words("legend", shown, (x, y), _SMALL))
-            x += text_width(shown, _SMALL) + 11.0
+            words.append(Words("legend", shown, (x, y)))
+            x += text_width(shown, SMALL) + 11.0
         y += _STEP
     return y
 
 
 def _add_remarks(remarks: Sequence[str], width: float, y: float, words: list[Words]) -> float:
     for remark in remarks:
-        for line in wrapped_text(remark, width - 2.0 * _LEFT, _SMALL):
-            words.append(Words("caption", line, (_LEFT, y), _SMALL))
-            y += 1.32 * _SMALL
+        for line in wrapped_text(remark, width - 2.0 * _LEFT, SMALL):
+            words.append(Words("caption", line, (_LEFT, y)))
+            y += 1.32 * SMALL
     return y

@@ -16,7 +16,7 @@ from dagpost.plots.letters import LINE, text_width
 from dagpost.plots.marks import COLOURS, HEAD_STROKES, LOOKS, Look, head_size
 from dagpost.plots.ports import Point
 from dagpost.plots.scene import Box, Line, Scene
-from dagpost.plots.sheet import MARK, SHORT_MARK, Sample, Sheet, sheet_of
+from dagpost.plots.sheet import MARK, SHORT_MARK, SMALL, Sample, Sheet, sheet_of
 
 _FONT = 'font-family="DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"'
 
@@ -174,7 +174,7 @@ def _of_its_own(sheet: Sheet, inside: str, told: str) -> str:
     """The scene and its legend, on paper."""
     inks = _Inks(standalone=True)
     words = [
-        _text(part.text, part.place, part.size, "start", inks("fill", "ink" if part.kind == "legend" else "quiet"))
+        _text(part.text, part.place, SMALL, "start", inks("fill", "ink" if part.kind == "legend" else "quiet"))
         for part in sheet.words
     ]
     marks = [_sample(sample, sheet, inks) for sample in sheet.samples]

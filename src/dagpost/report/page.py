@@ -91,7 +91,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
     scripts = [_template(script) for script in SCRIPTS]
     data = {**data_of(content), "graphs": graphs_of(content)}
     graph = graph_section(content, data["threshold"], [pair.get("sign", "") for pair in data["pairs"]])
-    mood_word, mood = words.trust_label(content)
+    standing = words.standing(content)
     headline = title if title and title.strip() else words.heading(content) + assumption.in_heading(content)
     versions = [
         ("Report written", f"{written:%Y-%m-%d %H:%M} UTC"),
@@ -105,8 +105,8 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "summary": tables.text(words.summary(content)),
         "given": assumption.banner(content),
         "found": tables.text(direction_words.found(content)),
-        "standing": tables.text(mood_word),
-        "mood": mood,
+        "standing": tables.text(standing.word),
+        "mood": standing.mood,
         "about": about(content, data["graphs"]),
         "graph": graph.pictures,
         "frame": graph.frame,

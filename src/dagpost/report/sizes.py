@@ -100,10 +100,6 @@ class Sizes(NamedTuple):
     omitted: str = ""
     curves: tuple[SmallCurve, ...] = ()
 
-    def of(self, first: int, second: int) -> PairEffect | None:
-        """The surer one of the two effects between two columns."""
-        return next((own for own in self.pairs if {own.cause, own.outcome} == {first, second}), None)
-
     def signs(self, ordered: Sequence[bool]) -> Mapping[tuple[int, int], str]:
         """The clear signs of pairs of which both columns have an order, by their columns either way."""
         found: dict[tuple[int, int], str] = {}

@@ -332,7 +332,7 @@ def settings_table(content: Content, more: Sequence[tuple[str, str]]) -> str:
         f'<tr><th scope="row">{text(key)}</th><td>{text(value)}</td></tr>'
         for key, value in (*setting_rows(content), *more)
     )
-    return table("What it takes to compute this again", ["Setting", "Value"], rows, "settings")
+    return table("How it was computed", ["Setting", "Value"], rows, "settings")
 
 
 def mixture_table(content: Content) -> str:

@@ -8,16 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.registry import Registry
 from dagpost._tools.setting_text import conditional_on, given_columns, joined_before, readable_setting
-from dagpost._tools.text import printable, shortened
+from dagpost._tools.text import printable
 from dagpost.methods.targets import STRUCTURE
-from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import percent
-from dagpost.posterior.condition_words import assumption_words, chance_name, chance_words
+from dagpost.posterior.condition_words import assumption_words
 from dagpost.posterior.estimate import error_near_one_half
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.shares import GIVEN
@@ -47,21 +46,38 @@ def heading(content: Content) -> str:
     return f"{probable} among {len(content.names)} variables"
 
 
-def trust_label(content: Content) -> tuple[str, str]:
-    """How sure the numbers are, in a word, and in which mood the page shows it: "good", "fair" or "poor"."""
+class Standing(NamedTuple):
+    """How sure the numbers are: in a word, in which mood the page shows it ("good", "fair", "poor"), in a sentence."""
+
+    word: str
+    mood: str
+    sentence: str
+
+
+def standing(content: Content) -> Standing:
+    """How far to trust the probabilities of a report."""
+    sample, estimated = content.sample, "Estimated probabilities"
     if not content.target.posterior:
-        return "Not a posterior", "fair"
+        said = "Shares say how stable a finding is under resampling, not how probable it is."
+        return Standing("Not a posterior", "fair", said)
     if content.exact and content.trusted is False:
-        return "Edges exact, the rest not to be trusted yet", "fair"
+        said = "Probabilities of edges are exact; all else comes from chains that are not to be trusted yet."
+        return Standing("Edges exact, the rest not to be trusted yet", "fair", said)
     if content.exact:
-        return "Exact probabilities", "good"
+        return Standing("Exact probabilities", "good", "Probabilities of edges are exact, not estimated.")
     if content.trusted is False:
-        return "Do not trust it yet", "poor"
+        said = "The chains behind these numbers do not agree yet: run them longer before you use them."
+        return Standing("Do not trust it yet", "poor", said)
     if content.gaps is not None:
-        return f"Averages over {content.gaps.called}", "fair"
-    if content.sample is not None and content.sample.listed:
-        return "From some of the best graphs only", "fair"
-    return "Estimated probabilities", "fair"
+        said = f"Probabilities are averages over {content.gaps.tables:,} {content.gaps.called}."
+        return Standing(f"Averages over {content.gaps.called}", "fair", said)
+    if sample is not None and sample.listed:
+        said = f"Probabilities are those among {len(sample):,} of the most probable graphs only."
+        return Standing("From some of the best graphs only", "fair", said)
+    if sample is not None and sample.estimator == GIVEN and not content.given:
+        return Standing(estimated, "fair", "Probabilities are shares of graphs that were picked.")
+    graphs = "" if sample is None else f" from {counted(len(sample), 'graph')}"
+    return Standing(estimated, "fair", f"Probabilities are estimates{graphs}{_closeness(sample)}.")
 
 
 def measure_of(content: Content) -> str:
@@ -95,27 +111,7 @@ def trusting(content: Content) -> str:
     """How far to trust it, in one sentence, and what survives other choices in another."""
     kept = content.sensitivity.summary() if content.sensitivity is not None else ""
     differ = "" if content.mixture is None else content.mixture.get("disagreement", "")
-    return " ".join(filter(None, (_trusting(content), kept, differ)))
-
-
-def _trusting(content: Content) -> str:
-    sample = content.sample
-    if not content.target.posterior:
-        return "Shares say how stable a finding is under resampling, not how probable it is."
-    if content.exact and content.trusted is False:
-        return "Probabilities of edges are exact; all else comes from chains that are not to be trusted yet."
-    if content.exact:
-        return "Probabilities of edges are exact, not estimated."
-    if content.trusted is False:
-        return "The chains behind these numbers do not agree yet: run them longer before you use them."
-    if content.gaps is not None:
-        return f"Probabilities are averages over {content.gaps.tables:,} {content.gaps.called}."
-    if sample is not None and sample.listed:
-        return f"Probabilities are those among {len(sample):,} of the most probable graphs only."
-    if sample is not None and sample.estimator == GIVEN and not content.given:
-        return "Probabilities are shares of graphs that were picked."
-    graphs = "" if sample is None else f" from {counted(len(sample), 'graph')}"
-    return f"Probabilities are estimates{graphs}{_closeness(sample)}."
+    return " ".join(filter(None, (standing(content).sentence, kept, differ)))
 
 
 def _closeness(sample: DagSample | None) -> str:
@@ -337,7 +333,7 @@ def omitted(content: Content, part: str) -> str:
 
 
 def setting_rows(content: Content) -> list[tuple[str, str]]:
-    """The settings as names and values, for the table at the end."""
+    """The settings as names and values, for the table at the end; sections of their own have rules and gaps."""
     settings, sample = content.settings, content.sample
     rows = [
         ("Method", content.method + (f" ({printable(content.reason)})" if content.reason else "")),
@@ -350,25 +346,7 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         ),
         ("Computed on", printable(_recorded(settings.get("engine")))),
     ]
-    if given := assumption_words(content.given):
-        rows.append(("Given", f"{given} ({chance_name(content.given)} {chance_words(content.given) or 'not known'})"))
-    rows += [
-        (f"{key.capitalize()} edges", shortened(edges_listed(settings[key])))
-        for key in ("required", "forbidden")
-        if settings.get(key)
-    ]
-    if settings.get("tiers"):
-        few = len(content.names) <= MANY
-        tiers = (list(map(printable, tier)) for tier in settings["tiers"])
-        rows.append(("Tiers", " | ".join(", ".join(tier) if few else shortened(tier) for tier in tiers)))
-    if settings.get("sinks"):
-        numbers = shortened([printable(name) for name in settings["sinks"]])
-        rows.append(("Ruled out by the model", f"edges from columns of numbers ({numbers}) to columns of levels"))
-    if content.exogenous:
-        rows.append(("Exogenous", shortened([printable(name) for name in content.exogenous])))
     if content.gaps is not None:
-        missing = f"{content.gaps.cells:,} of {content.gaps.of:,} cells, completed in chains"
-        rows += [("Missing values", missing)] if content.gaps.cells else []
         rows.append((content.gaps.called.capitalize(), f"{content.gaps.tables:,}"))
     own = settings.get("method")
     if isinstance(own, Mapping):

@@ -247,8 +247,8 @@ def test_what_is_no_command_option_or_choice_is_status_2(run: Run, model: str) -
         (["fit", "table.csv", "--samples=ten"], "'ten' is not a whole number."),
         (["fit", "table.csv", "--ess", "one"], "--ess must be a number, average, or several as 1,5,10. Got 'one' "),
         (["best", "table.csv", "-kten"], "'ten' is not a whole number."),
-        (["edges", model, "--minimum", "nan"], "nan is not between 0 and 1"),
-        (["edges", model, "--minimum", "1.5"], "1.5 is not between 0 and 1"),
+        (["edges", model, "--minimum", "nan"], "--minimum must be between 0 and 1. Got nan"),
+        (["edges", model, "--minimum", "1.5"], "--minimum must be between 0 and 1. Got 1.5"),
         (["predict", model, "table.csv", "--unseen", "magic"], "'error', 'prior'"),
     ):
         result = run(*arguments, status=2)

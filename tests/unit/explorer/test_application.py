@@ -219,28 +219,6 @@ def test_quick_questions_do_not_wait_for_patient_ones(place: Place) -> None:
     assert (quick.status, patient.status) == (200, 200)
 
 
-def test_of_the_patient_questions_of_a_page_only_the_newest_waits(place: Place) -> None:
-    def asked(name: str, page: str | None) -> dict[str, Any]:
-        return {"name": name, "patient": True, "page": page}
-
-    async def story() -> Any:
-        tasks = [asyncio.create_task(ask(place.app, "wait", asked("first", "a")))]
-        await place.until_it_works()
-        for name, page, waiting in [
-            ("old", "a", 1), ("other page", "b", 2), ("no page", None, 3), ("no page 2", None, 4),
-        ]:  # fmt: skip
-            tasks.append(asyncio.create_task(ask(place.app, "wait", asked(name, page))))
-            await place.until_waiting(waiting)
-        newest = asyncio.create_task(ask(place.app, "wait", asked("new", "a")))
-        assert (await tasks[1]).status == 409
-        tasks.append(newest)
-        place.let_go.set()
-        return [(await task).status for task in tasks]
-
-    assert place.run(story) == [200, 409, 200, 200, 200, 200]
-    assert place.begun == ["first", "other page", "no page", "no page 2", "new"]
-
-
 def test_when_the_server_ends_nobody_is_left_waiting(place: Place) -> None:
     async def story() -> Any:
         tasks = [asyncio.create_task(ask(place.app, "wait", {"name": 0}))]

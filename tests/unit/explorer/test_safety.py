@@ -162,7 +162,6 @@ BAD = {
     "utf-16": '{"given": []}'.encode("utf-16"),
     "half a character": b'{"given": ["\\ud800"]}',
     "half a character as a name": b'{"\\udfff": 1}',
-    "nested deeply": b'{"given": ' + b"[" * 20 + b"]" * 20 + b"}",
     "nested beyond all measure": b'{"given": ' + b"[" * 30_000 + b"]" * 30_000 + b"}",
     "objects nested beyond all measure": b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
     "never closed": b"[" * 60_000,

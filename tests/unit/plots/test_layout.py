@@ -8,7 +8,6 @@ import shutil
 from itertools import combinations, pairwise
 from random import Random
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,29 +19,12 @@ from dagpost.errors import InputError
 from dagpost.plots import placing, rows
 from dagpost.plots.curves import meets_box, points_along, rounded
 from dagpost.plots.detours import way_around
-from dagpost.plots.heat_map_plot import acyclic_orientation, topological_order
+from dagpost.plots.heat_map_plot import structure_order
 from dagpost.plots.letters import broken, cut_to, text_width
 from dagpost.plots.ports import Border, Frame, spread
 from dagpost.plots.routing import Wanted, overlap, routed
-from dagpost.plots.stress import stress_layout
 
 Edges = list[tuple[int, int]]
-
-
-@st.composite
-def posteriors(draw: st.DrawFn, most: int = 9) -> tuple[np.ndarray, Edges]:
-    """Edge probabilities, and the pairs that are joined at all."""
-    count = draw(st.integers(1, most))
-    pairs = list(combinations(range(count), 2))
-    matrix = np.zeros((count, count))
-    chosen = []
-    for one, two in pairs:
-        joined = draw(st.sampled_from([0.0, 0.0, 0.3, 0.8, 1.0]))
-        share = draw(st.sampled_from([0.0, 0.1, 0.5, 0.75, 1.0]))
-        matrix[one, two], matrix[two, one] = joined * share, joined * (1.0 - share)
-        if joined:
-            chosen.append((one, two))
-    return matrix, chosen
 
 
 @st.composite
@@ -54,36 +36,21 @@ def acyclic(draw: st.DrawFn, most: int = 10) -> tuple[int, Edges]:
     return count, [pair for pair in combinations(order, 2) if draw(st.integers(0, 4)) < chance]
 
 
-@given(posteriors())
-def test_every_pair_is_turned_one_way_and_no_cycle_is_left(drawn: tuple[np.ndarray, Edges]) -> None:
-    matrix, pairs = drawn
-    turned = acyclic_orientation(matrix, pairs)
-    assert [tuple(sorted(edge)) for edge in turned] == pairs
-    assert nx.is_directed_acyclic_graph(nx.DiGraph(turned))
-
-
-@given(posteriors())
-def test_directions_are_the_more_probable_ones_unless_these_form_a_cycle(drawn: tuple[np.ndarray, Edges]) -> None:
-    matrix, pairs = drawn
-    wished = [pair if matrix[pair] >= matrix[pair[::-1]] else pair[::-1] for pair in pairs]
-    turned = acyclic_orientation(matrix, pairs)
-    if nx.is_directed_acyclic_graph(nx.DiGraph(wished)):
-        assert turned == wished
-    else:
-        assert turned != wished
-
-
-def test_of_a_cycle_the_least_decided_edge_gives_way() -> None:
-    matrix = np.array([[0.0, 0.9, 0.2], [0.0, 0.0, 0.8], [0.4, 0.1, 0.0]])
-    assert acyclic_orientation(matrix, [(0, 1), (0, 2), (1, 2)]) == [(0, 1), (0, 2), (1, 2)]
-
-
 @given(acyclic())
 def test_parents_come_before_children_in_the_order(graph: tuple[int, Edges]) -> None:
     count, edges = graph
-    place = {node: number for number, node in enumerate(topological_order(count, edges))}
+    matrix = np.zeros((count, count))
+    for parent, child in edges:
+        matrix[parent, child], matrix[child, parent] = 0.6, 0.3
+    place = {node: number for number, node in enumerate(structure_order(matrix))}
     assert sorted(place) == list(range(count))
     assert all(place[parent] < place[child] for parent, child in edges)
+
+
+def test_those_of_a_cycle_stay_together_in_the_order_of_the_columns() -> None:
+    matrix = np.zeros((4, 4))
+    matrix[0, 2] = matrix[2, 3] = matrix[3, 0] = matrix[1, 0] = 0.9
+    assert structure_order(matrix) == [1, 0, 2, 3]
 
 
 @given(
@@ -160,13 +127,12 @@ def test_triangles_overlap_where_a_grid_of_points_says_so(numbers: list[float]) 
     assert not ((turns > 1e-6).all(axis=1) | (turns < -1e-6).all(axis=1)).any()
 
 
-def test_distances_of_a_stress_layout_are_those_along_the_lines() -> None:
-    ring = [(number, (number + 1) % 6) for number in range(6)]
-    points = stress_layout(6, ring, [1.0] * 6, [False] * 6)
-    sides = [math.dist(points[one], points[two]) for one, two in ring]
-    assert max(sides) < 1.1 * min(sides)
-    across = [math.dist(points[number], points[number + 3]) for number in range(3)]
-    assert min(across) > 1.5 * max(sides)
+@pytest.mark.parametrize("count", [1, 2, 3, 9])
+def test_neighbours_begin_next_to_each_other(count: int) -> None:
+    chain = np.array([(number, number + 1) for number in range(count - 1)], dtype=np.int64).reshape(-1, 2)
+    points = rows._places_by_neighbours(count, chain, np.ones(len(chain)))
+    assert points.shape == (count, 2)
+    assert np.abs(np.diff(points[:, 0])).tolist() == [1.0] * (count - 1)
 
 
 @given(st.text(min_size=1, max_size=60), st.floats(3.0, 12.0))

@@ -14,9 +14,9 @@ from tests.tools.wording import Said
 from dagpost import DagPosterior, datasets, plots
 from dagpost.errors import InputError
 from dagpost.plots.canvas import SceneLine
+from dagpost.plots.curves import meets_box, points_along
 from dagpost.plots.routing import overlap
 from dagpost.plots.svg import svg_of
-from dagpost.plots.time_layout import Cell, Grid, routes_of
 from dagpost.plots.time_scene import time_scene
 from dagpost.posterior.directions import not_computed
 
@@ -66,21 +66,17 @@ def test_series_are_rows_and_times_are_columns() -> None:
     assert not any(overlap(one, other) for one, other in itertools.combinations(heads, 2))
 
 
-def test_lines_pass_other_columns_between_their_boxes_in_lanes_of_their_own() -> None:
-    grid = Grid(rows=5, columns=4, box_width=60.0, box_height=16.0)
-    lines = [(Cell(a, 0), Cell(b, 3)) for a in range(5) for b in range(5)]
-    lines += [(Cell(a, 3), Cell(b, 3)) for a, b in itertools.combinations(range(5), 2)]
-    routes = routes_of(lines, grid)
-    lanes = []
-    for (begin, end), route in zip(lines, routes, strict=True):
-        assert (route.bend > 0.0) == (begin.column == end.column)
-        assert len(route.stops) == (0 if route.bend else 2)
-        assert all(0.0 < port < 1.0 for port in route.ports)
-        for stop in route.stops:
-            lanes.append((stop.begin, round(stop.height, 6)))
-            for row in range(5):
-                assert abs(stop.height - grid.centre(Cell(row, 0))[1]) >= grid.box_height / 2
-    assert len(set(lanes)) == len(lanes)
+@pytest.mark.parametrize(("series", "lags"), [(4, 1), (5, 3), (9, 2)])
+def test_lines_pass_no_other_box_and_lead_on_in_time(series: int, lags: int) -> None:
+    edges = table(series, lags)
+    edges.loc["s0", "s3"] = edges.loc["s1", "s3"] = 0.6
+    scene = time_scene(not_computed(tuple(edges.columns), edges.to_numpy()))
+    boxes = {box.node: box for box in scene.boxes}
+    for line in scene.lines:
+        others = [box for node, box in boxes.items() if node not in (line.source, line.target)]
+        frames = np.array([(box.x, box.y, box.width / 2.0, box.height / 2.0) for box in others])
+        assert not meets_box(points_along(line.path), frames, np.zeros(len(others)))
+        assert boxes[line.source].x <= boxes[line.target].x
 
 
 def test_twenty_series_and_three_lags_fit_and_improbable_edges_are_left_out() -> None:

@@ -107,7 +107,7 @@ def test_the_report_and_the_legend_say_it(tmp_path: Path) -> None:
     for words in (
         "For 2 it follows from the model.",
         "ruled out by the model: that there are none is not a finding.",
-        "edges from columns of numbers (bmi, pressure) to columns of levels",
+        "The model itself has no edges from numbers (bmi, pressure) to levels.",
         '"decided":"by the model"',
         "By the model",
     ):

@@ -98,7 +98,7 @@ def test_the_tip_and_the_sign_of_a_line(numbers: DagPosterior) -> None:
 def test_levels_change_by_points(levels: DagPosterior, tmp_path: Path) -> None:
     content = gather(levels.fitted_)
     assert content.sizes is not None
-    own = content.sizes.of(0, 1)
+    own = next(own for own in content.sizes.pairs if {own.cause, own.outcome} == {0, 1})
     assert own is not None
     first, second = (levels.names_[place] for place in (own.cause, own.outcome))
     size = f"{100 * own.effect.mean / (1 - own.effect.zero_probability):.1f}"

@@ -51,9 +51,6 @@ Explorer.post = async (address, body, signal, wait) => {
   }
 };
 
-// The server drops a question that waits when a newer one of the same kind comes from the same page.
-Explorer.page = crypto.randomUUID();
-
 // The answer to a question, as an object. Questions that may take their time wait for each other here.
 Explorer.ask = (question, body = {}, signal = null) => {
   if (!body.patient) return Explorer.askNow(question, body, signal);
@@ -71,8 +68,8 @@ Explorer.turns = {};
 Explorer.askNow = async (question, body, signal) => {
   const wait = body.patient ? PATIENT_WAIT : WAIT;
   for (let attempt = 1; ; attempt += 1) {
-    const reply = await Explorer.post(`ask/${question}`, { ...body, page: Explorer.page }, signal, wait);
-    if ((reply.status === 503 || reply.status === 409) && attempt < ATTEMPTS) {
+    const reply = await Explorer.post(`ask/${question}`, body, signal, wait);
+    if (reply.status === 503 && attempt < ATTEMPTS) {
       await Explorer.pause(100 * 2 ** attempt, signal);
       continue;
     }
