@@ -113,7 +113,7 @@ class ConditionalGaussianNetwork(Network):
         """Refuse: the formats of network files have tables of levels only."""
         numbers = next(name for name, own in zip(self.names, self.levels, strict=True) if own is None)
         raise InputError(
-            f"{os.fspath(path)!r} cannot hold this network: BIF, XMLBIF and DSL files have tables of levels, and "
+            f"{os.fspath(path)!r} cannot hold this network: BIF and DSL files have tables of levels, and "
             f"{numbers!r} is a column of numbers. Keep the parameters of each column with to_frame(name), or cut the "
             "columns of numbers and fit with a discrete score."
         )
