@@ -11,7 +11,6 @@ graph known: 36 columns of people who are seen as children, at 30, at 45 and at 
 
 from __future__ import annotations
 
-import difflib
 import json
 import tomllib
 from functools import cache
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.checks import refusal, whole_number
 from dagpost._tools.spelling import quoted
-from dagpost._tools.text import shown
+from dagpost._tools.text import nearest, shown
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 
@@ -100,9 +99,7 @@ def _entry(name: str) -> _Entry:
         raise refusal(name, "name", None, f"one of {', '.join(map(repr, names()))}")
     if name in _ENTRIES:
         return _ENTRIES[name]
-    close = difflib.get_close_matches(name[:100], names(), n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"There is no bundled data set {shown(name)}.{hint} Bundled are: {', '.join(names())}.")
+    raise InputError(f"There is no bundled data set {shown(name)}.{nearest(name, names())}")
 
 
 def _kept(name: str) -> Table:
