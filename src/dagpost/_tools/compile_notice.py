@@ -29,8 +29,8 @@ class CompileNotice:
         """What Numba calls; helpers are compiled as parts of kernels, and have no place on disk."""
         dispatcher = event.data["dispatcher"]
         place = getattr(dispatcher._cache, "_cache_path", None)
-        ours = place is not None and dispatcher.py_func.__module__.startswith("dagpost.")
-        if self._seen or not ours or not progress.NOTICES or sys.stderr is None:
+        ours = dispatcher.py_func.__module__.startswith("dagpost.")
+        if self._seen or place is None or not ours or not progress.NOTICES or sys.stderr is None:
             return
         self._seen = True
         if _is_first(Path(place)):

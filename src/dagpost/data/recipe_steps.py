@@ -326,8 +326,8 @@ def rule_of(name: object, cut: Any) -> Rule:
         return Rule(None, bins, cast("Strategy", one_of(cut[1], "strategy", get_args(Strategy), "Recipe")))
     points = list(cut) if isinstance(cut, Sequence | np.ndarray) and not isinstance(cut, str) else [cut]
     if not points or not all(map(is_finite, points)) or any(a >= b for a, b in pairwise(points)):
-        bins = either("(4, 'quantile')", "4:quantile")
-        allowed = f"numbers in increasing order, or bins with a strategy such as {bins}, for column {name!r}"
+        example = either("(4, 'quantile')", "4:quantile")
+        allowed = f"numbers in increasing order, or bins with a strategy such as {example}, for column {name!r}"
         raise refusal(cut, "cut", "Recipe", allowed)
     return Rule(tuple(float(point) for point in points))
 

@@ -52,7 +52,8 @@ def test_a_bar_shows_title_note_and_time_left(terminal: Terminal) -> None:
 
 def test_the_time_left_is_told_by_units_that_come_minutes_apart(terminal: Terminal) -> None:
     clock = [1000.0]
-    with redirect_stderr(terminal), progress.reporter_for(None, patience=600.0).stage("chains", 100) as stage:
+    with redirect_stderr(terminal), progress.reporter_for(None, patience=600.0).stage("chains", 100) as opened_later:
+        stage: Any = opened_later
         # What an earlier run did does not count.
         stage.advance(40)
         stage._open()
