@@ -9,8 +9,8 @@ simulated by the network that made the table. Asked are some pairs with a direct
 that are rare first, and some without one (true zeros).
 
 Estimators: `prototype` (local_effects.py, with settings), or a score of dagpost, which `DagPosterior.effect` answers
-by. `--known graph`: the prototype alone, with the true parents; `order`: every graph that agrees with a true order;
-`nothing`: every graph. Graphs of the prototype are drawn from the additive score.
+by. `--known graph`: the true parents; `order`: every graph that agrees with a true order; `nothing`: every graph.
+Graphs of the prototype are drawn from the additive score.
 
 Counted, by the kinds of cause and outcome and by rows: how many intervals hold the truth (effects with a path); the
 median of |error| / |truth| and of |error| / deviation of the outcome, the error being that of the middle of the
@@ -145,15 +145,23 @@ def _truth(case: Case, cause: str, outcome: int, values: tuple[Any, Any], level:
     return sides[0] - sides[1]
 
 
-def tiers_of(case: Case, known: str) -> list[list[str]]:
-    """A true order as tiers of one column each, or no tiers."""
-    return [[case.network.names[node]] for node in case.network.order] if known == "order" else []
+def rules_of(case: Case, known: str) -> dict[str, Any]:
+    """What is told of the graph: a true order as tiers of one column each, its edges and no others, or nothing."""
+    names = case.network.names
+    if known == "order":
+        return {"tiers": [[names[node]] for node in case.network.order]}
+    if known == "nothing":
+        return {}
+    edges = [(names[parent], names[node]) for node, own in enumerate(case.network.parents) for parent in own]
+    others = [(x, y) for x in names for y in names if x != y and (x, y) not in edges]
+    most = max(len(own) for own in case.network.parents)
+    return {"required": edges, "forbidden": others, "max_parents": max(most, 5)}
 
 
 def fitted(case: Case, score: str, known: str) -> DagPosterior:
     """A posterior over graphs."""
     return DagPosterior(
-        parse_score(score, None), tiers=tiers_of(case, known), samples=DRAWS, threads=1, seed=1, progress=False
+        parse_score(score, None), **rules_of(case, known), samples=DRAWS, threads=1, seed=1, progress=False
     ).fit(case.frame)
 
 
@@ -212,8 +220,6 @@ def work(job: Job) -> dict[str, Any]:
     about = {"world": job.world, "rows": job.rows, "number": job.number}
     found = []
     for name, known in job.estimators:
-        if known == "graph" and not name.startswith("prototype"):
-            continue
         start = time.process_time()
         with warnings.catch_warnings():
             # What a model cannot say, levels that do not occur.

@@ -10,6 +10,9 @@ from tests.tools import reference
 
 pytest_plugins = ["tests.tools.wording"]
 
+# A package of its own: imported here, its scores would be known to every test.
+collect_ignore = ["outside"]
+
 # Examples are drawn from a fixed seed: a run that passes once passes again. Compilation makes the first example
 # slow, so no deadline. `make test-all` takes more examples.
 _USUAL = settings(derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)

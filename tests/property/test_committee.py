@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -263,35 +262,27 @@ def test_what_a_committee_cannot_do_is_refused_with_a_way_out(said: Said) -> Non
     assert Committee(NUMBERS, list(np.array([1, 3]))).shares == (0.25, 0.75)
 
 
-def questions_about_values(model: DagPosterior, frame: pd.DataFrame) -> list[Callable[[], object]]:
-    return [
-        lambda: model.value("A", {"B": 1.0}),
-        lambda: model.score_samples(frame),
-        lambda: model.predict_number(frame, target="A"),
-        model.to_bayesian_network,
-        model.direct_effects,
-        model.latent_correlations,
-    ]
-
-
 @pytest.mark.parametrize("score", [Committee(NUMBERS), Committee([Additive(), BGe()]), Additive()])
 @pytest.mark.parametrize("rows", [True, False])
-def test_values_are_refused_with_a_score_that_has_them_and_effects_need_the_rows(
+def test_values_and_effects_come_with_the_table_and_from_files_without_rows(
     score: Score, rows: bool, tmp_path: Any
 ) -> None:
     frame = numbers(3, 50, 3)
     model = DagPosterior(score, prior="uniform", seed=1).fit(frame)
     model.save(tmp_path / "m", rows=rows)
     loaded = DagPosterior.load(tmp_path / "m")
-    for own in (model, loaded, model.given("A -> B")):
-        for ask in questions_about_values(own, frame):
-            with pytest.raises(InputError, match=r"does not predict rows or values yet.*: BDeu, "):
+    assert (loaded.fitted_.table is None) == (not rows)
+    assert loaded.score_samples(frame) == pytest.approx(model.score_samples(frame), abs=1e-3)
+    for one in (model, loaded, model.given("A -> B")):
+        assert np.isfinite(one.score_samples(frame)).all()
+        predicted = one.predict_number(frame.drop(columns="A"), target="A")
+        assert (predicted["lower"] < predicted["upper"]).all()
+        expected = one.value("A", {"B": 1.0}).mean
+        assert predicted["lower"].min() < expected < predicted["upper"].max()
+        assert 0.0 <= one.effect("A", "B", draws=50, seed=1).zero_probability <= 1.0
+        for ask in (one.to_bayesian_network, one.direct_effects, one.latent_correlations):
+            with pytest.raises(InputError, match=r"effects, predictions and values|latent|rows"):
                 ask()
-        if own.fitted_.table is None:
-            with pytest.raises(InputError, match="need the rows"):
-                own.effect("A", "B")
-        else:
-            assert 0.0 <= own.effect("A", "B", draws=50, seed=1).zero_probability <= 1.0
 
 
 def test_a_recipe_that_cuts_a_column_cuts_it_for_every_member() -> None:

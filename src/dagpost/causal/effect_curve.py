@@ -22,6 +22,7 @@ from dagpost.causal.graphs import Alike, Graphs
 from dagpost.causal.question import Question
 from dagpost.causal.results import Outcome, interval_of
 from dagpost.errors import InputError
+from dagpost.local.models import LocalModels
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.mixed_statistics import MixedStatistics
 
@@ -87,6 +88,8 @@ class Asked:
     def _usual(self, column: int) -> tuple[float, float]:
         """Where most numbers lie, as far as statistics tell."""
         statistics, place = self.graphs.parts[0].statistics, column
+        if isinstance(statistics, LocalModels):
+            return float(statistics.seen.quartiles[column, 0]), float(statistics.seen.quartiles[column, -1])
         if isinstance(statistics, MixedStatistics):
             place = int(np.searchsorted(statistics.number_columns, column))
             statistics = statistics.numbers
