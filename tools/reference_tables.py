@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from tools.drawing import Network, draw, random_network
 from tools.reference_truth import FOLDER, packed
@@ -24,9 +25,12 @@ from tools import written_networks
 
 def network_of(source: Drawn) -> Network:
     """The network that rows were drawn from: a function with its settings."""
-    settings = {key: tuple(own) if isinstance(own, list) else own for key, own in source.network.items()}
+    settings: dict[str, Any] = {
+        key: tuple(own) if isinstance(own, list) else own for key, own in source.network.items()
+    }
     name = settings.pop("name")
-    made: Network = (random_network if name == "random_network" else getattr(written_networks, name))(**settings)
+    make = random_network if name == "random_network" else getattr(written_networks, name)
+    made: Network = make(**settings)
     return made
 
 

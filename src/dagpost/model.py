@@ -15,7 +15,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
-from dagpost._tools.estimator import Estimator, available_if
+from dagpost._tools.estimator import Estimator, available_if, requests_of
 from dagpost._tools.mixture import Value
 from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
@@ -399,6 +399,8 @@ class DagPosterior(Estimator):
         from dagpost.prediction import fitted as predictions
 
         return predictions.level_probabilities(self._fitted(), X, target, unseen, interventions)
+
+    set_predict_proba_request = requests_of("predict_proba")
 
     def predict_number(
         self, X: Any, *, target: str, confidence: float = 0.95, unseen: str | None = None, interventions: Any = None

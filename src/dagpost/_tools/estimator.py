@@ -2,7 +2,8 @@
 
 scikit-learn works with any object that has `get_params`, `set_params` and `__sklearn_tags__`: pipelines, `clone`, grid
 searches and its own checks of estimators do not ask for its `BaseEstimator`. That class brings SciPy's statistics and
-pandas along, which takes longer than most answers of a stored model.
+pandas along, which takes longer than most answers of a stored model. Metadata routing, which only scikit-learn can do,
+is asked of an object of its own with the same attributes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,17 @@ from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def requests_of(method: str) -> Callable[..., Any]:
+    """The way to say which arguments of a method pipelines and searches hand on."""
+
+    def set_request(self: Any, **requests: bool | str | None) -> Any:
+        """Say which arguments pipelines and searches hand on, with scikit-learn's metadata routing."""
+        getattr(_router(self), f"set_{method}_request")(**requests)
+        return self
+
+    return set_request
 
 
 class Estimator:
@@ -49,6 +61,12 @@ class Estimator:
             else:
                 setattr(self, setting, settings[name])
         return self
+
+    def get_metadata_routing(self) -> Any:
+        """Which arguments of its methods scikit-learn hands on to it, in scikit-learn's own record."""
+        return _router(self).get_metadata_routing()
+
+    set_fit_request = requests_of("fit")
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.base import BaseEstimator
@@ -87,6 +105,8 @@ class Transformer(Estimator):
         fitted: Any = self
         return fitted.fit(X, y, **arguments).transform(X)
 
+    set_transform_request = requests_of("transform")
+
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import TransformerTags
 
@@ -123,3 +143,14 @@ def _usual_settings(cls: type) -> dict[str, Any]:
 
 def _has_settings(value: Any) -> bool:
     return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def _router(estimator: Estimator) -> Any:
+    """An object of scikit-learn's with the same arguments of its methods: what is set on it is set on this one."""
+    from sklearn.base import BaseEstimator
+
+    cls = type(estimator)
+    methods = {name: getattr(cls, name) for name in ("fit", "predict_proba", "transform") if hasattr(cls, name)}
+    router: Any = object.__new__(type(cls.__name__, (BaseEstimator,), methods))
+    router.__dict__ = estimator.__dict__
+    return router

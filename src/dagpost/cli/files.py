@@ -122,9 +122,10 @@ def _is_of_kind(path: Path, kind: str) -> bool:
         return is_picture(path)
     try:
         if kind == "recipe":
-            from dagpost.data.recipe_file import read_description
+            from dagpost._tools.whole_files import read_text
+            from dagpost.data.recipe_file import description_in
 
-            return bool(read_description(path))
+            return bool(description_in(read_text(path)))
         return kind_of(path) == kind
     except DagpostError:
         return False

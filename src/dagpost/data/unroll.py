@@ -171,7 +171,7 @@ def _long(
     subjects = np.zeros(len(positions), dtype=np.int64) if owner is None else owner.places.astype(np.int64)
     when = kept.pop(time) if time is not None else None
     clock = (
-        Clock(pandas.Series(subjects).groupby(subjects).cumcount().to_numpy(), 1, "1 row")
+        Clock(pandas.Series(subjects).groupby(subjects).cumcount().to_numpy(dtype=np.int64), 1, "1 row")
         if when is None
         else clock_of(str(time), when, subjects, step)
     )

@@ -183,19 +183,22 @@ def _from_csv(source: Path) -> list[_Read]:
         check_columns(columns)
     except InputError as error:
         raise _wrong(source, 1, str(error)) from error
-    rows = enumerate(table.lines)
-    return [_graph(source, line, {name: cells[at] for name, cells in columns.items()}) for at, line in rows]
+    found = []
+    for at, line in enumerate(table.lines):
+        cells: dict[str, Any] = {name: column[at] for name, column in columns.items()}
+        try:
+            cells[EDGES] = [ends_of(edge) for edge in edges_in(cells[EDGES])]
+        except InputError as error:
+            raise _wrong(source, line, str(error)) from error
+        found.append(_graph(source, line, cells))
+    return found
 
 
 def _graph(source: Path, line: int, cells: dict[str, Any]) -> _Read:
     """A graph from the cells of a row, or from a line of JSON."""
-    edges, log_joint, counted = cells.get(EDGES), cells.get("log_joint"), weights_in(cells)
-    try:
-        pairs = [ends_of(edge) for edge in edges_in(edges)] if isinstance(edges, str) else edges
-    except InputError as error:
-        raise _wrong(source, line, str(error)) from error
+    pairs, log_joint, counted = cells.get(EDGES), cells.get("log_joint"), weights_in(cells)
     if not isinstance(pairs, list) or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
-        raise _wrong(source, line, f"'edges' must be a list of pairs [parent, child]. Got {shown(edges)}.")
+        raise _wrong(source, line, f"'edges' must be a list of pairs [parent, child]. Got {shown(pairs)}.")
     return _Read(
         line,
         [(parent, child) for parent, child in pairs],
