@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import tomllib
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,7 +103,7 @@ def _entry(name: str) -> _Entry:
 
 
 def _kept(name: str) -> Table:
-    kept = json.loads((files("dagpost.data") / "bundled.json").read_text(encoding="utf-8"))[name]
+    kept = json.loads(Path(__file__).with_name("bundled.json").read_text(encoding="utf-8"))[name]
     columns = kept["columns"]
     return Table(
         names=tuple(columns),
@@ -116,7 +116,7 @@ def _kept(name: str) -> Table:
 @cache
 def columns_of(name: str) -> dict[str, dict[str, Any]]:
     """The columns of a data set that is drawn, each with its levels, its causes, and how it depends on them."""
-    described: dict[str, Any] = tomllib.loads((files("dagpost.data") / "drawn.toml").read_text(encoding="utf-8"))[name]
+    described: dict[str, Any] = tomllib.loads(Path(__file__).with_name("drawn.toml").read_text(encoding="utf-8"))[name]
     return described
 
 

@@ -17,8 +17,8 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from dagpost.errors import InputError
 
 #: Each scale from its lowest step on; a step may have several words, of which a column has one.
 SCALES = tuple(
-    tuple(line.split(" < ")) for line in (files("dagpost.data") / "scales.txt").read_text(encoding="utf-8").splitlines()
+    tuple(line.split(" < ")) for line in Path(__file__).with_name("scales.txt").read_text(encoding="utf-8").splitlines()
 )
 
 _PLACES = tuple({word: place for place, step in enumerate(scale) for word in step.split("|")} for scale in SCALES)

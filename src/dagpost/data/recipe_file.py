@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from dagpost._tools.text import nearest, shown
@@ -72,7 +72,7 @@ def toml_of(described: Mapping[str, Any]) -> str:
     columns = [
         _column(step, own.get(step["name"]), usual, exogenous=step["name"] in given) for step in described["steps"]
     ]
-    head = (files("dagpost.data") / "recipe_head.txt").read_text(encoding="utf-8")
+    head = Path(__file__).with_name("recipe_head.txt").read_text(encoding="utf-8")
     return "\n".join([head, *top, *columns]) + "\n"
 
 

@@ -169,7 +169,7 @@ CYCLE = [("A", "B"), ("B", "C"), ("C", "A")]
             r"Graph 1: a weight .* at least 0. Got -2.0.*numpy.exp\(logs - logs.max\(\)\)",
         ),
         ((naive.stack_of(DAGS), [0.0, 0.0, 0.0]), "All weights are 0"),
-        ((naive.stack_of(DAGS), [1.0, np.nan, 1.0]), "Graph 1: a weight must be .* Got nan"),
+        ((naive.stack_of(DAGS), [1.0, np.nan, 1.0]), "Graph 1: weights must be .* Got nan"),
         ((naive.stack_of(DAGS), "heavy"), "weights must be numbers, one a graph. Got 'heavy'"),
         ((naive.stack_of(DAGS) * 2, None), "Graph 0 has 2 for A -> B. Cut weights"),
         ((naive.stack_of(DAGS)[:, :2, :2], None), r"Here that is \(graphs, 3, 3\).*\(3, 2, 2\)"),

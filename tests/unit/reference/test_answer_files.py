@@ -148,7 +148,7 @@ def test_times_and_cycles_in_a_file_of_graphs(written: Written, truth: Truth, sa
         ("from,to,from\nA,B,A\n", "names the column 'from' more than once"),
         ("from,to,p\nA,B,0.5\n", "There is no 'probability'."),
         ("edges,weight\nA->B,1\nA->B,much\n", "line 3: the weight must be a number. Got 'much'"),
-        ("edges,weight\nA->B,1\nA->B,-1\n", "line 3: a weight must be a finite number of at least 0. Got -1.0"),
+        ("edges,weight\nA->B,1\nA->B,-1\n", "line 3: weights must be finite and at least 0. Got -1.0"),
         ("edges\nA->B\n\nB->A\n", "line 3: is empty, and 'edges' is the only column"),
         ("from,to,strength,direction\nA,B,2,0.5\n", "'strength' must hold numbers from 0 to 1. Got '2' in row 1"),
         ("edges,wait\nA->B,1\n", "no column 'wait'"),
