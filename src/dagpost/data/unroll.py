@@ -170,11 +170,8 @@ def _long(
     owner = kept.pop(subject) if subject is not None else None
     subjects = np.zeros(len(positions), dtype=np.int64) if owner is None else owner.places.astype(np.int64)
     when = kept.pop(time) if time is not None else None
-    clock = (
-        Clock(pandas.Series(subjects).groupby(subjects).cumcount().to_numpy(dtype=np.int64), 1, "1 row")
-        if when is None
-        else clock_of(str(time), when, subjects, step)
-    )
+    row_numbers = np.asarray(pandas.Series(subjects).groupby(subjects).cumcount(), dtype=np.int64)
+    clock = Clock(row_numbers, 1, "1 row") if when is None else clock_of(str(time), when, subjects, step)
     whose = [""] * len(positions) if owner is None else _texts(owner)
     moments = (clock.ticks + 1).tolist() if when is None else _texts(when)
     names = _constant(kept, subjects) if static is None else static
