@@ -166,7 +166,7 @@ CYCLE = [("A", "B"), ("B", "C"), ("C", "A")]
         ((naive.stack_of(DAGS), [1.0, 2.0]), r"There are 3 graphs, and weights of shape \(2,\)"),
         (
             (naive.stack_of(DAGS), [1.0, -2.0, 1.0]),
-            r"Graph 1: a weight .* at least 0. Got -2.0.*numpy.exp\(logs - logs.max\(\)\)",
+            r"Graph 1: weights .* at least 0. Got -2.0.*numpy.exp\(logs - logs.max\(\)\)",
         ),
         ((naive.stack_of(DAGS), [0.0, 0.0, 0.0]), "All weights are 0"),
         ((naive.stack_of(DAGS), [1.0, np.nan, 1.0]), "Graph 1: weights must be .* Got nan"),
