@@ -11,10 +11,6 @@ those of the network that made the rows. A posterior is right in the strict sens
 among its draws, ties at zero broken by chance: shares of ranks in the middle are then as large as they say, however few
 the rows. Where there truly is a path, the same is asked of the posterior given a path. `interval` is what
 `Effect.interval()` gives: where it ends at zero it holds all of zero's probability, so it covers at least as often.
-
-Latent worlds show numbers of a linear network as levels, or as numbers that rise with them. Where all columns are
-levels the posterior is that of the ranks, and right in the same strict sense; latent numbers behind columns of numbers
-are taken from the data (normal scores, or with "raw" the numbers themselves, standardised), so that coverage is near.
 """
 
 from __future__ import annotations
@@ -35,9 +31,8 @@ from scipy import stats
 from tests.naive import effects as networks
 from tests.naive.causal import has_path
 from tests.naive.effect_worlds import NAMES, prior_of, table_from, world_from_prior
-from tests.naive.latent_worlds import LatentWorld, shown
 
-from dagpost import BDeu, BGe, ConditionalGaussian, DagPosterior, LatentGaussian, Table
+from dagpost import BDeu, BGe, ConditionalGaussian, DagPosterior, Table
 
 SEED = 2041
 LEVELS = (0.5, 0.8, 0.95)
@@ -45,35 +40,19 @@ DRAWS = 2_000
 SIZE = 4.0
 
 
-def _straight(number: float) -> float:
-    return 120.0 + 10.0 * number
-
-
-def _bent(number: float) -> float:
-    return math.exp(number / 2.0)
-
-
 @dataclass(frozen=True)
 class World:
-    """Levels of the columns (0: numbers), rows of a table, and the score that it is fitted with.
-
-    With an `image`, the columns show latent numbers of a linear network: levels of nearly equal counts, or the image.
-    """
+    """Levels of the columns (0: numbers), rows of a table, and the score that it is fitted with."""
 
     arities: tuple[int, ...]
     rows: int
     score: Any
-    image: Callable[[float], float] | None = None
 
 
 WORLDS = {
     "levels": World((2, 3, 2, 2), 60, BDeu(SIZE)),
     "numbers": World((0, 0, 0, 0), 30, BGe(prior_mean=0.0, prior_scale=1.0)),
     "both": World((2, 3, 0, 0), 60, ConditionalGaussian(SIZE, prior_mean=0.0, prior_scale=1.0)),
-    "latent levels": World((2, 3, 2, 5), 80, LatentGaussian(), _straight),
-    "latent both": World((2, 3, 0, 0), 80, LatentGaussian(), _straight),
-    "latent bent": World((2, 3, 0, 0), 80, LatentGaussian(), _bent),
-    "latent raw": World((2, 3, 0, 0), 80, LatentGaussian(margins="raw"), _straight),
 }
 
 
@@ -117,21 +96,16 @@ class PlainTruth:
         return float(networks.through(self.network, x, y, m, values)[level])
 
 
-def drawn_truth(world: World, rng: np.random.Generator) -> PlainTruth | LatentWorld:
+def drawn_truth(world: World, rng: np.random.Generator) -> PlainTruth:
     """A network from the prior, and a table from it."""
-    arities = world.arities if world.image is None else (0,) * len(world.arities)
-    network = world_from_prior(arities, prior_of(arities, SIZE), rng)
-    table = table_from(network, world.rows, rng)
-    if world.image is None:
-        return PlainTruth(network, table)
-    return shown(network, table, world.arities, world.image, rng)
+    network = world_from_prior(world.arities, prior_of(world.arities, SIZE), rng)
+    return PlainTruth(network, table_from(network, world.rows, rng))
 
 
 def fitted(world: World, table: Table, seed: int) -> DagPosterior:
     """The model that is asked."""
-    samples = 2_000 if world.image else 30_000
     return DagPosterior(
-        world.score, prior="uniform", max_parents=3, samples=samples, seed=seed, threads=1, progress=False
+        world.score, prior="uniform", max_parents=3, samples=30_000, seed=seed, threads=1, progress=False
     ).fit(table)
 
 
@@ -140,11 +114,7 @@ def outcome(world: World, number: int) -> Found:
     rng = np.random.default_rng([SEED, number, *world.arities])
     truth = drawn_truth(world, rng)
     x, y, m = possible_columns(world, rng)
-    values = (
-        (1.0, 0.0)
-        if world.arities[x] or world.image is None
-        else tuple(np.quantile(truth.table.columns[x], [0.8, 0.3]))
-    )
+    values = (1.0, 0.0)
     level = None if not world.arities[y] else world.arities[y] - 1
     code = level or 0
     model = fitted(world, truth.table, number)
@@ -174,13 +144,11 @@ def outcome(world: World, number: int) -> Found:
 
 
 def possible_columns(world: World, rng: np.random.Generator) -> tuple[int, int, int]:
-    """Cause, outcome and another column between them; no number leads to levels, unless behind them are numbers."""
+    """Cause, outcome and another column between them; no number leads to levels."""
     arities = world.arities
     while True:
         x, y, m = (int(node) for node in rng.permutation(len(arities))[:3])
-        if world.image is not None or all(
-            arities[later] == 0 or arities[earlier] for earlier, later in ((x, m), (m, y))
-        ):
+        if all(arities[later] == 0 or arities[earlier] for earlier, later in ((x, m), (m, y))):
             return x, y, m
 
 

@@ -79,13 +79,19 @@ def _iris(_: Path) -> pd.DataFrame:
     return frame.assign(target=np.array(found.target_names)[frame["target"]])
 
 
+def _coronary(_: Path) -> pd.DataFrame:
+    table = datasets.load("coronary")
+    frame: pd.DataFrame = table.to_pandas()[list(table.names)]
+    return frame if table.counts is None else frame.loc[np.repeat(frame.index, table.counts)]
+
+
 #: The tables, each with the column that is predicted.
 TASKS: Mapping[str, tuple[str, Callable[[Path], pd.DataFrame | None]]] = {
     "iris": ("target", _iris),
     "wine": ("target", lambda folder: table_called("wine", folder)),
     "breast cancer": ("target", lambda folder: table_called("breast cancer", folder)),
     "diabetes": ("target", _diabetes),
-    "coronary": ("Pressure", lambda _: datasets.load("coronary").to_pandas()),
+    "coronary": ("Pressure", _coronary),
     "Pima.tr2": ("type", lambda folder: table_called("Pima.tr2", folder)),
     "birthwt": ("low", _birthwt),
     "biopsy": ("class", _biopsy),

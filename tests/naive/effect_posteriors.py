@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from tests.naive import conditional_gaussian, exogenous, mixed, posterior, scores
+from tests.naive import exogenous, mixed, posterior, scores
 from tests.naive.causal import Generator, Graph, Pseudocounts, has_path, members
 from tests.naive.effects import Levels, Network, Number, Row
 from tests.naive.features import graph_of, holds
@@ -59,16 +59,6 @@ def of_numbers(table: Table) -> Part:
         ),
         Pseudocounts(),
         prior,
-    )
-
-
-def of_both(table: Table, size: float = 5.0) -> Part:
-    """The conditional Gaussian score without any settings."""
-    prior = conditional_gaussian.prior_of(table, size)
-    return Part(
-        lambda child, parents: conditional_gaussian.family_score(table, child, parents, prior),
-        Pseudocounts(size=size),
-        mixed.prior_of(table, size),
     )
 
 

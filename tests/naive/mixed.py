@@ -5,10 +5,8 @@ Graphs are tuples of parent masks, rows are lists of codes and numbers. Missing 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from tests.naive import prediction as naive_prediction
@@ -95,24 +93,3 @@ def possible(table: Table, dags: Sequence[Sequence[int]]) -> list[Sequence[int]]
     """The graphs in which no column of numbers leads to one of levels."""
     bits = sum(1 << node for node in numeric(table))
     return [dag for dag in dags if all(not int(mask) & bits for node, mask in enumerate(dag) if not bits >> node & 1)]
-
-
-def log_predictive_of_observed(
-    family: naive_prediction.Family,
-    dags: Sequence[Sequence[int]],
-    weights: Sequence[float],
-    row: Sequence[float | None],
-    arities: Sequence[int],
-    grid: np.ndarray,
-) -> float:
-    """The sum over all missing levels and, on an even grid, over missing numbers."""
-    choices = [
-        [cell] if cell is not None else list(range(arity)) if arity else grid.tolist()
-        for cell, arity in zip(row, arities, strict=True)
-    ]
-    step = math.prod(
-        1.0 if cell is not None or arity else float(grid[1] - grid[0]) for cell, arity in zip(row, arities, strict=True)
-    )
-    logs = [naive_prediction.log_predictive(family, dags, weights, completed) for completed in product(*choices)]
-    largest = max(logs)
-    return largest + math.log(math.fsum(math.exp(log - largest) for log in logs)) + math.log(step)

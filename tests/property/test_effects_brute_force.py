@@ -24,7 +24,7 @@ from tests.naive import effects as networks
 from tests.naive.causal import Graph, has_path
 from tests.tools.examples import examples
 
-from dagpost import BDeu, ConditionalGaussian, DagPosterior, EdgePrior, edge, path
+from dagpost import BDeu, DagPosterior, EdgePrior, edge, path
 from dagpost.causal import Effect
 from dagpost.data.table import Table
 
@@ -47,14 +47,13 @@ SCORES: dict[str, tuple[Any, Parts, str]] = {
     "k2": ("k2", lambda table: [naive.of_pseudocount(table, 1.0)], "levels"),
     "bic": ("bic", lambda table: [naive.of_bic(table)], "levels"),
     "bge": ("bge", lambda table: [naive.of_numbers(table)], "numbers"),
-    "conditional gaussian": (ConditionalGaussian(3.0), lambda table: [naive.of_both(table, 3.0)], "both"),
 }
 
 
 def table_of(generator: np.random.Generator, columns: str, nodes: int, rows: int | None = None) -> Table:
     """Columns that depend on those before them, of two or three levels or of numbers, some rows counted twice."""
     count = int(generator.choice([3, 12, 40])) if rows is None else rows
-    kinds = [columns == "numbers" or (columns == "both" and generator.random() < 0.5) for _ in range(nodes)]
+    kinds = [columns == "numbers"] * nodes
     made: list[np.ndarray] = []
     levels: list[tuple[int, ...] | None] = []
     for numeric in kinds:
@@ -196,7 +195,7 @@ def test_effects_are_sums_over_all_graphs_of_three_columns(score: str, seed: int
     ("score", "seed"),
     [
         pytest.param(score, seed, marks=[] if score == "bge" and seed == 0 else pytest.mark.long)
-        for score in ("bge", "bdeu", "conditional gaussian")
+        for score in ("bge", "bdeu")
         for seed in range(6)
     ],
 )
@@ -223,14 +222,12 @@ RULES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def log_prior_of(twin: dict[str, Any], table: Table) -> Callable[[Graph], float]:
-    """What a rule says of graphs. No column of levels has a number for a parent, so of such a pair one way is left."""
+def log_prior_of(twin: dict[str, Any]) -> Callable[[Graph], float]:
+    """What a rule says of graphs."""
     if "links" not in twin:
         return twin.get("log_prior", naive.allowed(2))
-    kinds = [levels is None for levels in table.levels]
-    barred = [(i, j) for i in range(3) for j in range(3) if kinds[i] and not kinds[j]]
     said, otherwise = twin["links"]
-    weights = edge_priors.graph_weights(said, otherwise, 3, barred, 2)
+    weights = edge_priors.graph_weights(said, otherwise, 3, [], 2)
     return lambda graph: _log(weights[tuple(graph)])
 
 
@@ -246,7 +243,7 @@ def _log(weight: float) -> float:
 RULED = [
     pytest.param(rule, score, marks=[] if (place - number) % 3 == 0 and number < 3 else pytest.mark.long)
     for place, rule in enumerate(RULES)
-    for number, score in enumerate(("conditional gaussian", "bdeu", "bge", "bdeu averaged"))
+    for number, score in enumerate(("bdeu", "bge", "bdeu averaged"))
 ]
 
 
@@ -260,12 +257,12 @@ def test_effects_under_rules_and_priors_are_sums_over_all_graphs(rule: str, scor
     table = table_of(generator, columns, 3)
     settings_of_model, twin = RULES[rule]
     more = {key: value for key, value in twin.items() if key not in {"links", "log_prior"}}
-    weighed = naive.posterior_of(table, parts(table), log_prior_of(twin, table), **more)
+    weighed = naive.posterior_of(table, parts(table), log_prior_of(twin), **more)
     case = Case(fitted(chosen, table, **settings_of_model), table, weighed, twin.get("unmodelled", ()))
     assert_agrees(case, generator, **({"given": twin["given"]} if "given" in twin else {}))
 
 
-@pytest.mark.parametrize("score", ["bdeu", "bge", "conditional gaussian"])
+@pytest.mark.parametrize("score", ["bdeu", "bge"])
 @settings(max_examples=examples(2))
 @given(seed=SEEDS)
 def test_setting_several_columns_at_once_is_the_truncated_factorisation(score: str, seed: int) -> None:
@@ -303,7 +300,7 @@ def _reaches(graph: Graph, source: int, target: int, cut: Sequence[int]) -> bool
     return has_path(masks, source, target)
 
 
-@pytest.mark.parametrize("score", ["bdeu averaged", "bge", "conditional gaussian"])
+@pytest.mark.parametrize("score", ["bdeu averaged", "bge"])
 def test_a_model_that_was_saved_without_rows_says_the_same(score: str, tmp_path: Path) -> None:
     case = case_of(np.random.default_rng(5), score, 3, rows=12)
     case.model.save(tmp_path / "model.dagpost")
@@ -337,12 +334,12 @@ def assert_same_law(found: np.ndarray, twin: np.ndarray) -> None:
     assert stats.ks_2samp(*others).pvalue > RATE
 
 
-@pytest.mark.parametrize("score", ["bdeu", "bge", "conditional gaussian"])
+@pytest.mark.parametrize("score", ["bdeu", "bge"])
 @pytest.mark.parametrize("draws", [pytest.param(200, id="few"), pytest.param(6_000, marks=pytest.mark.long, id="many")])
 def test_draws_of_an_effect_and_its_parts_are_from_the_posterior(score: str, draws: int) -> None:
     chosen, parts, columns = SCORES[score]
     generator = np.random.default_rng(12)
-    kinds = {"levels": (3, 2, 2), "numbers": (0, 0, 0), "both": (2, 2, 0)}[columns]
+    kinds = {"levels": (3, 2, 2), "numbers": (0, 0, 0)}[columns]
     table = chained_table(generator, kinds, 25)
     weighed = naive.posterior_of(table, parts(table), naive.allowed(2, tiers=[[0], [1], [2]]))
     case = Case(fitted(chosen, table, tiers=[["A"], ["B"], ["C"]]), table, weighed)

@@ -28,8 +28,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
     [
         ("numbers", 25),
         *(pytest.param(world, 400, marks=pytest.mark.long) for world in ("levels", "numbers", "both")),
-        # Latent numbers behind levels alone: exact too, but each table takes ten times as long.
-        pytest.param("latent levels", 100, marks=pytest.mark.long),
     ],
 )
 def test_truth_from_the_prior_has_uniform_ranks_among_draws(world: str, tables: int) -> None:

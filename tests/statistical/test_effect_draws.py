@@ -14,9 +14,10 @@ import pytest
 from scipy import stats
 
 from dagpost._tools.kernels import kernel
-from dagpost.causal import discrete, mixed
+from dagpost.causal import discrete
 from dagpost.causal.keyed_draws import log_gamma, normal, restart, uniform
 from dagpost.data.table import Table
+from dagpost.local.base import NumberModel, fitter_of
 from dagpost.prediction.background import no_background
 from dagpost.prediction.statistics import sufficient_statistics
 from dagpost.scores import BDeu, ConditionalGaussian
@@ -86,9 +87,9 @@ def _numbers() -> Table:
 
 def test_slopes_have_students_distribution_in_combinations_that_occur_and_others() -> None:
     table, score = _numbers(), ConditionalGaussian()
-    graphs = np.tile(np.array([[0, 1, 3]], dtype=np.uint64), (20_000, 1))
-    statistics = sufficient_statistics(table, graphs, score)
-    draws = mixed.drawn(statistics, score.parameter_prior(), graphs, no_background(3), np.random.default_rng(3))
+    model = fitter_of(table, score.parameter_prior())(2, (0, 1))
+    assert isinstance(model, NumberModel)
+    theta = model.drawn(np.random.default_rng(3), 20_000)
     data = np.column_stack(table.columns[1:])
     scale = 0.5 * np.diag(data.std(axis=0, ddof=1) ** 2)
     for code in range(3):
@@ -101,7 +102,7 @@ def test_slopes_have_students_distribution_in_combinations_that_occur_and_others
         slope = stats.t(freedom, matrix[0, 1] / matrix[0, 0], np.sqrt(left / freedom / matrix[0, 0]))
         mean = (data.mean(axis=0) + rows.sum(axis=0)) / (len(rows) + 1)
         centre = stats.t(freedom, mean[1], np.sqrt(left / freedom / (len(rows) + 1)))
-        at, more = (draws.outcome(2, {0: float(code), 1: mean[0] + step})[:, 0] for step in (0.0, 1.0))
+        at, more = model.expected(np.array([[[code] * 2], [[mean[0], mean[0] + 1.0]]]), theta).T
         assert stats.kstest(slope.cdf(more - at), "uniform").pvalue > _LEAST
         assert stats.kstest(centre.cdf(at), "uniform").pvalue > _LEAST
 
@@ -112,23 +113,15 @@ def test_outcomes_and_direct_parts_under_mean_parameters_are_the_means_of_draws(
     levels = tuple(tuple(range(2 + column % 2)) for column in range(4))
     of_levels = Table(("A", "B", "C", "D"), tuple(codes), levels)
     graph = np.array([[0, 1, 3, 7]], dtype=np.uint64)
-    score: Any
-    for module, table, score, own in (
-        (discrete, of_levels, BDeu(1.0), graph),
-        (mixed, _numbers(), ConditionalGaussian(), np.array([[0, 1, 3]], dtype=np.uint64)),
+    statistics, prior = sufficient_statistics(of_levels, graph, BDeu(1.0)), BDeu(1.0).parameter_prior()
+    background = no_background(4)
+    means = discrete.expected(statistics, prior, graph, background)
+    draws = discrete.drawn(statistics, prior, np.repeat(graph, 20_000, axis=0), background, generator)
+    for ask in (
+        lambda made: made.outcome(3, {}),
+        lambda made: made.outcome(3, {0: 1.0}),
+        lambda made: made.direct(0, 3, (1.0, 0.0)),
     ):
-        outcome, graphs = own.shape[1] - 1, np.repeat(own, 20_000, axis=0)
-        statistics, prior = sufficient_statistics(table, own, score), score.parameter_prior()
-        background = no_background(own.shape[1])
-        means = module.expected(statistics, prior, own, background)
-        draws = module.drawn(statistics, prior, graphs, background, generator)
-        for kind in (means, draws):
-            assert np.isfinite(kind.outcome(outcome, {0: 1.0})).all()
-        for ask in (
-            lambda made, y=outcome: made.outcome(y, {}),
-            lambda made, y=outcome: made.outcome(y, {0: 1.0}),
-            lambda made, y=outcome: made.direct(0, y, (1.0, 0.0)),
-        ):
-            found, expected = ask(draws), ask(means)[0]
-            error = found.std(axis=0) / np.sqrt(len(found))
-            assert (np.abs(found.mean(axis=0) - expected) < _FARTHEST * error + 1e-12).all()
+        found, expected = ask(draws), ask(means)[0]
+        error = found.std(axis=0) / np.sqrt(len(found))
+        assert (np.abs(found.mean(axis=0) - expected) < _FARTHEST * error + 1e-12).all()

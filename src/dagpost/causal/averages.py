@@ -44,17 +44,13 @@ class Expected(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Draws: outcomes (worlds, draws, levels), the effect, whether there is a path, the direct and other parts.
-
-    `standardised` is the effect in deviations of latent numbers; None where there are none.
-    """
+    """Draws: outcomes (worlds, draws, levels), the effect, whether there is a path, the direct and other parts."""
 
     outcomes: Floats
     effect: Floats
     reached: Flags
     direct: Floats
     through: dict[int, Floats]
-    standardised: Floats | None
 
 
 def expected_outcomes(graphs: Graphs, groups: Sequence[Alike], question: Question) -> Expected:
@@ -153,9 +149,6 @@ def drawn_effects(
         np.concatenate([own.reached for own in pieces])[order],
         np.concatenate([own.direct for own in pieces])[order],
         {m: np.concatenate([own.through[m] for own in pieces])[order] for m in mediators},
-        None
-        if pieces[0].standardised is None
-        else np.concatenate([own.standardised for own in pieces if own.standardised is not None])[order],
     )
 
 
@@ -179,8 +172,4 @@ def _piece(
         for mediator in mediators:
             change = mechanisms.through(x, y, mediator, values)[:, level]
             through[mediator] = np.where(own.between[some, mediator], change, 0.0)
-    standardised = None
-    if kind.standardised is not None:
-        change = kind.standardised(mechanisms, question.outcome, worlds[first], worlds[second])
-        standardised = np.where(own.reached[some], change, 0.0)
-    return Drawn(outcomes, np.where(own.reached[some], effect, 0.0), own.reached[some], direct, through, standardised)
+    return Drawn(outcomes, np.where(own.reached[some], effect, 0.0), own.reached[some], direct, through)

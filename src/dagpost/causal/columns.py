@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats
+from dagpost._tools.arrays import Floats
 from dagpost._tools.text import shortened, shown
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
 from dagpost.errors import InputError
-from dagpost.posterior.augmented_workspace import refuse_beyond
-from dagpost.scores.latent_images import Images
 
 _TWO = 2
 
@@ -50,8 +48,6 @@ class Columns:
     recipe: Recipe | None
     means: Floats
     exogenous: tuple[str, ...] = ()
-    #: Where columns are images of latent numbers.
-    images: Images | None = None
     #: Where relations may be curved: the smallest value of every column, its quartiles, and the largest: (columns, 4).
     quartiles: Floats | None = None
     #: The rows as they were given; None where they are not kept.
@@ -79,16 +75,12 @@ class Columns:
 
     def in_order(self, column: int) -> bool:
         """Whether the levels of a column are in an order: two always are, as are the bins of a number."""
-        if len(self.known_levels(column)) <= _TWO or self.images is not None:
+        if len(self.known_levels(column)) <= _TWO:
             return True
         if self.recipe is None:
             return False
         step = self.recipe.step(self.names[column])
         return step.cuts is not None or bool(step.in_order)
-
-    def can_set(self, column: int, code: int) -> bool:
-        """Whether a level says what it would do: under latent numbers, only where some row has it."""
-        return self.images is None or bool(rows_with(self.images, column, code).any())
 
     def usual_numbers(self, column: int) -> Cause:
         """What is compared of a column of numbers where nobody says: one unit more, or one standard deviation more."""
@@ -97,12 +89,8 @@ class Columns:
             if lower < upper:
                 return Cause(column, (upper, lower), (upper, lower), (0, 1), "the upper rather than the lower quartile")
             return Cause(column, (most, least), (most, least), (0, 1), "the largest rather than the smallest value")
-        if self.images is None:
-            mean = float(self.means[column])
-            return Cause(column, (mean + 1.0, mean), (mean + 1.0, mean), (0, 1), "one unit more", unit=True)
-        # The middle of the latent numbers, and one deviation above it.
-        low, high = (float(number) for number in self.images.number_image(column).of(np.array([0.0, 1.0])))
-        return Cause(column, (high, low), (high, low), (0, 1), "one latent standard deviation more than the middle")
+        mean = float(self.means[column])
+        return Cause(column, (mean + 1.0, mean), (mean + 1.0, mean), (0, 1), "one unit more", unit=True)
 
     def observed(self, column: int) -> Floats | None:
         """The numbers that rows have in a column; None where the rows are not kept."""
@@ -125,17 +113,3 @@ class Columns:
         if not outside:
             return ""
         return f"no row has {outside[0]:g}, which lies outside {least:g} to {most:g}, so that only the model says it"
-
-    def refuse_beyond(self, column: int, *values: float) -> None:
-        """Refuse numbers beyond what was seen, where nothing says what they would do."""
-        if self.images is not None:
-            for value in values:
-                refuse_beyond(self.images, column, self.names[column], value)
-
-
-def rows_with(images: Images, column: int, code: int) -> Flags:
-    """The rows that have a level."""
-    table = images.table
-    there = np.ones(table.rows, dtype=np.bool_) if table.gaps is None else ~table.gaps[column]
-    found: Flags = there & (table.columns[column] == code) & (table.weights > 0)
-    return found

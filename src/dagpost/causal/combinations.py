@@ -18,31 +18,27 @@ from dagpost.prediction.background import Background
 
 
 class Combinations(NamedTuple):
-    """All combinations, and those that the graph at hand tells apart: an example, the share, and means of numbers."""
+    """All combinations, and those that the graph at hand tells apart: an example, and the share."""
 
     levels: Integers
     shares: Floats
-    means: Floats
     examples: Integers
     totals: Floats
-    sums: Floats
     #: Where combinations are found by their levels; which columns matter, and how many combinations that makes.
     slots: Integers
     columns: Masks
     number: Integers
 
 
-def combinations_of(background: Background, numbers: Floats) -> Combinations:
-    """The combinations of exogenous columns of levels, with the means of columns of numbers in each."""
+def combinations_of(background: Background) -> Combinations:
+    """The combinations of exogenous columns of levels."""
     size = len(background.shares)
     slots = 1 << (2 * size - 1).bit_length()
     return Combinations(
         np.ascontiguousarray(background.levels),
         background.shares,
-        np.ascontiguousarray(numbers),
         np.zeros(size, dtype=np.int64),
         np.zeros(size),
-        np.zeros(numbers.shape),
         np.zeros(slots, dtype=np.int64),
         np.full(1, 2**64 - 1, dtype=np.uint64),
         np.zeros(1, dtype=np.int64),
@@ -61,11 +57,6 @@ def tell_apart(own: Combinations, columns: np.uint64) -> int:
     for combination in range(len(own.shares)):
         found = _find(own, columns, combination)
         own.totals[found] += own.shares[combination]
-        for number in range(own.means.shape[1]):
-            own.sums[found, number] += own.shares[combination] * own.means[combination, number]
-    for found in range(own.number[0]):
-        for number in range(own.means.shape[1]):
-            own.sums[found, number] /= own.totals[found]
     result: int = own.number[0]
     return result
 
@@ -91,6 +82,4 @@ def _find(own: Combinations, columns: np.uint64, combination: int) -> int:
     found = int(own.number[0])
     own.number[0] += 1
     own.slots[slot], own.examples[found], own.totals[found] = found, combination, 0.0
-    for number in range(own.means.shape[1]):
-        own.sums[found, number] = 0.0
     return found

@@ -36,8 +36,8 @@ from dagpost.scores import DirichletPrior
 #: Numbers of the work space at first; it grows where graphs need more.
 _WORK = 2**12
 #: Columns behind a mediator are summed out before all others.
-STAGES = 2
-REMEDY = "Merge levels, or fit with fewer parents."
+_STAGES = 2
+_REMEDY = "Merge levels, or fit with fewer parents."
 
 
 class Asked(NamedTuple):
@@ -61,7 +61,7 @@ class LevelMechanisms:
     def __init__(self, tables: LevelTables, background: Background, exclusive: Flags) -> None:
         self.graphs, self._tables, self._background = tables.graphs, tables, background
         columns = np.arange(tables.graphs.shape[1])
-        self._combinations = combinations_of(background, background.means[:, :0])
+        self._combinations = combinations_of(background)
         self.exogenous = np.isin(columns, background.exogenous)
         self._exclusive, self._factors, self._work = exclusive, room_for(len(columns)), np.empty(_WORK)
 
@@ -88,7 +88,7 @@ class LevelMechanisms:
     def through(self, cause: int, outcome: int, mediator: int, values: tuple[float, float]) -> Floats:
         """The change that passes through the mediator."""
         result = np.zeros((len(self.graphs), int(self._tables.arities[outcome])))
-        rows = np.flatnonzero(on_the_way(self.above, cause, outcome, mediator))
+        rows = np.flatnonzero(_on_the_way(self.above, cause, outcome, mediator))
         set_to = self._levels({cause: values[0]})
         first, second = (
             self._answer(Asked(outcome, set_to, cause, mediator=mediator, seen_by_mediator=int(value)), rows)
@@ -102,7 +102,7 @@ class LevelMechanisms:
         return LevelMechanisms(self._tables.some(rows), self._background, self._exclusive)
 
     def _levels(self, world: World) -> Integers:
-        return levels_set(world, len(self.exogenous), self._exclusive)
+        return _levels_set(world, len(self.exogenous), self._exclusive)
 
     def _answer(self, asked: Asked, rows: Integers) -> Floats:
         # Graphs with the same exogenous columns behind the outcome come one after the other.
@@ -113,7 +113,7 @@ class LevelMechanisms:
         about = self._tables, self.above, ordered, exogenous, asked, self._combinations, self._factors
         done = 0
         while (done := _answer_all(*about, done, self._work, result)) < len(rows):
-            self._work = larger_work(self._factors)
+            self._work = _larger_work(self._factors)
         if order is None:
             return result
         restored = np.empty_like(result)
@@ -143,7 +143,7 @@ def _mechanisms(
     return LevelMechanisms(tables, background, statistics.exclusive)
 
 
-def levels_set(world: World, columns: int, exclusive: Flags) -> Integers:
+def _levels_set(world: World, columns: int, exclusive: Flags) -> Integers:
     """The level that every column is set to, -1 for none; where a regime is set, the others are off."""
     result = np.full(columns, -1, dtype=np.int64)
     if any(exclusive[column] for column in world):
@@ -153,16 +153,16 @@ def levels_set(world: World, columns: int, exclusive: Flags) -> Integers:
     return result
 
 
-def on_the_way(above: Masks, cause: int, outcome: int, mediator: int) -> Flags:
+def _on_the_way(above: Masks, cause: int, outcome: int, mediator: int) -> Flags:
     """In which graphs a column is between two others."""
     found: Flags = (above[:, mediator] >> np.uint64(cause)) & (above[:, outcome] >> np.uint64(mediator)) & 1 == 1
     return found
 
 
-def larger_work(factors: Factors) -> Floats:
+def _larger_work(factors: Factors) -> Floats:
     """Work space for what the last graph needed, if there is memory for it."""
     needed = 2 * int(factors.tally[NEEDED])
-    memory.require(8 * needed, "The sums over the levels of all columns behind an outcome", REMEDY)
+    memory.require(8 * needed, "The sums over the levels of all columns behind an outcome", _REMEDY)
     return np.empty(needed)
 
 
@@ -182,29 +182,29 @@ def _answer_all(
     """Answer for graph after graph; returns the first place that is left because the work space is too small."""
     one, nodes = np.uint64(1), own.graphs.shape[1]
     set_to = np.empty(nodes, dtype=np.int64)
-    fixed = set_columns(asked.set_to) | exogenous
+    fixed = _set_columns(asked.set_to) | exogenous
     mediator = one << np.uint64(asked.mediator) if asked.mediator >= 0 else np.uint64(0)
     for place in range(first, len(rows)):
         graph = rows[place]
-        between, behind = acted_on(own, above, graph, mediator, asked.cause, fixed)
-        relevant = relevant_columns(own, graph, one << np.uint64(asked.outcome), fixed, asked.mediator, behind)
-        count = tell_apart(combinations, relevant & exogenous & ~set_columns(asked.set_to))
+        between, behind = _acted_on(own, above, graph, mediator, asked.cause, fixed)
+        relevant = _relevant_columns(own, graph, one << np.uint64(asked.outcome), fixed, asked.mediator, behind)
+        count = tell_apart(combinations, relevant & exogenous & ~_set_columns(asked.set_to))
         for level in range(result.shape[1]):
             result[place, level] = 0.0
         for number in range(count):
-            choose_levels(asked, combinations, combinations.examples[number], exogenous, set_to)
+            _choose_levels(asked, combinations, combinations.examples[number], exogenous, set_to)
             share = combinations.totals[number]
             if fixed >> np.uint64(asked.outcome) & one:
                 result[place, set_to[asked.outcome]] += share
                 continue
             begin(factors)
-            for stage in range(STAGES):
+            for stage in range(_STAGES):
                 members, kept, seen = relevant & ~fixed & ~mediator, one << np.uint64(asked.outcome), -1
                 if stage == 0:
                     if not mediator & relevant:
                         continue
                     members, kept, seen = between, ~between | mediator, asked.seen_by_mediator
-                if not sum_columns(own, graph, asked, members, kept, seen, False, set_to, factors, work):
+                if not _sum_columns(own, graph, asked, members, kept, seen, set_to, factors, work):
                     return place
             for level in range(result.shape[1]):
                 result[place, level] += share * value_at(own, asked.outcome, level, factors, work)
@@ -212,7 +212,7 @@ def _answer_all(
 
 
 @inline_no_refcount
-def set_columns(set_to: Integers) -> np.uint64:
+def _set_columns(set_to: Integers) -> np.uint64:
     """The columns that are set, as a mask."""
     mask = np.uint64(0)
     for column in range(len(set_to)):
@@ -222,7 +222,7 @@ def set_columns(set_to: Integers) -> np.uint64:
 
 
 @inline_no_refcount
-def choose_levels(
+def _choose_levels(
     asked: Asked, combinations: Combinations, example: int, exogenous: np.uint64, set_to: Integers
 ) -> None:
     """Set the exogenous columns to a combination, except those that the question sets."""
@@ -233,7 +233,7 @@ def choose_levels(
 
 
 @inline_no_refcount
-def acted_on(
+def _acted_on(
     own: LevelTables, above: Masks, graph: int, wanted: np.uint64, cause: int, fixed: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
     """Of some columns and those behind them: which the cause acts on, and on which others these rest."""
@@ -255,7 +255,7 @@ def acted_on(
 
 
 @inline_no_refcount
-def relevant_columns(
+def _relevant_columns(
     own: LevelTables, graph: int, wanted: np.uint64, fixed: np.uint64, mediator: int, behind: np.uint64
 ) -> np.uint64:
     """Some columns and their ancestors, where columns that are fixed have none, and the mediator those behind it."""
@@ -273,14 +273,13 @@ def relevant_columns(
 
 
 @inline_no_refcount
-def sum_columns(
+def _sum_columns(
     own: LevelTables,
     graph: int,
     asked: Asked,
     members: np.uint64,
     kept: np.uint64,
     seen: int,
-    together: bool,
     set_to: Integers,
     factors: Factors,
     work: Floats,
@@ -300,4 +299,4 @@ def sum_columns(
             return False
     if asked.cause >= 0:
         set_to[asked.cause] = as_set
-    return sum_out(own, kept, together, factors, work)
+    return sum_out(own, kept, factors, work)

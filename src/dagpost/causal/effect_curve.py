@@ -22,9 +22,7 @@ from dagpost.causal.graphs import Alike, Graphs
 from dagpost.causal.question import Question
 from dagpost.causal.results import Outcome, interval_of
 from dagpost.errors import InputError
-from dagpost.local.models import LocalModels
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
-from dagpost.prediction.mixed_statistics import MixedStatistics
 
 #: A curve goes so many standard deviations to either side of the mean where the smallest and largest value are unknown.
 _DEVIATIONS = 2.0
@@ -86,15 +84,12 @@ class Asked:
             )
 
     def _usual(self, column: int) -> tuple[float, float]:
-        """Where most numbers lie, as far as statistics tell."""
-        statistics, place = self.graphs.parts[0].statistics, column
-        if isinstance(statistics, LocalModels):
-            return float(statistics.seen.quartiles[column, 0]), float(statistics.seen.quartiles[column, -1])
-        if isinstance(statistics, MixedStatistics):
-            place = int(np.searchsorted(statistics.number_columns, column))
-            statistics = statistics.numbers
+        """Where most numbers lie, as far as the model tells."""
+        quartiles, statistics = self.graphs.columns.quartiles, self.graphs.parts[0].statistics
+        if quartiles is not None:
+            return float(quartiles[column, 0]), float(quartiles[column, -1])
         assert isinstance(statistics, GaussianStatistics)
-        mean, away = float(statistics.centre[place]), _DEVIATIONS * float(statistics.deviations[place])
+        mean, away = float(statistics.centre[column]), _DEVIATIONS * float(statistics.deviations[column])
         return mean - away, mean + away
 
 

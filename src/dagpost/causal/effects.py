@@ -260,7 +260,6 @@ def effect_in(
         zero_exact=graphs.exact or (path_probability is not None and path_probability.rule in ("exact", RULED_OUT)),
         note=question.note,
         exogenous=graphs.columns.exogenous,
-        standardised=drawn.standardised,
         asked=Asked(graphs, groups, question, draws, entropy),
     )
 

@@ -66,7 +66,7 @@ def begin(factors: Factors) -> None:
 
 
 @inline_no_refcount
-def has_room(factors: Factors, entries: float, work: Floats) -> bool:
+def _has_room(factors: Factors, entries: float, work: Floats) -> bool:
     """Whether a table of so many entries fits; if not, the tally says how many would be needed."""
     if factors.tally[TOP] + entries <= len(work):
         return True
@@ -75,7 +75,7 @@ def has_room(factors: Factors, entries: float, work: Floats) -> bool:
 
 
 @inline_no_refcount
-def new_factor(factors: Factors, arities: Integers, scope: np.uint64) -> int:
+def _new_factor(factors: Factors, arities: Integers, scope: np.uint64) -> int:
     """A factor over some columns whose table is to be written at the top of the work space, the last one fastest."""
     number = factors.tally[COUNT]
     factors.tally[COUNT] += 1
@@ -117,7 +117,7 @@ def add_family(own: LevelTables, graph: int, node: int, set_to: Integers, factor
         factors.scopes[number], factors.begins[number] = scope, own.starts[graph, node] + offset
         factors.in_work[number], factors.alive[number] = False, True
         return True
-    if not has_room(factors, free * own.arities[node], work):
+    if not _has_room(factors, free * own.arities[node], work):
         return False
     _write_family(own, graph, node, offset, int(free), factors, work)
     return True
@@ -159,19 +159,14 @@ def _write_family(
 
 
 @inline_no_refcount
-def sum_out(own: LevelTables, kept: np.uint64, together: bool, factors: Factors, work: Floats) -> bool:
-    """Sum all columns out that are not to be kept; what is left is made one factor, the last, if it is to be together.
-
-    Says whether there was room.
-    """
+def sum_out(own: LevelTables, kept: np.uint64, factors: Factors, work: Floats) -> bool:
+    """Sum all columns out that are not to be kept; says whether there was room."""
     while True:
         node = _next_column(own.arities, kept, factors)
-        if node < 0 and not together:
+        if node < 0:
             return True
         if not _sum_one(own, node, factors, work):
             return False
-        if node < 0:
-            return True
 
 
 @inline_no_refcount
@@ -201,24 +196,22 @@ def _next_column(arities: Integers, kept: np.uint64, factors: Factors) -> int:
 
 @inline_no_refcount
 def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> bool:
-    """Multiply the factors with a column and sum it out; without one, multiply all."""
+    """Multiply the factors with a column and sum it out."""
     one, arities, used, joint = np.uint64(1), own.arities, 0, np.uint64(0)
     for number in range(factors.tally[COUNT]):
-        if factors.alive[number] and (node < 0 or factors.scopes[number] >> np.uint64(node) & one):
+        if factors.alive[number] and factors.scopes[number] >> np.uint64(node) & one:
             factors.chosen[used], factors.places[used] = number, factors.begins[number]
             used += 1
             joint |= factors.scopes[number]
-    depth, summed = 1, max(node, 0)
-    if node >= 0:
-        joint &= ~(one << np.uint64(node))
-        depth = arities[node]
+    joint &= ~(one << np.uint64(node))
+    depth = arities[node]
     width, entries = 0, 1.0
     for column in range(len(arities)):
         if joint >> np.uint64(column) & one:
             factors.outer[width], factors.levels[width] = column, 0
             width += 1
             entries *= arities[column]
-    if not has_room(factors, entries, work):
+    if not _has_room(factors, entries, work):
         return False
     top = factors.tally[TOP]
     for entry in range(np.int64(entries)):
@@ -227,7 +220,7 @@ def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> boo
             product = 1.0
             for which in range(used):
                 number = factors.chosen[which]
-                place = factors.places[which] + level * factors.strides[number, summed]
+                place = factors.places[which] + level * factors.strides[number, node]
                 product *= work[place] if factors.in_work[number] else own.tables[place]
             total += product
         work[top + entry] = total
@@ -245,7 +238,7 @@ def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> boo
             axis -= 1
     for which in range(used):
         factors.alive[factors.chosen[which]] = False
-    new_factor(factors, arities, joint)
+    _new_factor(factors, arities, joint)
     return True
 
 
@@ -255,8 +248,6 @@ def value_at(own: LevelTables, column: int, level: int, factors: Factors, work: 
     product = 1.0
     for number in range(factors.tally[COUNT]):
         if factors.alive[number]:
-            place = factors.begins[number]
-            if column >= 0:
-                place += level * factors.strides[number, column]
+            place = factors.begins[number] + level * factors.strides[number, column]
             product *= work[place] if factors.in_work[number] else own.tables[place]
     return product

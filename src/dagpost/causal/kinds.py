@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost.causal import discrete, gaussian, mixed, moved
+from dagpost.causal import discrete, gaussian, moved
 from dagpost.causal.mechanisms import Mechanisms, World
 from dagpost.prediction.background import Background
-from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, LocalPrior, NormalWishartPrior, ParameterPrior
+from dagpost.scores import DirichletPrior, LocalPrior, NormalWishartPrior, ParameterPrior
 
 
 class Kind(NamedTuple):
@@ -25,8 +25,6 @@ class Kind(NamedTuple):
     #: In linear networks, in which `through` too is linear in every parameter: the change of an outcome with columns
     #: that are set, by the step of each. A difference of two outcomes would lose it where numbers are large.
     change: Callable[[Mechanisms, int, World], Floats] | None = None
-    #: Of mechanisms with latent numbers, outcome and two worlds: the change in latent standard deviations.
-    standardised: Callable[[Mechanisms, int, World, World], Floats] | None = None
 
     @property
     def linear(self) -> bool:
@@ -43,12 +41,6 @@ KINDS: Mapping[type[Any], Kind] = {
         gaussian.expected,
         "Every column of numbers is a linear function of its causes with normal noise.",
         change=gaussian.change,
-    ),
-    ConditionalGaussianPrior: Kind(
-        mixed.drawn,
-        mixed.expected,
-        "Every column of numbers is a linear function of its causes with normal noise, a different one for each "
-        "combination of levels among them, and no column of numbers causes one of levels.",
     ),
 }
 

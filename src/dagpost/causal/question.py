@@ -144,13 +144,12 @@ def _cause(columns: Columns, x: int, do: object) -> Cause:
 def _cause_of_levels(columns: Columns, x: int, do: object) -> Cause:
     levels, name = columns.levels_of(x), columns.names[x]
     _refuse_one_level(columns, x)
-    tried = [code for code in range(len(levels)) if columns.can_set(x, code)]
-    codes, labels = tuple(map(float, tried)), tuple(levels[code] for code in tried)
+    codes = tuple(map(float, range(len(levels))))
     if do is None:
-        known = [place for place, code in enumerate(tried) if code in columns.known_levels(x)]
+        known = columns.known_levels(x)
         in_order = columns.in_order(x)
         note = "" if len(known) <= _TWO else _OPEN if not in_order else "the last level rather than the first"
-        return Cause(x, codes, labels, (known[-1], known[0]) if in_order and len(known) > 1 else None, note)
+        return Cause(x, codes, levels, (known[-1], known[0]) if in_order and len(known) > 1 else None, note)
     pair, held = _values(do, name, f"two levels, such as {levels[:2]!r}")
     first, second = (columns.code_of(x, level) for level in pair)
     if first == second and not held:
@@ -158,12 +157,7 @@ def _cause_of_levels(columns: Columns, x: int, do: object) -> Cause:
             f"'do' must be two different levels of {name!r}. Got {shown(pair[0])} and {shown(pair[1])}, which are both "
             f"{levels[first]!r}: nothing would change."
         )
-    for code in (first, second):
-        if code not in tried:
-            raise InputError(
-                f"No row has {levels[code]!r} in {name!r}, so that nothing says what it would do. Choose another level."
-            )
-    return Cause(x, codes, labels, (tried.index(first), tried.index(second)))
+    return Cause(x, codes, levels, (first, second))
 
 
 def _cause_of_numbers(columns: Columns, x: int, do: object) -> Cause:
@@ -182,7 +176,6 @@ def _cause_of_numbers(columns: Columns, x: int, do: object) -> Cause:
             f"Nothing can be calculated with {max(first, second, key=abs):g} for {name!r}. Write numbers between "
             f"{-LARGEST:g} and {LARGEST:g}."
         )
-    columns.refuse_beyond(x, first, second)
     if first == second and not held:
         raise InputError(f"'do' must be two different values of {name!r}. Got {first!r} twice: nothing would change.")
     beyond = columns.beyond(x, first, second)

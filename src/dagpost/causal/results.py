@@ -107,9 +107,6 @@ class Effect:
     the way, most important first: these overlap where one path leads through several columns, so they need not add up.
     Of several causes at once there are no parts. `outcomes` says what would be seen of the outcome if the causes were
     set. `assumptions` are sentences that hold for every number here.
-
-    Under a model of latent numbers, `standardised` are the same draws in standard deviations of the outcome's latent
-    numbers.
     """
 
     causes: tuple[str, ...]
@@ -134,15 +131,12 @@ class Effect:
     condition: Condition | None = None
     #: Columns that are not modelled.
     exogenous: tuple[str, ...] = ()
-    standardised: Floats | None = None
     #: What other values can be asked of.
     asked: Asked | None = None
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only, as the rest is."""
-        for array in (self.samples, self.standardised):
-            if array is not None:
-                array.setflags(write=False)
+        """Make the array read-only, as the rest is."""
+        self.samples.setflags(write=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the graphs, which may be many and hold on to an engine."""
@@ -184,11 +178,6 @@ class Effect:
         """The same, with the condition that its graphs meet."""
         return replace(self, condition=condition)
 
-    def standardised_interval(self, confidence: float | None = None) -> tuple[float, float] | None:
-        """The same in standard deviations of the outcome's latent numbers; None where the model has no such numbers."""
-        chosen = self.confidence if confidence is None else confidence
-        return None if self.standardised is None else interval_of(self.standardised, chosen)
-
     @property
     def quantity(self) -> str:
         """What is measured, in words."""
@@ -214,18 +203,9 @@ class Effect:
         return (
             f"{given}{'with' if given else 'With'} {self.deed}, {self.measured} changes by {_short(self.mean)} "
             f"on average, {100 * self.confidence:.6g}% between {_short(lower)} and {_short(upper)}, and not at all "
-            f"with probability {self.zero_probability:.3f}{self._standardised_words} "
+            f"with probability {self.zero_probability:.3f} "
             f"({'all ' if self.exact else ''}{self.graphs:,} graphs; {words})."
         )
-
-    @property
-    def _standardised_words(self) -> str:
-        """The same in latent standard deviations, where there are any."""
-        if self.standardised is None:
-            return ""
-        lower, upper = interval_of(self.standardised, self.confidence)
-        mean = _short(float(self.standardised.mean()))
-        return f"; in latent standard deviations {mean}, between {_short(lower)} and {_short(upper)}"
 
     def _repr_html_(self) -> str:
         frame = self.parts_table().to_html(escape=True, index=False, float_format="{:.3g}".format)
@@ -244,7 +224,6 @@ class Effect:
             "median": self.median,
             "confidence": self.confidence,
             "interval": list(self.interval()),
-            **self._standardised_summary(),
             "zero_probability": self.zero_probability,
             "zero_exact": self.zero_exact,
             "positive_probability": self.positive_probability,
@@ -265,12 +244,6 @@ class Effect:
             "modularity": self.modularity,
             **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
         }
-
-    def _standardised_summary(self) -> dict[str, Any]:
-        if self.standardised is None:
-            return {}
-        interval = interval_of(self.standardised, self.confidence)
-        return {"standardised": {"mean": float(self.standardised.mean()), "interval": list(interval)}}
 
     def to_frame(self) -> pd.DataFrame:
         """One row a draw: the effect, the direct part, and the part through each other column."""

@@ -127,15 +127,6 @@ def moving_sentence(effect: Effect) -> str:
     )
 
 
-def _latent_sentence(effect: Effect) -> str:
-    """The same in standard deviations, under a model of latent numbers."""
-    interval = effect.standardised_interval()
-    if interval is None or effect.standardised is None or no_effect(effect):
-        return ""
-    mean = change_text(float(effect.standardised.mean()))
-    return f"In standard deviations of the outcome's latent numbers: {mean}, {range_text(interval)}."
-
-
 def way_sentence(effect: Effect) -> str:
     """Along which ways it goes, where there is one cause: directly, and through which other variables."""
     if effect.direct is None or no_effect(effect):
@@ -163,5 +154,5 @@ def in_sentences(effect: Effect) -> list[str]:
         else f"{printable(condition.statement)} itself has probability {probability_text(condition.probability)}."
     )
     sure = "" if no_effect(effect) else sign_sentence(effect)
-    said = main_sentence(effect), sure, moving_sentence(effect), _latent_sentence(effect), given, _note(effect)
+    said = main_sentence(effect), sure, moving_sentence(effect), given, _note(effect)
     return [sentence for sentence in said if sentence]

@@ -6,8 +6,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import kind
-from dagpost._tools.text import shortened, shown
-from dagpost.causal import latent
+from dagpost._tools.text import shortened
 from dagpost.causal.columns import Columns
 from dagpost.causal.graphs import Graphs, Weighted
 from dagpost.causal.kinds import kind_of
@@ -17,7 +16,7 @@ from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.masks import refuse_wide
 from dagpost.local.models import LocalModels, models_of
-from dagpost.posterior.augmented_workspace import images_of, modelled_levels
+from dagpost.posterior.augmented_workspace import modelled_levels
 from dagpost.posterior.fitted import Fitted, targets_of
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.background import background_of, count_background, no_background
@@ -27,7 +26,6 @@ from dagpost.prediction.counted_parts import (
 )
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.local_parts import parts_with_parameters
-from dagpost.prediction.mixed_statistics import MixedStatistics
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
 from dagpost.scores import (
     LocalPrior,
@@ -52,18 +50,15 @@ def _graphs_of_fitted(fitted: Fitted) -> Graphs:
         refuse_structure_alone(fitted, effects=True)
         fitted.rows("Effects")
     counted, exact = parts_with_parameters(fitted)
-    images = images_of(fitted)
-    exogenous = np.array([fitted.names.index(name) for name in fitted.exogenous], dtype=np.int64)
     parts = []
     known: dict[int, Masks] = {}
     for part, statistics in counted:
         # The values of a setting share their graphs; each completed table has its own.
         graphs = known.setdefault(id(part.sample.parents), part.sample.parents.astype(np.uint64))
         prior = _prior_of(part.score)
-        own = kind_of(prior) if images is None else latent.kind_of(images, part, exogenous)
-        parts.append(Weighted(own, prior, statistics, graphs, part.sample.weights))
+        parts.append(Weighted(kind_of(prior), prior, statistics, graphs, part.sample.weights))
     columns = Columns(
-        fitted.names, modelled_levels(fitted), fitted.data.recipe, _means(counted[0][1]), fitted.exogenous, images,
+        fitted.names, modelled_levels(fitted), fitted.data.recipe, _means(counted[0][1]), fitted.exogenous,
         _quartiles(counted[0][1]),
     )  # fmt: skip
     shared = not fitted.completes
@@ -85,11 +80,6 @@ def _graphs_of_fitted(fitted: Fitted) -> Graphs:
 def graphs_of_sample(sample: DagSample, table: Table, score: str | Score, engine: Engine | None) -> Graphs:
     """Graphs from elsewhere, and the table that they were found from."""
     prior, table = _prior_of(score), table_for(score, table)
-    if resolve_score(score).images(table, table) is not None:
-        raise InputError(
-            f"Under the score {shown(score)} the columns are images of latent numbers, and effects come from a fitted "
-            "model, which has those: model.effect(cause, outcome)."
-        )
     _check_names(sample, table)
     _check_counts(table)
     statistics = (
@@ -102,7 +92,7 @@ def graphs_of_sample(sample: DagSample, table: Table, score: str | Score, engine
     return Graphs(
         parts=(Weighted(kind_of(prior), prior, statistics, sample.parents.astype(np.uint64), weights),),
         columns=Columns(
-            table.names, statistics.levels, recipe, _means(statistics), sample.exogenous, None, _quartiles(statistics)
+            table.names, statistics.levels, recipe, _means(statistics), sample.exogenous, _quartiles(statistics)
         ),
         background=no_background(len(table.names))
         if isinstance(statistics, LocalModels)
@@ -123,8 +113,6 @@ def _means(statistics: Statistics | LocalModels) -> Floats:
     means = np.zeros(len(statistics.names))
     if isinstance(statistics, GaussianStatistics):
         means[:] = statistics.centre
-    elif isinstance(statistics, MixedStatistics):
-        means[statistics.number_columns] = statistics.numbers.centre
     elif isinstance(statistics, LocalModels):
         means[:] = statistics.seen.means
     return means

@@ -24,7 +24,7 @@ from dagpost.features import ancestors
 from dagpost.local.base import LevelModel, NumberModel, drawn_levels
 from dagpost.local.networks import Member, Networks
 
-#: Probabilities of what is known are no smaller: a person may be next to impossible, and all people may be.
+#: What shares are divided by is no smaller.
 _LEAST = 1e-300
 
 
@@ -66,7 +66,8 @@ class Walk(NamedTuple):
         """How probable what is known is in each graph."""
         from scipy.special import logsumexp
 
-        found: Floats = logsumexp(self.logs, axis=1) - np.log(self.logs.shape[1])
+        with np.errstate(divide="ignore"):
+            found: Floats = logsumexp(self.logs, axis=1) - np.log(self.logs.shape[1])
         return found
 
 
@@ -124,7 +125,7 @@ def _number(
         ends = [model.below(parents, theta, np.full((1, 1), end)) for end in (what.lower, what.upper)]
         low, high = (np.broadcast_to(end, uniforms.shape) for end in ends)
         numbers = model.with_share(parents, theta, low + uniforms * (high - low))
-        return np.clip(numbers, what.lower, what.upper), np.log(np.maximum(high - low, _LEAST))
+        return np.clip(numbers, what.lower, what.upper), _log(high - low)
     return model.with_share(parents, theta, uniforms), 0.0
 
 
@@ -137,11 +138,19 @@ def _level(
     if isinstance(what, Observed):
         codes = np.broadcast_to(what.values.astype(np.int64), uniforms.shape)
         each = np.take_along_axis(chances, codes[..., np.newaxis], axis=-1)[..., 0]
-        return codes.astype(np.float64), np.log(np.maximum(each, _LEAST))
+        return codes.astype(np.float64), _log(each)
     if isinstance(what, Among):
         allowed = np.zeros(chances.shape[-1])
         allowed[list(what.codes)] = 1.0
         chances = chances * allowed
-        total = np.maximum(chances.sum(axis=-1), _LEAST)
-        return drawn_levels(chances / total[..., np.newaxis], uniforms).astype(np.float64), np.log(total)
+        total = chances.sum(axis=-1)
+        shares = chances / np.maximum(total, _LEAST)[..., np.newaxis]
+        return drawn_levels(shares, uniforms).astype(np.float64), _log(total)
     return drawn_levels(chances, uniforms).astype(np.float64), 0.0
+
+
+def _log(chances: Floats) -> Floats:
+    """The log of how probable something is; what cannot be leaves nothing of a person."""
+    with np.errstate(divide="ignore"):
+        found: Floats = np.log(np.maximum(chances, 0.0))
+    return found

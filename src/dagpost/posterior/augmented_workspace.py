@@ -22,7 +22,6 @@ from dagpost._tools.json_settings import to_json
 from dagpost._tools.mixture import Grid, grid_of
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import either, setting
-from dagpost._tools.text import shown
 from dagpost.data.gaps import UnknownCells, written_out, written_out_like
 from dagpost.data.suitable import refuse_censored
 from dagpost.engines import Engine, ThreadEngine
@@ -259,7 +258,7 @@ def modelled_table(fitted: Fitted) -> Table:
 def modelled_levels(fitted: Fitted) -> tuple[tuple[Any, ...] | None, ...]:
     """The levels of every column as the score takes them, None where they are numbers: in linear networks all are."""
     score = resolve_score(fitted.score)
-    if images_of(fitted) is None and isinstance(scores_within(score)[0].parameter_prior(), NormalWishartPrior):
+    if isinstance(scores_within(score)[0].parameter_prior(), NormalWishartPrior):
         return (None,) * len(fitted.names)
     return fitted.data.levels
 
@@ -277,13 +276,3 @@ def _images(fitted: Fitted) -> Images | None:
     workspace = fitted.workspace
     latent = workspace.table if isinstance(workspace, AugmentedWorkspace) else written_out(latent)
     return resolve_score(fitted.score).images(table, latent)
-
-
-def refuse_beyond(images: Images, column: int, name: str, value: float) -> None:
-    """Refuse to set a column to a number beyond what was seen, where nothing says what it would do."""
-    margin = images.margin(column)
-    if not margin.slope and not margin.values[0] <= value <= margin.values[-1]:
-        raise InputError(
-            f"'do' must set a number within the range of {name!r}, {margin.values[0]:g} to {margin.values[-1]:g}. Got "
-            f"{shown(value)} instead."
-        )

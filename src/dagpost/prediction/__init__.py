@@ -8,7 +8,6 @@ from dagpost.prediction.cross_validation import CrossValidation as CrossValidati
 from dagpost.prediction.cross_validation import cross_validate as cross_validate
 from dagpost.prediction.discrete_statistics import DiscreteStatistics as DiscreteStatistics
 from dagpost.prediction.gaussian_statistics import GaussianStatistics as GaussianStatistics
-from dagpost.prediction.mixed_statistics import MixedStatistics as MixedStatistics
 from dagpost.prediction.rows import NewRows as NewRows
 from dagpost.prediction.rows import encode_rows as encode_rows
 from dagpost.prediction.statistics import Statistics as Statistics

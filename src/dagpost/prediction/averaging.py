@@ -37,13 +37,7 @@ from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.family_lists import families_in
-from dagpost.prediction.gap_rows import (
-    completions_of_levels,
-    few_completions,
-    gap_masks,
-    patterns_in,
-    without_prediction,
-)
+from dagpost.prediction.gap_rows import few_completions, gap_masks, patterns_in, without_prediction
 from dagpost.prediction.graph_products import Paths, log_sum_graphs, paths_of, sum_graphs, sum_groups, to_ratios
 from dagpost.prediction.kinds import KINDS
 from dagpost.prediction.pattern_sums import pattern_log_totals
@@ -291,29 +285,19 @@ def _log_totals_of(
     chosen = np.flatnonzero(~without)
     prior = prior_for(statistics, score)
 
-    def totals_of(own: NewRows, own_masks: Masks) -> Floats:
-        """Of rows in which something may be missing that can be summed over in every graph."""
-        found = np.empty((levels, len(own_masks)))
-        complete = np.flatnonzero(own_masks == 0)
-        if len(complete):
-            found[:, complete] = _log_totals(layout, own.chosen(complete), engine, reporter)
-        patterns = patterns_in(own_masks, own.interventions, np.flatnonzero(own_masks != 0))
-        if KINDS[type(prior)].sums_levels:
-            batches, patterns = few_completions(own, patterns, arities, _FEW_COMPLETIONS)
-            for batch in batches:
-                found[:, batch.owners] = batch.added_up(_log_totals(layout, batch.rows, engine, reporter))
-        about = sample, statistics, prior, own, patterns, target, levels, engine, reporter
-        for places, totals in pattern_log_totals(*about):
-            found[:, places] = totals
-        return found
-
-    if KINDS[type(prior)].sums_levels:
-        result[:, chosen] = totals_of(rows.chosen(chosen), masks[chosen])
-        return result
-    patterns = patterns_in(masks, rows.interventions, chosen)
-    for batch in completions_of_levels(rows, patterns, arities, statistics.names):
-        left = gap_masks(batch.rows) & ~(np.uint64(1) << np.uint64(target) if target >= 0 else np.uint64(0))
-        result[:, batch.owners] = batch.added_up(totals_of(batch.rows, left))
+    own, own_masks = rows.chosen(chosen), masks[chosen]
+    found = np.empty((levels, len(chosen)))
+    complete = np.flatnonzero(own_masks == 0)
+    if len(complete):
+        found[:, complete] = _log_totals(layout, own.chosen(complete), engine, reporter)
+    patterns = patterns_in(own_masks, own.interventions, np.flatnonzero(own_masks != 0))
+    batches, patterns = few_completions(own, patterns, arities, _FEW_COMPLETIONS)
+    for batch in batches:
+        found[:, batch.owners] = batch.added_up(_log_totals(layout, batch.rows, engine, reporter))
+    about = sample, statistics, prior, own, patterns, target, levels, engine, reporter
+    for places, totals in pattern_log_totals(*about):
+        found[:, places] = totals
+    result[:, chosen] = found
     return result
 
 

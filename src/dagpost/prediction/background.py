@@ -57,10 +57,6 @@ class Background(NamedTuple):
         found: Integers = np.flatnonzero((self.levels[0] >= 0) | ~np.isnan(self.means[0]))
         return found
 
-    def among(self, columns: Integers) -> Background:
-        """Some of the columns."""
-        return Background(self.levels[:, columns], self.shares, self.means[:, columns])
-
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays to be stored; codes are kept as one more than they are."""
         return {"levels": smallest(self.levels + 1), "shares": self.shares, "means": self.means}

@@ -54,7 +54,8 @@ class Part(NamedTuple):
 def parts_of(fitted: Fitted) -> list[Part]:
     """What the answers of a fitted model are averaged over; values of a setting that weigh nothing are left out."""
     if isinstance(fitted.workspace, AugmentedWorkspace):
-        return fitted.once("completed parts", lambda: _completed_parts(fitted))
+        table_of = partial(_completed, base_of(fitted))
+        return fitted.once("completed parts", lambda: completed_parts(fitted, _TABLES, table_of))
     return weighted_parts(fitted, _predicting_sample(fitted))
 
 
@@ -85,21 +86,35 @@ def weighted_parts(fitted: Fitted, sample: DagSample) -> list[Part]:
     return [Part(own, sample.weighted(weight), table) for own, weight in pairs if weight.any()]
 
 
-def _completed_parts(fitted: Fitted) -> list[Part]:
+def completed_parts(fitted: Fitted, tables: int, table_of: Callable[[int], Table]) -> list[Part]:
+    """Some of the completed tables, evenly, with the graphs that were drawn from each; `table_of` makes one of them."""
     if fitted.condition is not None:
-        return _parts_under(fitted.condition, parts_of(fitted.condition.base))
+        return _parts_under(fitted.condition, completed_parts(fitted.condition.base, tables, table_of))
     workspace, augmented, sample = fitted.workspace, fitted.augmented, fitted.own_sample()
     assert isinstance(workspace, AugmentedWorkspace)
     assert augmented is not None
     assert isinstance(fitted.method, Augmentation)
-    chosen = augmented.spread(_TABLES).reshape(-1).tolist()
+    chosen = augmented.spread(tables).reshape(-1).tolist()
     parts = []
-    for place in chosen:
-        cells, graphs = augmented.completions[place], sample[augmented.graphs_of(place, fitted.method.graphs)]
+    for number in chosen:
+        graphs = sample[augmented.graphs_of(number, fitted.method.graphs)]
         weights = np.full(len(graphs), 1.0 / (len(graphs) * len(chosen)))
-        score = workspace.scores[int(augmented.value_of[place])]
-        parts.append(Part(score, graphs.weighted(weights), partial(workspace.filled, cells)))
+        score = workspace.scores[int(augmented.value_of[number])]
+        parts.append(Part(score, graphs.weighted(weights), partial(table_of, number)))
     return parts
+
+
+def _completed(fitted: Fitted, number: int) -> Table:
+    """One of the tables that chains kept, as the score takes it."""
+    workspace, augmented = fitted.workspace, fitted.augmented
+    assert isinstance(workspace, AugmentedWorkspace)
+    assert augmented is not None
+    return workspace.filled(augmented.completions[number])
+
+
+def base_of(fitted: Fitted) -> Fitted:
+    """The model itself; of one under a condition, the model without it."""
+    return fitted if fitted.condition is None else fitted.condition.base
 
 
 def _parts_under(condition: Condition, parts: list[Part]) -> list[Part]:
@@ -140,7 +155,7 @@ def completed_statistics(fitted: Fitted, parts: list[Part]) -> list[Statistics]:
 def completed_given(fitted: Fitted, masks: Masks) -> Iterator[tuple[Score, Table]]:
     """Completed tables given one graph: cells that chains kept, redrawn under this graph, with the score's setting."""
     # Given one graph, nothing else that is given matters.
-    base = fitted if fitted.condition is None else fitted.condition.base
+    base = base_of(fitted)
     workspace, augmented = base.workspace, base.augmented
     assert isinstance(workspace, AugmentedWorkspace)
     assert augmented is not None

@@ -24,12 +24,11 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.spelling import either
 from dagpost._tools.text import position_of
-from dagpost.data.table import Table
 from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
 from dagpost.local.models import LocalModels
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace, images_of
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
@@ -51,34 +50,26 @@ from dagpost.prediction.counted_parts import (
     statistics_of,
     where_of,
 )
-from dagpost.prediction.latent_rows import log_probabilities, number_distributions
-from dagpost.prediction.local_parts import local_models_of
 from dagpost.prediction.network import AnyNetwork, bayesian_network, mixed_network
 from dagpost.prediction.numbers import mixture_of, number_components, refuse_levels_as_target
-from dagpost.prediction.statistics import Statistics, sufficient_statistics
+from dagpost.prediction.statistics import Statistics, counted_prior, sufficient_statistics
 from dagpost.prediction.time_rows import encode_new_rows
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import LocalPrior, resolve_score, scores_within
+from dagpost.scores import resolve_score, scores_within
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.posterior.summaries.given import GivenGraph
-    from dagpost.scores.latent_images import Images
 
 
 def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: Any) -> Floats:
     """Log p(row | data) of new rows, averaged over graphs; of the modelled columns given the exogenous ones."""
     refuse_structure_alone(fitted)
-    images = images_of(fitted)
-    if images is not None:
-        rows = encode_new_rows(fitted, X, images.table, unseen=unseen, interventions=interventions)
-        result: Floats = log_probabilities(fitted, images, rows)[0]
-        return result
-    models = local_models_of(fitted)
-    if models is not None:
-        rows = encode_new_rows(fitted, X, models, unseen=unseen, interventions=interventions)
-        found: Floats = local_rows.log_probabilities(fitted, models, rows)[0]
+    local = local_rows.averaged(fitted)
+    if local is not None:
+        rows = encode_new_rows(fitted, X, local[0].models, unseen=unseen, interventions=interventions)
+        found: Floats = local_rows.log_probabilities(local, rows)[0]
         return found
     counted = counted_parts(fitted)
     rows = encode_new_rows(fitted, X, counted[0][1], unseen=unseen, interventions=interventions)
@@ -101,16 +92,13 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
 
     refuse_structure_alone(fitted)
     refuse_exogenous(target, fitted.exogenous)
-    images = images_of(fitted)
-    if images is not None:
-        return _levels_of_latents(fitted, images, X, target, unseen, interventions)
-    models = local_models_of(fitted)
-    if models is not None:
-        node = position_of(target, fitted.names)
+    local = local_rows.averaged(fitted)
+    if local is not None:
+        node, models = position_of(target, fitted.names), local[0].models
         _refuse_numbers_as_target(models, node)
         rows = encode_new_rows(fitted, X, models, target=target, unseen=unseen, interventions=interventions)
         refuse_set_target(rows, target, fitted.names)
-        chances = as_shares(local_rows.log_probabilities(fitted, models, rows, node))
+        chances = as_shares(local_rows.log_probabilities(local, rows, node))
         return pd.DataFrame(chances, columns=pd.Index(list(models.levels[node] or ()), name=target))
     counted = counted_parts(fitted)
     statistics, where = counted[0][1], where_of(fitted)
@@ -122,24 +110,10 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     return pd.DataFrame(chances, columns=pd.Index(levels or (), name=target))
 
 
-def _levels_of_latents(
-    fitted: Fitted, images: Images, X: Any, target: str, unseen: Any, interventions: Any
-) -> pd.DataFrame:
-    """The same where columns are images of latent numbers."""
-    import pandas as pd
-
-    node = position_of(target, fitted.names)
-    _refuse_numbers_as_target(images.table, node)
-    levels = images.table.levels[node]
-    rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
-    chances = as_shares(log_probabilities(fitted, images, rows, node))
-    return pd.DataFrame(chances, columns=pd.Index(list(levels or ()), name=target))
-
-
-def _refuse_numbers_as_target(table: Table | LocalModels, node: int) -> None:
-    if table.levels[node] is None:
+def _refuse_numbers_as_target(models: LocalModels, node: int) -> None:
+    if models.levels[node] is None:
         raise InputError(
-            f"The column {table.names[node]!r} is one of numbers, and only levels have probabilities. Ask what the "
+            f"The column {models.names[node]!r} is one of numbers, and only levels have probabilities. Ask what the "
             f"number may be: {either('predict_number(X, target=...)', 'dagpost predict --target')}."
         )
 
@@ -152,19 +126,13 @@ def number_predictions(
     check_confidence(confidence)
     refuse_exogenous(target, fitted.exogenous)
     probabilities = np.array([0.5, (1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
-    images = images_of(fitted)
-    if images is not None:
-        node = position_of(target, fitted.names)
-        refuse_levels_as_target(images.table, node)
-        rows = encode_new_rows(fitted, X, images.table, target=target, unseen=unseen, interventions=interventions)
-        return _number_table(number_distributions(fitted, images, rows, node, probabilities))
-    models = local_models_of(fitted)
-    if models is not None:
-        node = position_of(target, fitted.names)
+    local = local_rows.averaged(fitted)
+    if local is not None:
+        node, models = position_of(target, fitted.names), local[0].models
         refuse_levels_as_target(models, node)
         rows = encode_new_rows(fitted, X, models, target=target, unseen=unseen, interventions=interventions)
         refuse_set_target(rows, target, fitted.names)
-        return _number_table(local_rows.number_distributions(fitted, models, rows, node, probabilities))
+        return _number_table(local_rows.number_distributions(local, rows, node, probabilities))
     counted = counted_parts(fitted)
     statistics = counted[0][1]
     refuse_levels_as_target(statistics, position_of(target, fitted.names))
@@ -229,9 +197,7 @@ def statistics_to_keep(fitted: Fitted) -> Statistics | None:
     """What a file needs to predict from the model's own sample, where that is available."""
     if not has_rows(fitted) or isinstance(fitted.score, str) or len(fitted.names) > MAX_NODES:
         return None
-    priors = [score.parameter_prior() for score in scores_within(resolve_score(fitted.score))]
-    # Regressions are fitted when somebody asks for effects: those of all graphs take long.
-    if any(prior is None or isinstance(prior, LocalPrior) for prior in priors):
+    if any(counted_prior(score) is None for score in scores_within(resolve_score(fitted.score))):
         return None
     # All graphs of a few columns have few families: with these, effects of a model from a file are exact too.
     every = all_counted_parts(fitted)

@@ -1,8 +1,6 @@
 """What is left of all graphs where some columns of a row have no value, made ready for rows that lack the same ones.
 
-Missing levels are summed over (elimination.py), missing numbers integrated (integration.py). In tables of both, the
-levels of a row are all there: where they are not, the row has been completed in every way (gap_rows.py). They say which
-training rows count for the numbers, and the integral over missing numbers is then that of columns of numbers alone.
+Missing levels are summed over (elimination.py), missing numbers integrated (integration.py).
 """
 
 from __future__ import annotations
@@ -19,13 +17,12 @@ from dagpost.prediction.discrete import fill_discrete, tabulated_families
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.prediction.elimination import fill_sums, sums_of
 from dagpost.prediction.gap_patterns import Pattern, pattern_of, sorted_graphs
-from dagpost.prediction.gaussian import fill_gaussian, gaussian_families, gaussian_posterior, refuse_far
+from dagpost.prediction.gaussian import fill_gaussian, gaussian_families, gaussian_posterior
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.integration import fill_integrals, integrals_of, turn_covered_edges
-from dagpost.prediction.mixed import mixed_by_row, mixed_filler
-from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
-from dagpost.prediction.strips import LANES, Wanted
-from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, NormalWishartPrior
+from dagpost.prediction.strips import LANES
+from dagpost.scores import DirichletPrior, NormalWishartPrior
+from dagpost.scores.parameter_priors import refuse_far
 
 
 class Ready(NamedTuple):
@@ -68,7 +65,7 @@ def prepare_gaussian(
     statistics: GaussianStatistics, prior: NormalWishartPrior, parents: NDArray[Any], weights: Floats
 ) -> Prepare:
     """For columns of numbers."""
-    refuse_far(statistics)
+    refuse_far(statistics.names, statistics.centre, statistics.deviations)
     posterior = gaussian_posterior(statistics, prior)
     found, member = distinct_rows(parents)
     weights = np.bincount(member, weights=weights).astype(np.float64)
@@ -91,51 +88,6 @@ def prepare_gaussian(
                 return [logs]
             fine, coarse = (np.empty((len(pattern.parts), width)) for _ in range(2))
             fill_integrals(integrals, np.ascontiguousarray(cells[:, :width]), fine, coarse, cancel)
-            return _both(pattern, logs, fine, coarse)
-
-        return Ready(pattern, fill)
-
-    return prepare
-
-
-def prepare_mixed(
-    statistics: MixedStatistics, prior: ConditionalGaussianPrior, parents: NDArray[Any], weights: Floats
-) -> Prepare:
-    """For columns of levels and numbers, where no level is missing."""
-    found, member = distinct_rows(parents)
-    weights = np.bincount(member, weights=weights).astype(np.float64)
-    original = parents[found].astype(np.uint64)
-    of_numbers = statistics.number_columns
-    run_of = np.zeros(len(statistics.names), dtype=np.int64)
-    run_of[of_numbers] = statistics.run_of
-
-    def prepare(gaps: int, given: int) -> Ready:
-        turned = np.empty_like(original)
-        turn_covered_edges(original, np.uint64(gaps), np.uint64(given), run_of, turned)
-        graphs, own_weights = sorted_graphs(turned, weights)
-        pattern = pattern_of(graphs, own_weights, gaps, given)
-        numeric = np.flatnonzero(np.isin(graphs.children, of_numbers))
-        by_row = mixed_by_row(statistics, prior, graphs.children[numeric], graphs.parents[numeric])
-        # Families of levels are never in a part: none of their members is missing.
-        place_of = np.full(len(graphs.children) + 1, -1, dtype=np.int32)
-        place_of[numeric] = np.arange(len(numeric))
-        parts = np.ascontiguousarray(place_of[pattern.parts][:, of_numbers])
-        own_gaps = int(compressed(np.array([gaps], dtype=np.uint64), of_numbers)[0])
-        wanted = Wanted(graphs.children[pattern.plain], graphs.parents[pattern.plain], np.full(len(pattern.plain), -1))
-        fill_plain = mixed_filler(statistics, prior, wanted, -1)
-
-        def fill(cells: NDArray[Any], masks: Masks, width: int, cancel: Integers) -> list[Floats]:
-            logs = np.zeros((len(pattern.nodes), LANES))
-            fill_plain(cells, masks, logs[: len(pattern.plain)])
-            if not len(parts):
-                return [logs]
-            fine, coarse = (np.empty((len(parts), width)) for _ in range(2))
-            for lanes, families in by_row(cells[:, :width]):
-                integrals = integrals_of(families, parts, own_gaps)
-                own, own_coarse = (np.empty((len(parts), len(lanes))) for _ in range(2))
-                chosen = np.ascontiguousarray(cells[of_numbers][:, lanes])
-                fill_integrals(integrals, chosen, own, own_coarse, cancel)
-                fine[:, lanes], coarse[:, lanes] = own, own_coarse
             return _both(pattern, logs, fine, coarse)
 
         return Ready(pattern, fill)

@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.text import shortened
-from dagpost.errors import InputError, warn
+from dagpost.errors import warn
 from dagpost.families.masks import distinct_rows
 from dagpost.prediction.rows import NewRows
 
-#: Completions of one row beside columns of numbers.
-_MOST_COMPLETIONS = 2**16
 #: Completions that are predicted together.
 _TOGETHER = 2**18
 
@@ -100,24 +98,8 @@ def few_completions(
     return _batches(rows, chosen, arities), others
 
 
-def completions_of_levels(
-    rows: NewRows, patterns: list[PatternRows], arities: tuple[int, ...], names: tuple[str, ...]
-) -> Iterator[Completions]:
-    """All rows of some patterns with their missing levels filled in every way, batch by batch; numbers stay missing."""
-    for pattern in patterns:
-        ways = _completions(pattern, arities)
-        if ways > _MOST_COMPLETIONS:
-            missing = [repr(name) for node, name in enumerate(names) if arities[node] and pattern.gaps >> node & 1]
-            raise InputError(
-                f"Row {int(pattern.rows[0]) + 1} (the first row is row 1) has no value in {shortened(missing)}, which "
-                f"can be filled in {ways:.2g} ways; beside columns of numbers at most {_MOST_COMPLETIONS:,} are summed "
-                "over. Fill some of them in, or leave such rows out."
-            )
-    return _batches(rows, patterns, arities)
-
-
 def _completions(pattern: PatternRows, arities: tuple[int, ...]) -> float:
-    missing = [float(arity) for node, arity in enumerate(arities) if arity and pattern.gaps >> node & 1]
+    missing = [float(arity) for node, arity in enumerate(arities) if pattern.gaps >> node & 1]
     return float(np.prod(missing))
 
 
@@ -135,22 +117,20 @@ def _batches(rows: NewRows, patterns: list[PatternRows], arities: tuple[int, ...
 
 
 def _completed(rows: NewRows, patterns: list[PatternRows], arities: tuple[int, ...]) -> Completions:
-    cells, gaps, counts = [], [], []
+    cells, counts = [], []
     for pattern in patterns:
-        missing = [node for node in range(len(arities)) if arities[node] and pattern.gaps >> node & 1]
+        missing = [node for node in range(len(arities)) if pattern.gaps >> node & 1]
         choices = [arities[node] for node in missing]
         levels = np.indices(choices).reshape(len(missing), math.prod(choices))
         own = np.repeat(rows.cells[:, pattern.rows], levels.shape[1], axis=1)
         own[missing] = np.tile(levels, len(pattern.rows))
         cells.append(own)
-        left = np.repeat(rows.gaps[:, pattern.rows], levels.shape[1], axis=1)
-        left[missing] = False
-        gaps.append(left)
         counts.append(np.full(len(pattern.rows), levels.shape[1]))
     owners, sizes = np.concatenate([pattern.rows for pattern in patterns]), np.concatenate(counts)
-    all_cells, all_gaps = np.concatenate(cells, axis=1), np.concatenate(gaps, axis=1)
+    all_cells = np.concatenate(cells, axis=1)
     masks = np.repeat(rows.interventions[owners], sizes)
     words = np.ascontiguousarray(masks).view(np.int32).reshape(-1, 2)
-    first, member = distinct_rows(np.column_stack([all_cells.T, words, all_gaps.T[:, all_gaps.any(axis=1)]]))
-    distinct = NewRows(np.ascontiguousarray(all_cells[:, first]), masks[first], all_gaps[:, first])
+    first, member = distinct_rows(np.column_stack([all_cells.T, words]))
+    chosen = np.ascontiguousarray(all_cells[:, first])
+    distinct = NewRows(chosen, masks[first], np.zeros(chosen.shape, dtype=np.bool_))
     return Completions(distinct, owners, np.cumsum(sizes) - sizes, member)

@@ -16,22 +16,18 @@ Time: one triangular system of the size of the family a cell.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost.errors import PrecisionError
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
 from dagpost.scores import NormalWishartPrior
-
-#: Standard deviations that the mean of a column may lie from zero: further away, its last digit is a millionth of one.
-_FARTHEST = 1e10
+from dagpost.scores.parameter_priors import refuse_far
 
 
 class GaussianPosterior(NamedTuple):
@@ -66,18 +62,6 @@ def gaussian_posterior(statistics: GaussianStatistics, prior: NormalWishartPrior
     )
 
 
-def refuse_far(statistics: GaussianStatistics) -> None:
-    """Refuse densities of columns whose means, being floats, are not known to the millionth part of a deviation."""
-    deviations = np.abs(statistics.centre) / statistics.deviations
-    if not (deviations < _FARTHEST).all():
-        farthest = int(np.argmax(deviations))
-        raise PrecisionError(
-            f"The mean of the column {statistics.names[farthest]!r} is {deviations[farthest]:.1g} standard deviations "
-            f"from 0, and floats that large are too coarse to compute with its values ({_FARTHEST:g} at most). "
-            "Subtract a constant from the column, such as its smallest value, and fit again."
-        )
-
-
 class GaussianFamilies(NamedTuple):
     """What all rows share; `shrinkage` is `c`, `freedom` is `v`."""
 
@@ -96,7 +80,7 @@ class GaussianFamilies(NamedTuple):
 def gaussian_filler(statistics: GaussianStatistics, prior: NormalWishartPrior, wanted: Wanted, target: int) -> Fill:
     """The distribution of the parameters, worked out once for all rows; no column has levels, so `target` is none."""
     del target
-    refuse_far(statistics)
+    refuse_far(statistics.names, statistics.centre, statistics.deviations)
     posterior, groups = gaussian_posterior(statistics, prior), statistics.group_of[np.maximum(wanted.children, 0)]
     return partial(fill_gaussian, gaussian_families(posterior, wanted.children, wanted.parents, groups))
 
@@ -115,25 +99,6 @@ def gaussian_families(
         children, lists, sizes, groups, shrinkage, freedom, constants, posterior.means, posterior.matrices,
         posterior.floors,
     )  # fmt: skip
-
-
-#: Cells of new rows (nodes, rows) to families of the columns of numbers, for those rows in turn that share the training
-#: rows that count.
-FamiliesByRow = Callable[[NDArray[Any]], Iterator[tuple[Integers, GaussianFamilies]]]
-
-
-def gaussian_by_row(
-    statistics: GaussianStatistics, prior: NormalWishartPrior, children: Integers, parents: Masks
-) -> FamiliesByRow:
-    """Some families, which are the same for all rows."""
-    refuse_far(statistics)
-    posterior = gaussian_posterior(statistics, prior)
-    families = gaussian_families(posterior, children, parents, statistics.group_of[children])
-
-    def by_row(cells: NDArray[Any]) -> Iterator[tuple[Integers, GaussianFamilies]]:
-        yield np.arange(cells.shape[1]), families
-
-    return by_row
 
 
 @kernel

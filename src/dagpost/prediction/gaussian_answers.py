@@ -28,7 +28,6 @@ from dagpost.posterior.sample import DagSample
 from dagpost.prediction.counted_parts import counted_parts, has_rows, refuse_structure_alone
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.parameter_draws import DrawnNetworks, drawn_networks
-from dagpost.scores import NormalWishartPrior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +82,7 @@ def has_coefficients(fitted: Fitted) -> bool:
     # A score that averages over a setting has no one prior of parameters, and is about levels.
     if isinstance(fitted.score, str) or fitted.score.mixture() is not None:
         return False
-    return isinstance(fitted.score.parameter_prior(), NormalWishartPrior)
+    return fitted.score.coefficient_prior() is not None
 
 
 def quick_effects(fitted: Fitted) -> Mapping[tuple[int, int], DirectEffect]:
@@ -181,8 +180,8 @@ def networks_of(
     generator = np.random.default_rng(fitted.settings["seed"] or 0)
     parts = counted_parts(fitted)
     for part, statistics in parts:
-        prior = part.score.parameter_prior()
-        assert isinstance(prior, NormalWishartPrior)
+        prior = part.score.coefficient_prior()
+        assert prior is not None
         assert isinstance(statistics, GaussianStatistics)
         count = max(round(draws * float(part.sample.weights.sum())), 1)
         graphs = _with_joined(part.sample, _chosen(part.sample, count, generator), joined)

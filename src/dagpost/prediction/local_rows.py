@@ -4,9 +4,9 @@
 
 Each distinct family is evaluated once for all rows. The levels of a column are compared by what the whole row has with
 each; a number by the density of the whole row at points: first evenly among what the graphs find likely, then where
-these were dense. In rows with gaps, what is missing is drawn given its parents and what is there weighs these draws
-(local/walks.py); the numbers behind the draws are fixed, so that a row has the same prediction whatever stands beside
-it.
+these were dense. A few missing levels are filled in every way. In rows with other gaps, what is missing is drawn given
+its parents and what is there weighs these draws (local/walks.py); the numbers behind the draws are fixed, so that a row
+has the same prediction whatever stands beside it.
 
 Columns that are not modelled, or were set, count as given: their factor is 1.
 
@@ -15,7 +15,10 @@ Time: families times rows; some 200 points a number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -28,12 +31,15 @@ from dagpost.local.models import LocalModels
 from dagpost.local.networks import networks_of
 from dagpost.local.walks import Fixed, Known, Observed, Walk, needed_for, uniforms_for, walked
 from dagpost.posterior.fitted import Fitted
+from dagpost.prediction.completed_parts import Part
 from dagpost.prediction.gap_rows import gap_masks, patterns_in, without_prediction
 from dagpost.prediction.local_parts import local_parts
 from dagpost.prediction.rows import NewRows
 
 #: Numbers (graphs times rows) that are held at a time; draws of what is missing in a row, for each graph.
 _TOGETHER, _DRAWS = 2**22, 32
+#: Ways to fill the missing levels of a row that are all looked at.
+_FEW = 64
 #: Points of a number: from each of the target's regressions, of these in either tail; and again where the density is.
 _FIRST, _TAIL, _AGAIN = 112, 24, 160
 _LEAST = -1e300
@@ -58,27 +64,42 @@ class Averaged(NamedTuple):
     given: int
 
 
-def averaged(fitted: Fitted, models: LocalModels) -> Averaged:
-    """What predictions of a model are averaged over."""
-    parts, _ = local_parts(fitted)
+def averaged(fitted: Fitted) -> list[Averaged] | None:
+    """What predictions of a model are averaged over, one for each table; None where they come from elsewhere."""
+    local = local_parts(fitted)
+    if local is None:
+        return None
+    given = sum(1 << position_of(name, fitted.names) for name in fitted.exogenous)
+    tables: dict[int, list[tuple[Part, LocalModels]]] = {}
+    for part, models in local[0]:
+        # The values of a setting share their table.
+        tables.setdefault(id(models), []).append((part, models))
+    return [_averaged([part for part, _ in parts], parts[0][1], given) for parts in tables.values()]
+
+
+def _averaged(parts: list[Part], models: LocalModels, given: int) -> Averaged:
     graphs = np.concatenate([part.sample.parents for part in parts]).astype(np.uint64)
     weights = np.concatenate([part.sample.weights for part in parts])
     graphs, weights = graphs[weights > 0.0], weights[weights > 0.0]
     first, member = distinct_rows(graphs)
-    given = sum(1 << position_of(name, fitted.names) for name in fitted.exogenous)
     return Averaged(models, graphs[first], np.log(np.bincount(member, weights=weights)), given)
 
 
-def log_probabilities(fitted: Fitted, models: LocalModels, rows: NewRows, target: int = -1) -> Floats:
+def log_probabilities(tables: Sequence[Averaged], rows: NewRows, target: int = -1) -> Floats:
     """Log p(row), or with a target of levels log p(each level and the rest of the row): (1 or levels, rows)."""
-    about = averaged(fitted, models)
-    levels = 1 if target < 0 else len(models.levels[target] or ())
+    with np.errstate(invalid="ignore"):
+        result: Floats = reduce(np.logaddexp, (_of_table(about, rows, target) for about in tables))
+    return result
+
+
+def _of_table(about: Averaged, rows: NewRows, target: int) -> Floats:
+    """What one table adds."""
+    levels = 1 if target < 0 else len(about.models.levels[target] or ())
     result = np.full((levels, rows.cells.shape[1]), np.nan)
     for pattern, some in _patterns(about, rows, target):
-        if pattern.gaps:
-            result[:, some] = _with_gaps(about, rows.chosen(some), pattern, target, levels)
-        else:
-            result[:, some] = _complete(about, rows.chosen(some).cells.astype(np.float64), pattern, target, levels)
+        left, filled = _filled(about, rows.chosen(some).cells.astype(np.float64), pattern)
+        log_of = _with_gaps if left.gaps else _complete
+        result[:, some] = reduce(np.logaddexp, (log_of(about, cells, left, target, levels) for cells in filled))
     return result
 
 
@@ -106,6 +127,20 @@ def _patterns(about: Averaged, rows: NewRows, target: int) -> Iterator[tuple[_Pa
         step = max(_TOGETHER // max(each, 1), 1)
         for start in range(0, len(pattern.rows), step):
             yield _Pattern(pattern.gaps, pattern.given), pattern.rows[start : start + step]
+
+
+def _filled(about: Averaged, cells: Floats, pattern: _Pattern) -> tuple[_Pattern, list[Floats]]:
+    """Rows with their missing levels filled in every way, where there are few and no number is missing; or as is."""
+    missing = list(members_of(pattern.gaps))
+    arities = [about.models.seen.arities[node] for node in missing]
+    if not 0 < math.prod(arities) <= _FEW:
+        return pattern, [cells]
+    filled = []
+    for codes in product(*map(range, arities)):
+        own = cells.copy()
+        own[missing] = np.array(codes, dtype=np.float64)[:, np.newaxis]
+        filled.append(own)
+    return pattern._replace(gaps=0), filled
 
 
 class _Families(NamedTuple):
@@ -188,8 +223,7 @@ def _walk(about: Averaged, cells: Floats, pattern: _Pattern, known_too: Known, w
     return walked(networks, known, np.tile(uniforms, (1, 1, cells.shape[1])))  # type: ignore[arg-type]
 
 
-def _with_gaps(about: Averaged, rows: NewRows, pattern: _Pattern, target: int, levels: int) -> Floats:
-    cells = rows.cells.astype(np.float64)
+def _with_gaps(about: Averaged, cells: Floats, pattern: _Pattern, target: int, levels: int) -> Floats:
     count = cells.shape[1]
     result = np.empty((levels, count))
     for level in range(levels):
@@ -208,40 +242,63 @@ class Numbers(NamedTuple):
     quantiles: Floats
 
 
-def number_distributions(
-    fitted: Fitted, models: LocalModels, rows: NewRows, target: int, probabilities: Floats
-) -> Numbers:
+class _Points(NamedTuple):
+    """Numbers, ascending, with their shares (points, rows), and by row the log of what the shares were divided by."""
+
+    numbers: Floats
+    shares: Floats
+    log_totals: Floats
+
+
+def number_distributions(tables: Sequence[Averaged], rows: NewRows, target: int, probabilities: Floats) -> Numbers:
     """What a column of numbers may be in each row, given the others."""
-    about, count = averaged(fitted, models), rows.cells.shape[1]
+    count = rows.cells.shape[1]
     result = Numbers(np.full(count, np.nan), np.full(count, np.nan), np.full((count, len(probabilities)), np.nan))
-    for pattern, several in _patterns(about, rows, target):
-        step = max(_TOGETHER // (16 * len(about.graphs)), 1)
+    most = max(len(about.graphs) for about in tables)
+    for pattern, several in _patterns(tables[0], rows, target):
+        step = max(_TOGETHER // (16 * most), 1)
         for start in range(0, len(several), step):
             some = several[start : start + step]
             cells = rows.chosen(some).cells.astype(np.float64)
-            points, shares = (_points_by_walk if pattern.gaps else _points_by_density)(about, cells, pattern, target)
-            result.means[some] = (shares * points).sum(axis=0)
-            result.deviations[some] = np.sqrt((shares * (points - result.means[some]) ** 2).sum(axis=0))
+            left, filled = _filled(tables[0], cells, pattern)
+            points_of = _points_by_walk if left.gaps else _points_by_density
+            found = _joined([points_of(about, own, left, target) for about in tables for own in filled])
+            numbers, shares = found.numbers, found.shares
+            result.means[some] = (shares * numbers).sum(axis=0)
+            result.deviations[some] = np.sqrt((shares * (numbers - result.means[some]) ** 2).sum(axis=0))
             running = np.cumsum(shares, axis=0)
             for place, row in enumerate(some.tolist()):
                 middles = running[:, place] - shares[:, place] / 2.0
-                result.quantiles[row] = np.interp(probabilities, middles, points[:, place])
+                result.quantiles[row] = np.interp(probabilities, middles, numbers[:, place])
     return result
 
 
-def _points_by_walk(about: Averaged, cells: Floats, pattern: _Pattern, target: int) -> tuple[Floats, Floats]:
-    """Numbers, ascending, and their shares: (points, rows)."""
+def _joined(found: list[_Points]) -> _Points:
+    """The points of all tables, each of which counts by how probable it makes the row."""
+    if len(found) == 1:
+        return found[0]
+    log_totals = np.stack([own.log_totals for own in found])
+    together = _log_sum(log_totals, axis=0)
+    numbers = np.concatenate([own.numbers for own in found])
+    shares = np.concatenate([own.shares * np.exp(own.log_totals - together) for own in found])
+    order = np.argsort(numbers, axis=0, kind="stable")
+    return _Points(np.take_along_axis(numbers, order, axis=0), np.take_along_axis(shares, order, axis=0), together)
+
+
+def _points_by_walk(about: Averaged, cells: Floats, pattern: _Pattern, target: int) -> _Points:
+    """Those that were drawn in walks."""
     walk, count = _walk(about, cells, pattern, {}, target), cells.shape[1]
     logs = walk.logs.reshape(len(about.graphs), count, _DRAWS) + about.log_weights[:, np.newaxis, np.newaxis]
     numbers = walk.values[target].reshape(logs.shape).transpose(0, 2, 1).reshape(-1, count)
     logs = logs.transpose(0, 2, 1).reshape(-1, count)
     order = np.argsort(numbers, axis=0, kind="stable")
-    shares = np.exp(logs - _log_sum(logs, axis=0))
-    return np.take_along_axis(numbers, order, axis=0), np.take_along_axis(shares, order, axis=0)
+    log_totals = _log_sum(logs, axis=0)
+    shares = np.exp(logs - log_totals)
+    return _Points(np.take_along_axis(numbers, order, axis=0), np.take_along_axis(shares, order, axis=0), log_totals)
 
 
-def _points_by_density(about: Averaged, cells: Floats, pattern: _Pattern, target: int) -> tuple[Floats, Floats]:
-    """The same by the density of whole rows at points of the target."""
+def _points_by_density(about: Averaged, cells: Floats, pattern: _Pattern, target: int) -> _Points:
+    """Points of the target with the density of whole rows there."""
     families = _families(about, pattern.given)
     depending = _depending(families, target)
     rest = np.setdiff1d(np.arange(len(families.children)), depending)
@@ -272,7 +329,7 @@ def _points_by_density(about: Averaged, cells: Floats, pattern: _Pattern, target
     points, logs_there = np.concatenate([points, more]), np.concatenate([logs_there, log_density(more)])
     order = np.argsort(points, axis=0, kind="stable")
     points, logs_there = (np.take_along_axis(array, order, axis=0) for array in (points, logs_there))
-    return points, _areas(points, logs_there)
+    return _Points(points, *_areas(points, logs_there))
 
 
 def _first_points(about: Averaged, families: _Families, cells: Floats, target: int) -> Floats:
@@ -294,22 +351,23 @@ def _first_points(about: Averaged, families: _Families, cells: Floats, target: i
     return np.ascontiguousarray(together[:, places].T)
 
 
-def _areas(points: Floats, logs: Floats) -> Floats:
-    """The share of each point, from the density there and how far apart its neighbours are."""
+def _areas(points: Floats, logs: Floats) -> tuple[Floats, Floats]:
+    """The share of each point, from the density there and how far apart its neighbours are, and the log of the area."""
     widths = np.zeros_like(points)
     gaps = np.diff(points, axis=0)
     widths[:-1] += gaps / 2.0
     widths[1:] += gaps / 2.0
-    heights = np.exp(logs - logs.max(axis=0)) * widths
+    largest = logs.max(axis=0)
+    heights = np.exp(logs - largest) * widths
     total = heights.sum(axis=0)
     # A column that does not vary has one point.
-    shares: Floats = np.where(total > 0.0, heights / np.where(total > 0.0, total, 1.0), 1.0 / len(points))
-    return shares
+    shares = np.where(total > 0.0, heights / np.where(total > 0.0, total, 1.0), 1.0 / len(points))
+    return shares, largest + np.log(np.where(total > 0.0, total, 1.0))
 
 
 def _denser(points: Floats, logs: Floats) -> Floats:
     """More points where the density is: quantiles of what the first ones say."""
-    shares = _areas(points, logs)
+    shares, _ = _areas(points, logs)
     running = np.cumsum(shares, axis=0) - shares / 2.0
     wanted = (np.arange(_AGAIN) + 0.5) / _AGAIN
     return np.stack([np.interp(wanted, own, column) for own, column in zip(running.T, points.T, strict=True)], axis=1)

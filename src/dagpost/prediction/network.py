@@ -17,7 +17,6 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import kind, members, texts
 from dagpost._tools.text import names_in, position_of
 from dagpost.errors import InputError
-from dagpost.prediction.conditional_network import ConditionalGaussianNetwork, conditional_network
 from dagpost.prediction.network_basics import Network, generator_for, order_of
 from dagpost.scores import Score
 
@@ -179,7 +178,7 @@ class GaussianNetwork(Network):
         return pd.DataFrame({name: values[name] for name in self.names})
 
 
-AnyNetwork = BayesianNetwork | GaussianNetwork | ConditionalGaussianNetwork
+AnyNetwork = BayesianNetwork | GaussianNetwork
 
 
 def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score) -> AnyNetwork:
@@ -208,7 +207,6 @@ def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score
     """
     from dagpost.posterior.summaries.given import masks_of_graph
     from dagpost.prediction.discrete_statistics import DiscreteStatistics
-    from dagpost.prediction.mixed_statistics import MixedStatistics
     from dagpost.prediction.parameters import mean_regressions, mean_tables
     from dagpost.prediction.statistics import check_statistics, prior_for
 
@@ -218,8 +216,6 @@ def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score
     parents = tuple(names_in(int(mask), names) for mask in masks)
     if isinstance(statistics, DiscreteStatistics):
         return BayesianNetwork(names, statistics.levels, parents, tuple(mean_tables(statistics, prior, masks)))
-    if isinstance(statistics, MixedStatistics):
-        return conditional_network(parents, statistics, prior, masks.astype(np.uint64))
     coefficients, intercepts, variances = mean_regressions(statistics, prior, masks)
     return GaussianNetwork(names, parents, tuple(coefficients), intercepts, variances)
 
@@ -237,7 +233,7 @@ def mixed_network(networks: Sequence[AnyNetwork], shares: Sequence[float]) -> An
     for field in fields:
         own = [getattr(network, field, None) for network in networks]
         if isinstance(own[0], tuple):
-            means[field] = tuple(None if of[0] is None else mean(of) for of in zip(*own, strict=True))
+            means[field] = tuple(mean(of) for of in zip(*own, strict=True))
         elif own[0] is not None:
             means[field] = mean(own)
     return replace(networks[0], **means)

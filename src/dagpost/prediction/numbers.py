@@ -1,9 +1,8 @@
 """The distribution of one column of numbers given the rest of a row, averaged over graphs, parameters integrated out.
 
-Every graph has its own density of the missing number (number_mixtures.py). Missing levels of the row are filled in all
-ways, each weighted by how probable it is beside what is there; completed tables and values of a setting of the score
-are mixed by how probable each makes the row. Such mixtures of mixtures are kept on a grid of 49 points each, and their
-quantiles are those of cubics between these; of a single one they are its own.
+All columns are numbers. Every graph has its own density of the missing one (number_mixtures.py); completed tables and
+values of a setting of the score are mixed by how probable each makes the row. Such mixtures of mixtures are kept on a
+grid of 49 points each, and their quantiles are those of cubics between these; of a single one they are its own.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from dagpost.families.masks import distinct_rows
 from dagpost.local.models import LocalModels
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.family_lists import families_in
-from dagpost.prediction.gap_rows import PatternRows, completions_of_levels, gap_masks, patterns_in, without_prediction
-from dagpost.prediction.gaussian import FamiliesByRow
+from dagpost.prediction.gap_rows import PatternRows, gap_masks, patterns_in, without_prediction
+from dagpost.prediction.gaussian import GaussianFamilies, gaussian_families, gaussian_filler, gaussian_posterior
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.graph_products import paths_of
 from dagpost.prediction.integration import turn_covered_edges
-from dagpost.prediction.kinds import KINDS
 from dagpost.prediction.number_mixtures import GRID_HALF, fill_mixtures, log_sums_by_group, mixed_quantiles
 from dagpost.prediction.rows import NewRows
 from dagpost.prediction.statistics import Statistics, prior_for
 from dagpost.prediction.strips import LANES, Wanted, strip_of
-from dagpost.scores import Score
+from dagpost.scores import NormalWishartPrior, Score
 
 
 class Components(NamedTuple):
@@ -102,37 +101,28 @@ def number_components(
     engine: Engine,
     reporter: Reporter,
 ) -> Components:
-    """What the distribution of a column of numbers in each row is mixed of: one for each way to fill missing levels."""
+    """The distribution of a column of numbers in each row that can be predicted."""
     node = position_of(target, statistics.names)
     given = sum(1 << position_of(name, sample.names) for name in sample.exogenous)
     rows = rows._replace(interventions=rows.interventions | np.uint64(given))
     masks = gap_masks(rows) & ~(np.uint64(1) << np.uint64(node))
     without = without_prediction(rows, masks, statistics.names)
     _refuse_missing_numbers(statistics, masks, without)
-    pieces = []
-    prepare = _preparer(sample, statistics, score, node)
     chosen = np.flatnonzero(~without)
-    for batch in completions_of_levels(rows, patterns_in(masks, rows.interventions, chosen), statistics.arities,
-                                       statistics.names):  # fmt: skip
-        found = _of_complete_rows(prepare, batch.rows, probabilities, engine, reporter)
-        sizes = np.diff(np.append(batch.begins, len(batch.members)))
-        owners = np.repeat(batch.owners, sizes)
-        pieces.append(Components(owners, *(part[batch.members] for part in found[1:])))
-    if not pieces:
-        return _room(0, len(probabilities))
-    return Components(*(np.concatenate(arrays) for arrays in zip(*pieces, strict=True)))
+    found = _of_complete_rows(
+        _preparer(sample, statistics, score, node), node, rows.chosen(chosen), probabilities, engine, reporter
+    )
+    return found._replace(owners=chosen)
 
 
 def _refuse_missing_numbers(statistics: Statistics, masks: Masks, without: NDArray[np.bool_]) -> None:
-    bits = sum(1 << node for node, levels in enumerate(statistics.levels) if levels is None)
-    lacking = (masks & np.uint64(bits) != 0) & ~without
+    lacking = (masks != 0) & ~without
     if lacking.any():
         row = int(lacking.argmax())
-        missing = [repr(name) for node, name in enumerate(statistics.names) if int(masks[row]) & bits & 1 << node]
+        missing = [repr(name) for node, name in enumerate(statistics.names) if int(masks[row]) >> node & 1]
         raise InputError(
             f"Row {row + 1} (the first row is row 1) has no value in {shortened(missing)}. One column of numbers is "
-            "predicted from complete others: fill them in, leave such rows out, or fit without these columns. "
-            "Missing levels are summed over."
+            "predicted from complete others: fill them in, leave such rows out, or fit without these columns."
         )
 
 
@@ -153,32 +143,27 @@ class _Ready(NamedTuple):
     graphs: Any
     log_weights: Floats
     groups: Integers
-    #: The components of the mixture: families by column of numbers.
+    #: The components of the mixture: families by column.
     parts: NDArray[np.int32]
-    families: FamiliesByRow
-    of_numbers: Integers
-    target: int
+    families: GaussianFamilies
 
 
 def _preparer(sample: DagSample, statistics: Statistics, score: str | Score, node: int) -> Callable[[int], _Ready]:
     """Makes ready what is left of all graphs where some columns are given."""
     prior = prior_for(statistics, score)
-    kind = KINDS[type(prior)]
+    assert isinstance(statistics, GaussianStatistics)
+    assert isinstance(prior, NormalWishartPrior)
+    posterior = gaussian_posterior(statistics, prior)
     weighty = sample.weights > 0
     found, member = distinct_rows(sample.parents[weighty])
     weights = np.bincount(member, weights=sample.weights[weighty]).astype(np.float64)
     original = sample.parents[weighty][found].astype(np.uint64)
-    of_numbers = np.array([place for place, levels in enumerate(statistics.levels) if levels is None], dtype=np.int64)
-    run_of = np.zeros(len(statistics.names), dtype=np.int64)
-    run_of[of_numbers] = kind.runs(statistics)
     bit = np.uint64(1) << np.uint64(node)
-    assert kind.families_by_row is not None
-    families_by_row = kind.families_by_row
 
     def prepare(given: int) -> _Ready:
         turned = np.empty_like(original)
         # With fewer children of the target, there are fewer components.
-        turn_covered_edges(original, bit, np.uint64(given), run_of, turned)
+        turn_covered_edges(original, bit, np.uint64(given), statistics.group_of, turned)
         families = families_in(turned)
         modelled = np.uint64(given) >> families.children.astype(np.uint64) & np.uint64(1) == 0
         depends = ((families.children == node) | (families.parents & bit != 0)) & modelled
@@ -186,7 +171,7 @@ def _preparer(sample: DagSample, statistics: Statistics, score: str | Score, nod
         ones = int((~depends).sum())
         first_part = np.where(depends[families.numbers], ones, place[families.numbers]).astype(np.int32)
         second_part = np.where(depends[families.numbers], place[families.numbers], -1).astype(np.int32)
-        found, groups = distinct_rows(np.ascontiguousarray(second_part[:, of_numbers]))
+        found, groups = distinct_rows(second_part)
         order = np.lexsort(first_part.T[::-1])
         wanted = Wanted(
             np.append(families.children[~depends], -1),
@@ -195,22 +180,25 @@ def _preparer(sample: DagSample, statistics: Statistics, score: str | Score, nod
         )
         children, parents = families.children[depends], families.parents[depends]
         return _Ready(
-            kind.filler(statistics, prior, wanted, -1),
+            gaussian_filler(statistics, prior, wanted, -1),
             ones + 1,
             paths_of(first_part[order]),
             np.log(weights)[order],
             groups[order].astype(np.int64),
-            np.ascontiguousarray(second_part[found][:, of_numbers]),
-            families_by_row(statistics, prior, children, parents),
-            of_numbers,
-            int(np.searchsorted(of_numbers, node)),
+            second_part[found],
+            gaussian_families(posterior, children, parents, statistics.group_of[children]),
         )
 
     return prepare
 
 
 def _of_complete_rows(
-    prepare: Callable[[int], _Ready], rows: NewRows, probabilities: Floats, engine: Engine, reporter: Reporter
+    prepare: Callable[[int], _Ready],
+    node: int,
+    rows: NewRows,
+    probabilities: Floats,
+    engine: Engine,
+    reporter: Reporter,
 ) -> Components:
     """The distribution of each row in which all but the target is there."""
     count = rows.cells.shape[1]
@@ -227,18 +215,15 @@ def _of_complete_rows(
             log_sums = np.empty((len(ready.parts), LANES))
             log_sums_by_group(logs, ready.graphs, ready.log_weights, ready.groups, log_sums)
             places = pattern.rows[start : start + width]
-            for lanes, families in ready.families(cells[:, :width]):
-                moments = np.empty((len(lanes), 3))
-                quantiles = np.empty((len(lanes), len(probabilities)))
-                grids = np.empty((len(lanes), 2, 2 * GRID_HALF + 1))
-                values = np.ascontiguousarray(cells[ready.of_numbers][:, lanes], dtype=np.float64)
-                fill_mixtures(
-                    families, ready.parts, ready.target, values, np.ascontiguousarray(log_sums[:, lanes]),
-                    probabilities, moments, quantiles, grids, cancel,
-                )  # fmt: skip
-                mine = places[lanes]
-                result.log_weights[mine], result.means[mine], result.variances[mine] = moments.T
-                result.quantiles[mine], result.grids[mine] = quantiles, grids
+            moments, quantiles = np.empty((width, 3)), np.empty((width, len(probabilities)))
+            grids = np.empty((width, 2, 2 * GRID_HALF + 1))
+            values = np.ascontiguousarray(cells[:, :width], dtype=np.float64)
+            fill_mixtures(
+                ready.families, ready.parts, node, values, np.ascontiguousarray(log_sums[:, :width]),
+                probabilities, moments, quantiles, grids, cancel,
+            )  # fmt: skip
+            result.log_weights[places], result.means[places], result.variances[places] = moments.T
+            result.quantiles[places], result.grids[places] = quantiles, grids
 
     with reporter.stage("prediction", len(patterns)) as stage:
         for _ in engine.run(predict, patterns):

@@ -2,9 +2,8 @@
 
 A family is a node with its parents. For discrete columns the counts of the cells that occur are kept
 (discrete_statistics.py); for continuous ones the number of rows, the means and the scatter matrix, which serve every
-family alike (gaussian_statistics.py); for tables of both, those of every combination of discrete parents
-(mixed_statistics.py). Rows in which a node was set by intervention are left out for that node (Cooper & Yoo 1999). The
-rows themselves are not kept.
+family alike (gaussian_statistics.py). Rows in which a node was set by intervention are left out for that node (Cooper &
+Yoo 1999). The rows themselves are not kept. Other kinds of parameters are those of local models (local/base.py).
 """
 
 from __future__ import annotations
@@ -24,9 +23,7 @@ from dagpost.families.masks import check_masks, refuse_wide
 from dagpost.prediction.discrete_statistics import DiscreteStatistics, count_discrete, discrete_from
 from dagpost.prediction.family_lists import families_in
 from dagpost.prediction.gaussian_statistics import GaussianStatistics, count_gaussian, gaussian_from
-from dagpost.prediction.mixed_statistics import MixedStatistics, count_mixed, mixed_from
 from dagpost.scores import (
-    ConditionalGaussianPrior,
     DirichletPrior,
     NormalWishartPrior,
     ParameterPrior,
@@ -36,7 +33,7 @@ from dagpost.scores import (
     table_for,
 )
 
-Statistics = DiscreteStatistics | GaussianStatistics | MixedStatistics
+Statistics = DiscreteStatistics | GaussianStatistics
 
 
 class _Kind(NamedTuple):
@@ -59,25 +56,27 @@ def _gaussian(table: Table, parents: NDArray[Any], engine: Engine, reporter: Rep
     return count_gaussian(table)
 
 
-def _mixed(table: Table, parents: NDArray[Any], engine: Engine, reporter: Reporter) -> Statistics:
-    return count_mixed(table, families_in(parents), engine, reporter)
-
-
 _KINDS: Mapping[type[Any], _Kind] = {
     DirichletPrior: _Kind(DiscreteStatistics, "discrete", "discrete", _discrete, discrete_from),
     NormalWishartPrior: _Kind(GaussianStatistics, "gaussian", "continuous", _gaussian, gaussian_from),
-    ConditionalGaussianPrior: _Kind(MixedStatistics, "mixed", "mixed", _mixed, mixed_from),
 }
 
 
+def counted_prior(score: Score) -> ParameterPrior | None:
+    """The prior of a score's parameters, latent ones too, if rows are counted for them."""
+    prior = score.coefficient_prior() or score.parameter_prior()
+    return prior if type(prior) in _KINDS else None
+
+
 def _counted_prior(score: str | Score) -> ParameterPrior:
-    """The prior of a score's parameters, of a kind for which rows are counted."""
-    prior = parameter_prior_of(score, "Prediction needs to know")
-    if type(prior) not in _KINDS:
+    """The same; of other kinds it is an error."""
+    parameter_prior_of(score, "Prediction needs to know")
+    prior = counted_prior(resolve_score(score))
+    if prior is None:
         raise InputError(
-            f"Under the score {shown(resolve_score(score).name)} columns follow curves that are fitted to the rows: "
-            "there are no tables of parameters, and no coefficients. Ask a fitted model for effects, predictions and "
-            "values instead."
+            f"Under the score {shown(resolve_score(score).name)} each column given its parents is fitted to the rows "
+            "when it is asked for: there is no network of tables or of coefficients. Ask a fitted model for effects, "
+            "predictions and values instead."
         )
     return prior
 

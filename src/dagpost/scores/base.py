@@ -26,7 +26,7 @@ from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.considered_sets import Members
 from dagpost.scores.columns import part_of
-from dagpost.scores.parameter_priors import ParameterPrior
+from dagpost.scores.parameter_priors import NormalWishartPrior, ParameterPrior
 from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
@@ -141,6 +141,10 @@ class Score:
             # A class that scores in its own way (`terms`: CountedScore) does not inherit what is true of another way.
             if "parameter_prior" not in vars(cls):
                 cls.parameter_prior = Score.parameter_prior  # type: ignore[method-assign]
+            if "coefficient_prior" not in vars(cls):
+                cls.coefficient_prior = Score.coefficient_prior  # type: ignore[method-assign]
+            if "coefficient_prior" not in vars(cls):
+                cls.coefficient_prior = Score.coefficient_prior  # type: ignore[method-assign]
             if "equivalent" not in vars(cls):
                 cls.equivalent = Score.equivalent
         if "fill" in vars(cls) and "fill_nodes" not in vars(cls):
@@ -307,6 +311,13 @@ class Score:
 
     def parameter_prior(self) -> ParameterPrior | None:
         """The prior of the parameters that the score stands for; None: rows and effects cannot be predicted."""
+        return None
+
+    def coefficient_prior(self) -> NormalWishartPrior | None:
+        """The prior of coefficients along edges, if the score is that of a linear network of numbers; None: of another.
+
+        The numbers may be latent ones, so that it says nothing of the columns as they are.
+        """
         return None
 
     def mixture(self) -> Mixture[Score] | None:

@@ -38,6 +38,7 @@ from dagpost.engines import Engine
 from dagpost.scores.base import Completer, ListScorer, Score
 from dagpost.scores.parameter_priors import (
     NormalWishartPrior,
+    ParameterPrior,
     centre,
     refuse_lost_digits,
     standard_deviations,
@@ -110,7 +111,11 @@ class BGe(Score):
         """Check the parameters."""
         check_gaussian_prior(self)
 
-    def parameter_prior(self) -> NormalWishartPrior:
+    def parameter_prior(self) -> ParameterPrior:
+        """That of the coefficients: the columns follow the linear network."""
+        return self.coefficient_prior()
+
+    def coefficient_prior(self) -> NormalWishartPrior:
         """Normal and Wishart, with the parameters of the score."""
         return NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
 
@@ -179,14 +184,14 @@ class BGe(Score):
 
     def settled(self, table: Table) -> BGe:
         """The prior that the observed cells of each column give, whatever is put in its gaps."""
-        return replace(self, **settled_prior(self, self.parameter_prior(), table)) if table.gap_count else self
+        return replace(self, **settled_prior(self, self.coefficient_prior(), table)) if table.gap_count else self
 
     def completer(self, table: Table, max_parents: int) -> Completer:
         """What draws the cells that have no value: the parameters first, given all cells, and then the rows."""
         from dagpost.scores.gaussian_completion import GaussianCompleter
 
         del max_parents
-        return GaussianCompleter(self.settled(table).parameter_prior(), table)
+        return GaussianCompleter(self.settled(table).coefficient_prior(), table)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
         """What scores listed families of a table with gaps, given their cells."""
@@ -197,7 +202,7 @@ class BGe(Score):
 
     def standardised(self, table: Table) -> Standardised:
         """The columns around their means, in units in which the prior matrix is the identity."""
-        data, weights, prior = table.values(), table.weights.astype(np.float64), self.parameter_prior()
+        data, weights, prior = table.values(), table.weights.astype(np.float64), self.coefficient_prior()
         units = prior.units(table.names, standard_deviations(data, weights))
         distances, first, rest = centre(data, weights)
         away = (
@@ -210,7 +215,7 @@ class BGe(Score):
 
     def added(self, own: Standardised, rows: Any, max_size: int) -> Floats:
         """What some rows add to the prior matrix; refused, if sets of at most `max_size` columns would lose digits."""
-        weights, prior = own.weights[rows], self.parameter_prior()
+        weights, prior = own.weights[rows], self.coefficient_prior()
         matrix = prior.added(own.distances[rows], weights, own.away)
         after = (prior.spare(len(own.names)) + 1 + max_size + float(weights.sum())) / 2
         refuse_lost_digits(matrix, after, max_size, own.names)
@@ -221,7 +226,7 @@ class BGe(Score):
         from dagpost.scores.determinants import size_constants
 
         constants, factors = np.zeros(max_size + 1), np.zeros(max_size + 1)
-        size_constants(observations, self.mean_weight, self.parameter_prior().spare(nodes), constants, factors)
+        size_constants(observations, self.mean_weight, self.coefficient_prior().spare(nodes), constants, factors)
         return constants, factors
 
 

@@ -123,7 +123,11 @@ class ConditionalGaussian(Score):
     def parameter_prior(self) -> ConditionalGaussianPrior:
         """A Dirichlet prior of levels, and a normal and Wishart prior of numbers in each combination of levels."""
         gaussian = NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
-        return ConditionalGaussianPrior(DirichletPrior(self.equivalent_sample_size, shared=True), gaussian)
+        return ConditionalGaussianPrior(
+            "dagpost.local.conditional",
+            dirichlet=DirichletPrior(self.equivalent_sample_size, shared=True),
+            gaussian=gaussian,
+        )
 
     def in_words(self) -> str:
         """Its name, and what it is for."""

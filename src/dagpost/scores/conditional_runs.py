@@ -56,7 +56,7 @@ def kinds_of(table: Table) -> Kinds:
 def standardised(score: ConditionalGaussian, table: Table) -> Standardised:
     """The columns of numbers of a table; where the prior is left to the data, it takes those of all rows."""
     own = score.gaussian.standardised(part_of(table, kinds_of(table).numbers))
-    most, spare = len(own.names), score.gaussian.parameter_prior().spare(len(own.names))
+    most, spare = len(own.names), score.gaussian.coefficient_prior().spare(len(own.names))
     # No group of rows has larger sums than all of them.
     score.gaussian.added(own, slice(None), most)
     # In a group of fewer rows than columns, columns follow from each other but for the prior.

@@ -21,6 +21,7 @@ from dagpost._tools.checks import one_of
 from dagpost.data.table import Columns, Table
 from dagpost.scores.base import Completer
 from dagpost.scores.bge import BGe, gaussian_prior_in_words
+from dagpost.scores.parameter_priors import LocalPrior
 
 if TYPE_CHECKING:
     from dagpost.scores.latent_images import Images
@@ -100,6 +101,10 @@ class LatentGaussian(BGe):
         # What is one already has ranks, if only of no column.
         return table if table.ranks else latent_table(table, self.margins, exogenous)
 
+    def parameter_prior(self) -> LocalPrior:
+        """That of local models of the columns as they are: coefficients are those of latent numbers."""
+        return LocalPrior("dagpost.local.latent")
+
     def images(self, table: Table, latent: Table) -> Images:
         """From latent numbers back to the columns."""
         from dagpost.scores.latent_images import Images
@@ -111,4 +116,4 @@ class LatentGaussian(BGe):
         from dagpost.scores.latent_completion import LatentCompleter
 
         del max_parents
-        return LatentCompleter(self.parameter_prior(), table)
+        return LatentCompleter(self.coefficient_prior(), table)

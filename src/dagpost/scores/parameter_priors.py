@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -136,6 +136,22 @@ def centre(data: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
     return distances, first, rest
 
 
+#: Standard deviations that the mean of a column may lie from zero: further away, its last digit is a millionth of one.
+_FARTHEST = 1e10
+
+
+def refuse_far(names: Sequence[str], means: Floats, found: Floats) -> None:
+    """Refuse densities of columns whose means, being floats, are not known to the millionth part of a deviation."""
+    deviations = np.abs(means) / found
+    if not (deviations < _FARTHEST).all():
+        farthest = int(np.argmax(deviations))
+        raise PrecisionError(
+            f"The mean of the column {names[farthest]!r} is {deviations[farthest]:.1g} standard deviations "
+            f"from 0, and floats that large are too coarse to compute with its values ({_FARTHEST:g} at most). "
+            "Subtract a constant from the column, such as its smallest value, and fit again."
+        )
+
+
 #: How far rounding may move a score before it is refused.
 LARGEST_ERROR = 1e-5
 
@@ -211,14 +227,6 @@ def _for_each_column(chosen: float | tuple[float, ...], name: str, names: tuple[
 
 
 @dataclass(frozen=True)
-class ConditionalGaussianPrior:
-    """Columns of levels have the one prior, columns of numbers, in every combination of levels, the other."""
-
-    dirichlet: DirichletPrior
-    gaussian: NormalWishartPrior
-
-
-@dataclass(frozen=True)
 class LocalPrior:
     """The parameters of a node given its parents are those of a local model (local/base.py).
 
@@ -236,4 +244,12 @@ class LocalPrior:
             raise InputError(f"'module' of a LocalPrior must be the name of a module. Got {shown(name)} instead.")
 
 
-ParameterPrior = DirichletPrior | NormalWishartPrior | ConditionalGaussianPrior | LocalPrior
+@dataclass(frozen=True)
+class ConditionalGaussianPrior(LocalPrior):
+    """Columns of levels have the one prior, columns of numbers, in every combination of levels, the other."""
+
+    dirichlet: DirichletPrior = field(kw_only=True)
+    gaussian: NormalWishartPrior = field(kw_only=True)
+
+
+ParameterPrior = DirichletPrior | NormalWishartPrior | LocalPrior

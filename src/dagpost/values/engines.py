@@ -14,30 +14,19 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Masks
 from dagpost.errors import InputError
 from dagpost.local.models import LocalModels
-from dagpost.posterior.augmented_workspace import images_of, refuse_beyond
 from dagpost.posterior.fitted import Fitted
 from dagpost.prediction.background import background_of
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
-from dagpost.prediction.mixed_statistics import MixedStatistics, compressed
-from dagpost.scores import ConditionalGaussianPrior, DirichletPrior, LocalPrior, NormalWishartPrior
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
+from dagpost.prediction.parameter_draws import drawn_networks, expected_networks
+from dagpost.scores import DirichletPrior, LocalPrior, NormalWishartPrior
 from dagpost.values.averaged import Averaged, Weighted, chosen_graphs, cut_graphs, relevant
 from dagpost.values.draws import Drawn, NumberLimits, joined_draws, level_draws, number_draws
 from dagpost.values.lanes import Lanes, lanes_of
-from dagpost.values.latent import Behind, gaussian_moments, joined_graphs
 from dagpost.values.levels import drawn_logs, exact_logs
 from dagpost.values.local import local_draws
-from dagpost.values.mixed import drawn_moments
-from dagpost.values.normals import Limits
+from dagpost.values.normals import Limits, gaussian_moments
 from dagpost.values.question import Cell, Columns, Question, refuse_open_numbers
-
-#: Networks, each with one lane of levels, whose numbers are worked on at a time.
-_TOGETHER = 2**14
-#: Networks, each with one lane, that are drawn in all; fewer where numbers are simulated; graphs drawn at least.
-_MOST, _MOST_SIMULATED, _FEWEST = 2**18, 2**16, 200
-#: Draws where columns are images of latent numbers.
-_LATENT = 1000
-#: Under these, the probabilities of levels are sums over all of their combinations.
-_WITH_SUMS = (DirichletPrior, ConditionalGaussianPrior)
 
 
 class Asked:
@@ -47,17 +36,11 @@ class Asked:
         self.fitted, self.columns, self.question, self.averaged = fitted, columns, question, averaged
         self.outside = sum(1 << columns.names.index(name) for name in columns.exogenous)
         self.given = self.outside | sum(1 << node for node in question.do)
-        self.images = images_of(fitted)
         self.asked = sum(1 << node for node in {*question.nodes, *question.evidence}) & ~self.given
 
     def is_number(self, node: int) -> bool:
         """Whether a column is one of numbers."""
         return self.columns.levels[node] is None
-
-    @property
-    def numbers_matter(self) -> bool:
-        """Whether a column of numbers is asked about or given."""
-        return any(self.is_number(node) for node in (*self.question.nodes, *self.question.evidence))
 
     def mattering(self, graphs: Masks) -> int:
         """The columns that matter in some of the graphs."""
@@ -69,18 +52,14 @@ class Asked:
         parts = self.averaged.parts if self.outside else []
         return reduce(or_, (self.mattering(part.graphs) for part in parts), 0) & self.outside
 
-    def lanes(self, also: Sequence[int] = ()) -> Lanes:
+    def lanes(self) -> Lanes:
         """Every way to fill the columns of levels."""
-        return lanes_of(self.question, self.columns, background_of(self.fitted), also, self._mattering_outside)
+        return lanes_of(self.question, self.columns, background_of(self.fitted), self._mattering_outside)
 
-    def fixed_numbers(self, mattering: int, as_number: Callable[[int, Cell], Any] | None = None) -> dict[int, Any]:
-        """The columns of numbers that are set or exogenous, with their values; those that matter must have one.
-
-        Where levels are numbers too, `as_number` says which.
-        """
-        numbers = [node for node in range(len(self.columns.names)) if as_number is not None or self.is_number(node)]
+    def fixed_numbers(self, mattering: int) -> dict[int, float]:
+        """The columns of numbers that are set or exogenous, with their values; those that matter must have one."""
         fixed, lacking = {}, []
-        for node in numbers:
+        for node in range(len(self.columns.names)):
             cell = self.question.evidence.get(node)
             if node in self.question.do:
                 value = self.question.do[node]
@@ -88,7 +67,7 @@ class Asked:
             elif not self.outside >> node & 1:
                 continue
             if cell is not None and (cell.is_point or len(cell.codes or ()) == 1):
-                fixed[node] = cell.lower if as_number is None else as_number(node, cell)
+                fixed[node] = self._plain_number(node, cell)
             elif mattering >> node & 1:
                 lacking.append(node)
             else:
@@ -96,7 +75,7 @@ class Asked:
         refuse_open_numbers(self.columns, lacking)
         return fixed
 
-    def plain_number(self, node: int, cell: Cell) -> float:
+    def _plain_number(self, node: int, cell: Cell) -> float:
         """A number, or a level that is one."""
         return cell.lower if cell.codes is None else float((self.columns.levels[node] or ())[cell.codes[0]])
 
@@ -117,28 +96,20 @@ class Asked:
         targets = [node for node in self.question.nodes if self.is_number(node) and node not in evidence]
         return points, intervals, targets
 
-    def limits(
-        self, order: tuple[list[int], list[int], list[int]],
-        scale: Callable[[int, float, bool], float] = lambda _, x, __: x, between: Sequence[Limits] = (),
-    ) -> NumberLimits:  # fmt: skip
-        """What is said of these columns, `between` standing after the points."""
+    def limits(self, order: tuple[list[int], list[int], list[int]]) -> NumberLimits:
+        """What is said of these columns."""
         points, intervals, targets = order
-
-        def of(node: int, cell: Cell) -> Limits:
-            low, high = (
-                end if math.isinf(end) else scale(node, end, cell.is_point) for end in (cell.lower, cell.upper)
-            )
-            return Limits(np.array(low), np.array(high), cell.is_point)
-
         evidence, wanted = self.question.evidence, self.question.targets
-        at = [of(node, evidence[node]) for node in points]
-        given = [of(node, evidence[node]) for node in intervals]
+        given = [_limits(evidence[node]) for node in (*points, *intervals)]
         if self.question.of is not None and self.is_number(self.question.of):
-            return NumberLimits([*at, *between, *given], None)
-        met = [of(node, evidence[node].meet(wanted[node])) if node in wanted else own
-               for node, own in zip(intervals, given, strict=True)]  # fmt: skip
-        more = [of(node, wanted[node]) for node in targets]
-        return NumberLimits([*at, *between, *given], [*at, *between, *met, *more])
+            return NumberLimits(given, None)
+        met = [evidence[node].meet(wanted[node]) if node in wanted else evidence[node] for node in intervals]
+        more = [wanted[node] for node in targets]
+        return NumberLimits(given, [*given[: len(points)], *map(_limits, (*met, *more))])
+
+
+def _limits(cell: Cell) -> Limits:
+    return Limits(cell.lower, cell.upper, cell.is_point)
 
 
 def with_one_regime(question: Question, columns: Columns, averaged: Averaged) -> Question:
@@ -147,10 +118,9 @@ def with_one_regime(question: Question, columns: Columns, averaged: Averaged) ->
     if isinstance(statistics, LocalModels):
         regimes = np.flatnonzero(statistics.seen.exclusive).tolist()
         return _others_off(question, regimes)
-    counted = statistics.discrete if isinstance(statistics, MixedStatistics) else statistics
-    if not isinstance(counted, DiscreteStatistics):
+    if not isinstance(statistics, DiscreteStatistics):
         return question
-    return _others_off(question, [columns.names.index(name) for name in counted.regimes])
+    return _others_off(question, [columns.names.index(name) for name in statistics.regimes])
 
 
 def _others_off(question: Question, regimes: Sequence[int]) -> Question:
@@ -164,34 +134,38 @@ def exact_shares(asked: Asked) -> Floats | None:
     """The probabilities of the events, averaged over graphs with the parameters integrated out; None: not possible."""
     from scipy.special import logsumexp
 
-    if asked.numbers_matter or any(not isinstance(part.prior, _WITH_SUMS) for part in asked.averaged.parts):
+    parts = asked.averaged.parts
+    if any(not isinstance(part.prior, DirichletPrior) for part in parts):
         return None
     lanes = asked.lanes()
     total = np.full(lanes.width, -np.inf)
-    for part in asked.averaged.parts:
-        statistics, prior, graphs, keep = _of_levels(part)
-        own = exact_logs(
-            statistics, prior, graphs, part.weights, lanes.cells[keep], _kept(lanes.known, keep),
-            _kept(asked.given, keep),
-        )  # fmt: skip
+    for part in parts:
+        assert isinstance(part.statistics, DiscreteStatistics)
+        assert isinstance(part.prior, DirichletPrior)
+        own = exact_logs(part.statistics, part.prior, part.graphs, part.weights, lanes.cells, lanes.known, asked.given)
         total = np.logaddexp(total, own)
     total = total + lanes.log_shares
     shares: Floats = np.exp(total - logsumexp(total)) @ lanes.events.T
     return shares
 
 
-def _of_levels(part: Weighted) -> tuple[Any, DirichletPrior, Masks, np.ndarray]:
-    """The columns of levels by themselves: numbers lead to none of them."""
-    if isinstance(part.prior, DirichletPrior):
-        return part.statistics, part.prior, part.graphs, np.arange(part.graphs.shape[1])
-    assert isinstance(part.prior, ConditionalGaussianPrior)
-    keep = part.statistics.level_columns  # type: ignore[union-attr]
-    graphs = np.ascontiguousarray(compressed(part.graphs[:, keep], keep))
-    return part.statistics.discrete, part.prior.dirichlet, graphs, keep  # type: ignore[union-attr]
+def exact_mean(asked: Asked) -> float | None:
+    """The mean of a number when columns are set, averaged over graphs and parameters; None: only draws say it.
 
-
-def _kept(mask: int, keep: np.ndarray) -> int:
-    return int(compressed(np.array([mask], dtype=np.uint64), keep)[0])
+    Every parameter occurs at most once in a product behind a mean, as in the effect of what is set.
+    """
+    parts, of = asked.averaged.parts, asked.question.of
+    observed = any(not asked.outside >> node & 1 for node in asked.question.evidence)
+    if of is None or observed or any(not isinstance(part.prior, NormalWishartPrior) for part in parts):
+        return None
+    mean = 0.0
+    for part in parts:
+        assert isinstance(part.statistics, GaussianStatistics)
+        assert isinstance(part.prior, NormalWishartPrior)
+        networks = expected_networks(part.statistics, part.prior, part.graphs)
+        fixed = asked.fixed_numbers(asked.mattering(part.graphs))
+        mean += float(part.weights @ gaussian_moments(networks, fixed, [of])[0][:, 0])
+    return mean
 
 
 def drawn_answers(asked: Asked, draws: int, generator: np.random.Generator) -> Drawn:
@@ -206,66 +180,22 @@ def drawn_answers(asked: Asked, draws: int, generator: np.random.Generator) -> D
 
 
 def _level_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
-    lanes = asked.lanes()
-    statistics, prior, graphs, keep = _of_levels(part._replace(graphs=chosen_graphs(part, draws, generator)))
-    logs = drawn_logs(
-        statistics, prior, graphs, lanes.cells[keep], _kept(lanes.known, keep), _kept(asked.given, keep), generator
-    )
+    assert isinstance(part.statistics, DiscreteStatistics)
+    assert isinstance(part.prior, DirichletPrior)
+    lanes, graphs = asked.lanes(), chosen_graphs(part, draws, generator)
+    logs = drawn_logs(part.statistics, part.prior, graphs, lanes.cells, lanes.known, asked.given, generator)
     return level_draws(logs + lanes.log_shares, lanes.events)
 
 
-def _mixed_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
-    if not asked.numbers_matter:
-        return _level_kind(asked, part, draws, generator)
-    chosen = chosen_graphs(part, draws, generator)
-    lanes = asked.lanes(_interface(asked, chosen))
-    fixed = asked.fixed_numbers(asked.mattering(chosen))
-    order = asked.number_order(fixed)
-    limits = asked.limits(order)
-    most = (_MOST_SIMULATED if limits.simulated else _MOST) // lanes.width
-    if draws > most:
-        # Some of those above: lanes have what leads to numbers in these, and may not in others.
-        count = min(max(round(len(chosen) * max(most, _FEWEST) / draws), 1), len(chosen))
-        chosen = chosen[np.arange(count) * len(chosen) // count]
-    wanted = [*order[0], *order[1], *order[2]]
-    pieces = []
-    step = max(_TOGETHER // lanes.width, 1)
-    for start in range(0, len(chosen), step):
-        own = part._replace(graphs=chosen[start : start + step])
-        statistics, prior, graphs, keep = _of_levels(own)
-        logs = np.zeros((len(graphs), lanes.width))
-        if len(keep):
-            given = _kept(asked.given, keep)
-            known = _kept(lanes.known, keep)
-            logs = drawn_logs(statistics, prior, graphs, lanes.cells[keep], known, given, generator)
-        moments = drawn_moments(part.statistics, part.prior, own.graphs, lanes.cells, fixed, wanted, generator)  # type: ignore[arg-type]
-        pieces.append(number_draws(logs + lanes.log_shares, *moments, limits, lanes.events, generator))
-    return joined_draws(pieces)
-
-
-def _interface(asked: Asked, graphs: Masks) -> list[int]:
-    """The columns of levels that lead to numbers that matter."""
-    cut = cut_graphs(graphs, asked.given)
-    counts = relevant(cut, asked.asked)
-    found = np.uint64(0)
-    for node in range(graphs.shape[1]):
-        if asked.is_number(node):
-            found |= np.bitwise_or.reduce(
-                cut[counts >> np.uint64(node) & np.uint64(1) == 1, node], initial=np.uint64(0)
-            )
-    return [node for node in range(graphs.shape[1]) if int(found) >> node & 1 and not asked.is_number(node)]
-
-
 def _gaussian_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
-    if asked.images is not None:
-        return _latent_kind(asked, part, draws, generator)
+    assert isinstance(part.statistics, GaussianStatistics)
+    assert isinstance(part.prior, NormalWishartPrior)
     graphs = chosen_graphs(part, draws, generator)
-    fixed = asked.fixed_numbers(asked.mattering(graphs), asked.plain_number)
+    fixed = asked.fixed_numbers(asked.mattering(graphs))
     order = asked.number_order(fixed)
-    means, covariances = gaussian_moments(part, graphs, fixed, [*order[0], *order[1], *order[2]], generator)
-    one = np.zeros((len(graphs), 1)), np.ones((1, 1), dtype=np.bool_)
-    moments = means[:, np.newaxis], covariances[:, np.newaxis]
-    return number_draws(one[0], *moments, asked.limits(order), one[1], generator)
+    networks = drawn_networks(part.statistics, part.prior, graphs, generator)
+    moments = gaussian_moments(networks, fixed, [*order[0], *order[1], *order[2]])
+    return number_draws(*moments, asked.limits(order), generator)
 
 
 def _local_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
@@ -273,36 +203,7 @@ def _local_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.G
     return local_draws(asked.question, exogenous, part, draws, generator)
 
 
-def _latent_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
-    """Columns are images of latent numbers: levels are intervals of them."""
-    assert asked.images is not None
-    graphs = joined_graphs(chosen_graphs(part, min(draws, _LATENT), generator), asked.outside)
-    for node, value in asked.question.do.items():
-        if asked.is_number(node):
-            refuse_beyond(asked.images, node, asked.columns.names[node], value)
-    behind = Behind(asked.images, part.part, asked.columns, generator)
-    fixed = asked.fixed_numbers(asked.mattering(graphs), behind.value)
-    order = asked.number_order(fixed)
-    lanes = asked.lanes()
-    levels = [
-        node for node in range(len(asked.columns.names))
-        if lanes.known >> node & 1 and not asked.is_number(node) and node not in fixed
-    ]  # fmt: skip
-    wanted = [*order[0], *levels, *order[1], *order[2]]
-    means, covariances = gaussian_moments(part, graphs, fixed, wanted, generator)
-    spread = np.broadcast_to(means[:, np.newaxis], (len(graphs), lanes.width, len(wanted)))
-    square = np.broadcast_to(covariances[:, np.newaxis], (*spread.shape, len(wanted)))
-    ends = [behind.ends(node, len(graphs), lanes.cells[node]) for node in levels]
-    limits = asked.limits(order, behind.limit, ends)
-    found = number_draws(np.zeros((len(graphs), lanes.width)), spread, square, limits, lanes.events, generator)
-    of = asked.question.of
-    return found if found.components is None or of is None else found._replace(
-        components=behind.images_of(of, found.components)
-    )  # fmt: skip
-
-
 _KINDS: Mapping[type[Any], Callable[[Asked, Weighted, int, np.random.Generator], Drawn]] = {
     DirichletPrior: _level_kind,
     NormalWishartPrior: _gaussian_kind,
-    ConditionalGaussianPrior: _mixed_kind,
 }

@@ -101,16 +101,24 @@ def test_draws_without_a_seed_are_those_of_their_effect() -> None:
     assert not found.curve(3)["lower"].equals(model.effect("x", "y").curve(3)["lower"])
 
 
-@pytest.mark.parametrize("score", ["bge", "conditional-gaussian"])
-def test_without_rows_a_curve_goes_two_deviations_to_either_side(score: str, tmp_path: Path) -> None:
-    model = fitted(score, *(["x", "y"] if score == "bge" else ["x", "group", "y"]))
-    model.save(tmp_path / "m")
+def test_without_rows_a_curve_goes_two_deviations_to_either_side(tmp_path: Path) -> None:
+    fitted("bge", "x", "y").save(tmp_path / "m")
     found = DagPosterior.load(tmp_path / "m").effect("x", "y")
     x = bent()["x"]
     ends = found.curve(3)["value"]
     assert list(ends) == pytest.approx([x.mean() - 2 * x.std(), x.mean(), x.mean() + 2 * x.std()], rel=0.01)
     assert found.along(3).observed is None
     assert DagPosterior.load(tmp_path / "m").effect("x", "y", do=(90.0, 0.0)).note == ""
+
+
+@pytest.mark.parametrize("score", ["conditional-gaussian", "additive"])
+def test_a_file_of_local_models_knows_where_the_numbers_end(score: str, tmp_path: Path) -> None:
+    model = fitted(score, "x", "group", "y")
+    model.save(tmp_path / "m")
+    found = DagPosterior.load(tmp_path / "m").effect("x", "y", draws=500)
+    x = bent()["x"]
+    assert found.curve(2)["value"].tolist() == pytest.approx([x.min(), x.max()])
+    assert found.along(3).observed is None
 
 
 def test_graphs_from_elsewhere_have_curves(model: DagPosterior) -> None:

@@ -14,7 +14,7 @@ from tests.unit.prediction.test_local_rows import curved
 
 from dagpost import DagPosterior, InputError
 from dagpost.files import archive
-from dagpost.prediction.local_parts import local_models_of
+from dagpost.prediction.local_parts import local_parts
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +72,9 @@ def test_many_columns_keep_a_part_of_their_sample(tmp_path: Path, said: Said) ->
     bare = DagPosterior.load(tmp_path / "bare.dagpost")
     known, found = (own.effect("a", "b", seed=1) for own in (model, bare))
     assert found.zero_probability == pytest.approx(known.zero_probability, abs=1e-9)
-    models = local_models_of(bare._fitted())
-    assert models is not None
+    local = local_parts(bare._fitted())
+    assert local is not None
+    ((_, models),) = local[0]
     with said.raises(InputError):
         models.families(np.array([0]), np.array([0b1111110], dtype=np.uint64))
     # Under a condition the kept graphs count in which it holds.

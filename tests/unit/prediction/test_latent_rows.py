@@ -4,39 +4,47 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.naive.latent_rows import log_probability
 from tests.tools.latent_models import latent_frame, latent_model
 from tests.tools.wording import Said
 
-from dagpost import DagPosterior, InputError, as_table
-from dagpost.posterior.augmented_workspace import modelled_table
-from dagpost.prediction import log_predictive, sufficient_statistics
-from dagpost.prediction.latent_rows import Network, averaged, walked
+from dagpost import DagPosterior, InputError
+from dagpost.prediction.local_parts import local_parts
+from dagpost.prediction.local_rows import averaged, log_probabilities
+from dagpost.prediction.time_rows import encode_new_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
 
 
-def network() -> Network:
-    generator = np.random.default_rng(4)
-    root = generator.normal(size=(4, 4))
-    cuts = [None, np.array([[-np.inf, 0.3], [0.3, np.inf]]), np.array([[-np.inf, -0.5], [-0.5, 1.0], [1.0, np.inf]])]
-    return Network(0, 1.0, generator.normal(size=4) * 0.3, root @ root.T, (*cuts, cuts[1]))
+def test_answers_are_averages_over_completed_tables_by_how_probable_they_make_a_row() -> None:
+    model, rows = latent_model(), latent_frame().dropna().head(5)
+    tables = averaged(model.fitted_)
+    assert tables is not None
+    assert len(tables) > 1
+    assert sum(np.exp(own.log_weights).sum() for own in tables) == pytest.approx(1.0)
+    encoded = encode_new_rows(model.fitted_, rows, tables[0].models)
+    each = np.stack([log_probabilities([own], encoded)[0] for own in tables])
+    np.testing.assert_allclose(model.score_samples(rows), np.logaddexp.reduce(each), rtol=1e-12)
 
 
-@pytest.mark.parametrize("target", [-1, 2])
-def test_simulated_rows_have_the_probability_of_their_points_and_intervals(target: int) -> None:
-    given, generator = network(), np.random.default_rng(5)
-    known, codes = np.array([0.4, 0.0, 0.0, 0.0]), np.array([0, 1, 2, 0])
-    order = [0, 1, 2, 3] if target < 0 else [0, 1, 3, 2]
-    cells = known[order][:, np.newaxis], codes[order][:, np.newaxis]
-    walks = (walked(given, order, [], cells, generator.random((4, 8)), target) for _ in range(600))
-    shares = np.exp([averaged(given, walk, target)[:, 0] for walk in walks])
-    for place, level in enumerate([2] if target < 0 else [0, 1, 2]):
-        boxes = {node: given.intervals[node][codes[node]] for node in (1, 3)} | {2: given.intervals[2][level]}
-        exact = np.exp(log_probability(given.mean, given.covariance, {0: 0.4}, boxes))
-        # False alarms are rarer than 1 in 10^6; the distribution function has five digits.
-        error = shares[:, place].std() / np.sqrt(len(shares))
-        assert abs(shares[:, place].mean() - exact) < 5.5 * error + 1e-4 * exact
+def test_a_number_has_the_mean_of_its_density_beside_the_rest_of_the_row() -> None:
+    rows = latent_frame().dropna().head(2)
+    points = np.linspace(80.0, 170.0, 1_801)
+    found = latent_model().predict_number(rows, target="pressure")
+    for place, row in enumerate(rows.index):
+        repeated = rows.loc[[row] * len(points)].assign(pressure=points)
+        shares = np.exp(latent_model().score_samples(repeated))
+        assert found["mean"][place] == pytest.approx(np.average(points, weights=shares), abs=0.02)
+
+
+def test_without_gaps_there_is_one_table_and_the_graphs_of_all_chains() -> None:
+    frame = latent_frame().dropna()
+    model = DagPosterior("latent-gaussian", prior="uniform", seed=1, samples=200).fit(frame)
+    assert model.fitted_.completes
+    local = local_parts(model.fitted_)
+    assert local is not None
+    ((part, models),) = local[0]
+    np.testing.assert_array_equal(part.sample.parents, model.own_sample().parents)
+    assert models.levels == model.fitted_.table.levels
 
 
 def test_probabilities_of_levels_are_the_same_whatever_rows_stand_beside() -> None:
@@ -60,20 +68,6 @@ def test_a_missing_cell_is_what_all_its_values_add_up_to() -> None:
     assert np.logaddexp.reduce(each) == pytest.approx(with_gap, abs=0.05)
     shares = model.predict_proba(row, target="pain").to_numpy()[0]
     np.testing.assert_allclose(np.exp(each - np.logaddexp.reduce(each)), shares, atol=0.03)
-
-
-def test_rows_of_numbers_are_as_probable_as_under_exact_integration() -> None:
-    generator = np.random.default_rng(6)
-    first = generator.normal(size=60)
-    table = as_table(np.column_stack([first, first + generator.normal(size=60), generator.normal(size=60)]))
-    model = DagPosterior("latent-gaussian", prior="uniform", seed=1, samples=500).fit(table)
-    assert not model.fitted_.completes
-    sample, latent = model.own_sample(), modelled_table(model.fitted_)
-    statistics = sufficient_statistics(latent, sample.parents, model.fitted_.score)
-    exact = log_predictive(sample, statistics, model.fitted_.score, latent)
-    found = model.score_samples(table)
-    assert np.abs(found - exact).max() < 0.15
-    assert abs((found - exact).mean()) < 0.02
 
 
 def test_numbers_are_predicted_in_their_unit() -> None:
@@ -112,8 +106,6 @@ def test_what_cannot_be_predicted_is_refused_in_words(said: Said) -> None:
         model.predict_proba(rows, target="pressure")
     with said.raises(InputError):
         model.predict_number(rows, target="pain")
-    with said.raises(InputError):
-        model.score_samples(rows, interventions=["smoking", None])
     with pytest.raises(InputError, match=r"'maybe'"):
         model.score_samples(rows.assign(smoking="maybe"))
     unknown = model.score_samples(rows.assign(smoking="maybe"), unseen="missing")

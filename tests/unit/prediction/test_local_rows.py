@@ -9,7 +9,7 @@ from tests.tools.wording import Said
 
 from dagpost import DagPosterior, InputError, cross_validate
 from dagpost.local.base import LevelModel, NumberModel, members_of
-from dagpost.prediction.local_parts import local_models_of, local_parts
+from dagpost.prediction.local_parts import local_parts
 
 
 def curved(rows: int = 250, seed: int = 1) -> pd.DataFrame:
@@ -30,11 +30,11 @@ def model() -> DagPosterior:
 
 def test_rows_have_the_density_that_a_sum_over_graphs_says(model: DagPosterior) -> None:
     rows = curved(7, seed=2)
-    fitted = model._fitted()
-    models, (parts, exact) = local_models_of(fitted), local_parts(fitted)
-    assert models is not None
+    local = local_parts(model._fitted())
+    assert local is not None
+    (((part, models),), exact) = local
     assert exact
-    names, (part,) = list(model.feature_names_in_), parts
+    names = list(model.feature_names_in_)
     cells = np.stack(
         [rows[name].to_numpy(float) if levels is None else [levels.index(v) for v in rows[name]]
          for name, levels in zip(names, models.levels, strict=True)]

@@ -11,10 +11,7 @@ from tests.property.test_mixed_effects import smoking
 from tests.tools.wording import Said
 
 from dagpost import DagPosterior
-from dagpost.data.table import Table
 from dagpost.errors import InputError
-from dagpost.prediction.conditional_network import ConditionalGaussianNetwork
-from dagpost.scores import ConditionalGaussian
 
 
 @pytest.fixture(scope="module")
@@ -64,58 +61,13 @@ def test_the_density_of_rows_with_gaps_is_that_of_what_is_there(model: DagPoster
     grid = np.linspace(20.0, 130.0, 2201)
     second = pd.concat([rows.iloc[[1]]] * len(grid), ignore_index=True)
     second["weight"] = grid
-    assert found[1] == pytest.approx(float(np.exp(model.score_samples(second)).sum() * 0.05), rel=1e-5)
+    # Numbers are drawn, 32 in each graph.
+    assert found[1] == pytest.approx(float(np.exp(model.score_samples(second)).sum() * 0.05), rel=0.05)
 
 
-def test_a_network_has_tables_and_regressions(
-    model: DagPosterior, frame: pd.DataFrame, tmp_path: Path, said: Said
-) -> None:
-    edges = [("sex", "smokes"), ("sex", "weight"), ("smokes", "weight"), ("weight", "pressure"), ("sex", "pressure")]
-    network = model.to_bayesian_network(edges)
-    assert isinstance(network, ConditionalGaussianNetwork)
-    assert network.to_frame("smokes").sum(axis=1).tolist() == pytest.approx([1.0, 1.0])
-    regressions = network.to_frame("pressure")
-    assert list(regressions.columns) == ["(intercept)", "weight", "(residual variance)"]
-    for sex in ("f", "m"):
-        own = frame[frame["sex"] == sex]
-        slope, intercept = np.polyfit(own["weight"], own["pressure"], 1)
-        assert regressions.loc[sex, "weight"] == pytest.approx(slope, rel=0.05)
-        assert regressions.loc[sex, "(intercept)"] == pytest.approx(intercept, rel=0.15)
-    assert network.to_frame("weight").shape == (4, 2)
-    drawn = network.sample(20_000, seed=1)
-    assert drawn["sex"].dtype == "category"
-    means, expected = (table.groupby("sex", observed=True)["pressure"].mean().to_numpy() for table in (drawn, frame))
-    np.testing.assert_allclose(means, expected, rtol=0.02)
+def test_there_is_no_network_of_tables_and_the_refusal_says_what_to_ask(model: DagPosterior, said: Said) -> None:
     with said.raises(InputError):
-        network.write(tmp_path / "network.bif")
-
-
-def test_combinations_that_do_not_occur_have_the_prior() -> None:
-    codes = np.array([0, 1, 0, 1], dtype=np.uint8)
-    numbers = np.array([1.0, 2.0, 3.0, 6.0])
-    table = Table(("a", "b", "n"), (codes, codes, numbers), (("x", "y"), ("u", "v"), None))
-    model = DagPosterior(prior="uniform", score=ConditionalGaussian(), seed=1, samples=10).fit(table)
-    network = model.to_bayesian_network([("a", "n"), ("b", "n")])
-    assert isinstance(network, ConditionalGaussianNetwork)
-    regressions = network.to_frame("n")
-    assert regressions.loc[("x", "v"), "(intercept)"] == pytest.approx(3.0)
-    assert regressions.loc[("x", "u"), "(intercept)"] == pytest.approx((3.0 + 1.0 + 3.0) / 3)
-
-
-def test_numbers_may_not_lead_to_levels_in_a_given_graph(model: DagPosterior, said: Said) -> None:
-    with said.raises(InputError):
-        model.to_bayesian_network([("weight", "smokes")])
-
-
-def test_many_missing_levels_are_refused_in_words(said: Said) -> None:
-    generator = np.random.default_rng(1)
-    columns = {f"c{place}": [f"l{level}" for level in generator.integers(0, 20, 60)] for place in range(4)}
-    frame = pd.DataFrame({**columns, "n": generator.normal(size=60)})
-    model = DagPosterior(prior="uniform", score="conditional-gaussian", max_parents=1, seed=1, samples=50).fit(frame)
-    rows = frame.head(2).copy()
-    rows.loc[1, [f"c{place}" for place in range(4)]] = np.nan
-    with said.raises(InputError):
-        model.score_samples(rows)
+        model.to_bayesian_network([("sex", "weight")])
 
 
 @pytest.mark.long
@@ -128,8 +80,7 @@ def test_a_model_with_gaps_averages_over_completed_tables(frame: pd.DataFrame) -
     rows = with_gaps(frame)
     assert np.isfinite(model.score_samples(rows)).all()
     assert model.predict_proba(rows, target="smokes").sum(axis=1).tolist() == pytest.approx([1.0] * 4)
-    assert 1.0 < model.effect("weight", "pressure", draws=500).mean < 3.5
-    assert isinstance(model.to_bayesian_network([("weight", "pressure")]), ConditionalGaussianNetwork)
+    assert 1.0 < model.effect("weight", "pressure", do=(75, 74), draws=500).mean < 3.5
 
 
 def test_numbers_are_predicted_from_levels_and_numbers(model: DagPosterior, frame: pd.DataFrame, said: Said) -> None:
