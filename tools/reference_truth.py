@@ -103,8 +103,8 @@ def contents(name: str, truth: Truth) -> dict[str, bytes]:
     classes = ((text, graphs, _short(p)) for text, graphs, p in truth.classes.itertuples(index=False))
     return {
         f"{name}.csv": csv_bytes(("from", "to", "edge", "path"), pairs),
-        f"{name}.families.csv.gz": _packed(csv_bytes(("node", "parents", "probability"), families)),
-        f"{name}.classes.csv.gz": _packed(csv_bytes(("class", "graphs", "probability"), classes)),
+        f"{name}.families.csv.gz": packed(csv_bytes(("node", "parents", "probability"), families)),
+        f"{name}.classes.csv.gz": packed(csv_bytes(("class", "graphs", "probability"), classes)),
     }
 
 
@@ -119,7 +119,8 @@ def _short(value: Any) -> str:
     return fixed(value, 12) if value >= 1e-9 else f"{value:.3g}"
 
 
-def _packed(content: bytes) -> bytes:
+def packed(content: bytes) -> bytes:
+    """Compressed, the same bytes at any time."""
     return gzip.compress(content, compresslevel=9, mtime=0)
 
 

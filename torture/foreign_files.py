@@ -42,7 +42,7 @@ from torture.mutations import mutated
 
 _ROWS = 40
 #: Endings of files, the kinds that cost most at the end and less often.
-_CHEAP = (".csv", ".tsv", ".jkl", ".json", ".toml", ".bif", ".bifxml", ".dsl")
+_CHEAP = (".csv", ".tsv", ".jkl", ".json", ".toml", ".bif", ".dsl")
 _DEAR = tuple(
     ending for ending, library in ((".xlsx", "openpyxl"), (".parquet", "pyarrow")) if find_spec(library) is not None
 )
@@ -90,7 +90,7 @@ def _originals() -> dict[str, bytes]:
         write_jkl(local_scores(frame, score="bdeu", max_parents=2), folder / "good.jkl")
         write_json(model, folder / "good.json")
         Recipe().fit(table).save(folder / "good.toml")
-        for ending in (".bif", ".bifxml", ".dsl"):
+        for ending in (".bif", ".dsl"):
             _network().write(folder / f"good{ending}")
         if ".xlsx" in _DEAR:
             frame.to_excel(folder / "good.xlsx", index=False)
@@ -147,7 +147,7 @@ def _use_network(network: BayesianNetwork, folder: Path) -> None:
     for name in network.names:
         network.to_frame(name)
     network.sample(5, seed=1)
-    for ending in (".bif", ".bifxml", ".dsl"):
+    for ending in (".bif", ".dsl"):
         network.write(folder / f"again{ending}")
         again = BayesianNetwork.read(folder / f"again{ending}")
         same = (again.names, again.levels, again.parents) == (network.names, network.levels, network.parents)
@@ -174,7 +174,6 @@ _READ: dict[str, Callable[[Path], Any]] = {
     ".json": read_json,
     ".toml": Recipe.load,
     ".bif": BayesianNetwork.read,
-    ".bifxml": BayesianNetwork.read,
     ".dsl": BayesianNetwork.read,
 }
 _FOLLOWED: dict[str, Callable[[Any, Path], None]] = {
@@ -186,7 +185,6 @@ _FOLLOWED: dict[str, Callable[[Any, Path], None]] = {
     ".json": _use_edges,
     ".toml": _use_recipe,
     ".bif": _use_network,
-    ".bifxml": _use_network,
     ".dsl": _use_network,
 }
 
@@ -224,7 +222,7 @@ def _through_the_command_line(path: Path) -> None:
 
 CAMPAIGN = Campaign(
     name="foreign_files",
-    words="CSV, Excel, Parquet, jkl, BIF, XMLBIF, DSL, JSON and recipe files, changed at random",
+    words="CSV, Excel, Parquet, jkl, BIF, DSL, JSON and recipe files, changed at random",
     run_case=run_case,
     counted="files",
     prepare=_prepare,

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from dagpost import Checkpoint, DagPosterior, DagSample
+from dagpost.checkpoints.folder import MANIFEST
 from dagpost.cli import app
 from dagpost.errors import DagpostError
 from dagpost.files import archive
@@ -42,8 +43,6 @@ Arrays = dict[str, NDArray[Any]]
 _FLOATS = (0.0, -1.0, 1.0, 0.5, 2.0, math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, 1e18, -1e6, 700.0)
 _WHOLES = (0, 1, 2, 3, 7, 64, 255, 2**31, 2**63 - 1, 2**64 - 1, -1, -(2**63))
 _KINDS = ("f8", "f4", "f2", "i8", "i1", "u8", "u1", ">f8", ">u8", "c16", "?", "U3", "M8[s]", "g", "O", "V8")
-#: Bytes before the numbers of a part of a checkpoint.
-_HEADER = 128
 #: What a JSON value may become.
 _VALUES: tuple[Any, ...] = (
     None,
@@ -452,18 +451,18 @@ def _folder_case(choices: Choices, seed: FolderSeed, folder: Path) -> int:
 
 def _change_folder(choices: Choices, files: dict[str, bytes]) -> None:
     """Change a part or the manifest, and make the checksums anew."""
-    manifest = json.loads(files["manifest.json"])
+    manifest = json.loads(files[MANIFEST])
     parts = sorted(name for name in files if name.startswith("part-"))
     if parts and choices.chance(0.6):
         name = choices.pick(parts)
-        content = bytearray(files[name][_HEADER:])
+        content = bytearray(files[name])
         for _ in range(choices.integer(1, 3)):
             numbers = np.frombuffer(content, dtype="u8", count=len(content) // 8)
             if len(numbers):
                 place = choices.integer(0, len(numbers) - 1)
                 wanted = choices.pick((*_WHOLES, *(int(np.float64(value).view("u8")) for value in _FLOATS)))
                 numbers[place] = wanted & (2**64 - 1)
-        files[name] = files[name][:_HEADER] + bytes(content)
+        files[name] = bytes(content)
         digest = hashlib.blake2b(bytes(content), digest_size=16).hexdigest()
         for entry in _parts_of(manifest["content"]):
             if entry["file"] == name:
@@ -475,7 +474,7 @@ def _change_folder(choices: Choices, files: dict[str, bytes]) -> None:
     except (RecursionError, TypeError, ValueError):
         text = ""
     manifest["digest"] = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-    files["manifest.json"] = _json_text(manifest).encode("utf-8", "surrogatepass")
+    files[MANIFEST] = _json_text(manifest).encode("utf-8", "surrogatepass")
 
 
 def _parts_of(content: dict[str, Any]) -> list[dict[str, Any]]:

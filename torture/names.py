@@ -265,7 +265,7 @@ def _network(model: DagPosterior, frame: pd.DataFrame, folder: Path) -> int:  # 
 
     network = model.to_bayesian_network()
     assert isinstance(network, BayesianNetwork)
-    for ending in ("bif", "bifxml"):
+    for ending in ("bif", "dsl"):
         path = folder / f"network.{ending}"
         try:
             network.write(path)

@@ -39,7 +39,7 @@ def eager(folder: Path) -> Checkpoint:
 
 
 def parts(folder: Path) -> list[Path]:
-    return sorted(folder.glob("part-*.npy"))
+    return sorted(folder.glob("part-*.bin"))
 
 
 def flip(path: Path) -> None:

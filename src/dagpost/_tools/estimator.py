@@ -2,16 +2,14 @@
 
 scikit-learn works with any object that has `get_params`, `set_params` and `__sklearn_tags__`: pipelines, `clone`, grid
 searches and its own checks of estimators do not ask for its `BaseEstimator`. That class brings SciPy's statistics and
-pandas along, which takes longer than most answers of a stored model. What only scikit-learn can do (metadata routing,
-the picture of the settings in a notebook) is asked of a twin: an object with the same attributes, of a class that
-derives from `BaseEstimator` as well.
+pandas along, which takes longer than most answers of a stored model. Metadata routing, which only scikit-learn can do,
+is asked of an object of its own with the same attributes.
 """
 
 from __future__ import annotations
 
 import html
 import inspect
-import re
 from collections.abc import Callable
 from types import MethodType
 from typing import Any, Self, TypeVar, cast
@@ -20,9 +18,6 @@ from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-#: As wide as a terminal usually is: then the settings go on in the next line.
-_WIDTH = 80
 
 
 def requests_of(method: str) -> Callable[..., Any]:
@@ -83,25 +78,23 @@ class Estimator:
         return [name for name in super().__dir__() if hasattr(self, name)]
 
     def settings_text(self, longest: int = 700) -> str:
-        """The settings that differ from the usual ones, as scikit-learn shows them, in about `longest` characters."""
+        """The settings that differ from the usual ones, in about `longest` characters."""
         usual = _usual_settings(type(self))
         given = {name: repr(getattr(self, name)) for name in self._get_param_names()}
         changed = [f"{name}={text}" for name, text in given.items() if text != repr(usual[name])]
-        return _shortened(_wrapped(f"{type(self).__name__}(", changed), longest)
+        written = f"{type(self).__name__}({', '.join(changed)})"
+        return written if len(written) <= longest else f"{written[: longest // 2]}...{written[-longest // 2 :]}"
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return self.settings_text(N_CHAR_MAX)
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """What a notebook shows: scikit-learn's picture of the settings."""
-        from sklearn.base import BaseEstimator
-
-        return {**BaseEstimator._repr_mimebundle_(_twin(self), **options), "text/plain": repr(self)}
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What a notebook shows."""
+        return {"text/plain": repr(self), "text/html": f"<pre>{html.escape(repr(self))}</pre>"}
 
     def _repr_html_(self) -> str:
         """The same for readers that know no bundles."""
-        bundle = self._repr_mimebundle_()
-        return bundle.get("text/html", f"<pre>{html.escape(bundle['text/plain'])}</pre>")
+        return self._repr_mimebundle_()["text/html"]
 
 
 class Transformer(Estimator):
@@ -152,49 +145,12 @@ def _has_settings(value: Any) -> bool:
     return hasattr(value, "get_params") and not isinstance(value, type)
 
 
-def _wrapped(start: str, items: list[str]) -> str:
-    """The items after the start, in lines that begin below the first of them."""
-    if not items:
-        return f"{start})"
-    lines = [start]
-    for item, end in zip(items, [","] * (len(items) - 1) + [")"], strict=True):
-        separator = "" if lines[-1] in (start, " " * len(start)) else " "
-        if separator and len(lines[-1]) + len(item) + 2 > _WIDTH:
-            lines.append(" " * len(start))
-            separator = ""
-        lines[-1] += separator + item + end
-    return "\n".join(lines)
-
-
-def _shortened(text: str, most: int) -> str:
-    """A text with its middle left out if it has more than `most` characters that are not blank."""
-    half = re.compile(rf"(\s*\S){{{most // 2}}}")
-    if len("".join(text.split())) <= most:
-        return text
-    left, right = half.match(text), half.match(text[::-1])
-    assert left is not None
-    assert right is not None
-    return f"{text[: left.end()]}...{text[-right.end() :]}"
-
-
-def _twin(estimator: Estimator) -> Any:
-    """An object that scikit-learn takes for one of its own, with the attributes of this one."""
-    from sklearn.base import BaseEstimator
-
-    cls = type(estimator)
-    return _made_of(type(cls.__name__, (cls, BaseEstimator), {"__module__": cls.__module__}), estimator)
-
-
 def _router(estimator: Estimator) -> Any:
     """An object of scikit-learn's with the same arguments of its methods: what is set on it is set on this one."""
     from sklearn.base import BaseEstimator
 
     cls = type(estimator)
     methods = {name: getattr(cls, name) for name in ("fit", "predict_proba", "transform") if hasattr(cls, name)}
-    return _made_of(type(cls.__name__, (BaseEstimator,), methods), estimator)
-
-
-def _made_of(cls: type, estimator: Estimator) -> Any:
-    made: Any = object.__new__(cls)
-    made.__dict__ = estimator.__dict__
-    return made
+    router: Any = object.__new__(type(cls.__name__, (BaseEstimator,), methods))
+    router.__dict__ = estimator.__dict__
+    return router

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from dagpost._tools.compile_notice import CompileNotice
-from dagpost._tools.source_stamps import source_stamp
+from dagpost._tools.source_stamps import source_digest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -81,7 +81,7 @@ def _dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any
         if is_kernel:
             # Helpers from other files are in the kernel too, whichever way it is compiled.
             with suppress(AttributeError):
-                compiled._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
+                compiled._cache._cache_file._source_stamp = source_digest(Path(function.__code__.co_filename))
         return compiled
     from dagpost._tools.inlining import Helper, KernelCompiler
     from dagpost._tools.shipped import KernelCache

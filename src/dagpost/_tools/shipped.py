@@ -28,7 +28,7 @@ from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from dagpost._tools.source_stamps import source_digest, source_stamp
+from dagpost._tools.source_stamps import source_digest
 
 FOLDER = Path(__file__).parents[1] / "_compiled"
 MANIFEST = "manifest.json"
@@ -44,7 +44,7 @@ class KernelCache(FunctionCache):
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         with contextlib.suppress(AttributeError):
-            self._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
+            self._cache_file._source_stamp = source_digest(Path(function.__code__.co_filename))
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled function, or None."""

@@ -15,13 +15,9 @@ _PACKAGE = Path(__file__).parents[1]
 _IMPORT = re.compile(r"^\s*from\s+dagpost([.\w]*)\s+import\s+\(?([^)]*?)\)?$", re.MULTILINE)
 
 
-def source_stamp(source: Path) -> tuple[tuple[str, float, int], ...]:
-    """A value that changes whenever this file, or any module that it imports directly or indirectly, is written."""
-    return tuple((file.name, *_last_change(file)) for file in sources_of(source))
-
-
+@cache
 def source_digest(source: Path) -> str:
-    """The same from the content of the files: it is equal wherever they are installed."""
+    """What changes with this file or a module that it imports, directly or indirectly, wherever they are installed."""
     digest = hashlib.sha256()
     for file in sources_of(source):
         digest.update(f"{file.relative_to(_PACKAGE).as_posix()} {_digest(file)}\n".encode())
@@ -50,12 +46,6 @@ def _imported_by(file: Path) -> list[Path]:
         imported += [path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")]
     # The package itself loads names on first use, so importing it depends on nothing.
     return [path for path in imported if path.is_file() and path != _PACKAGE / "__init__.py"]
-
-
-@cache
-def _last_change(file: Path) -> tuple[float, int]:
-    status = file.stat()
-    return status.st_mtime, status.st_size
 
 
 @cache

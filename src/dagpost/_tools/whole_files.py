@@ -1,15 +1,13 @@
 """Files are written whole or not at all: to a new file in the same folder, which then takes the name.
 
-A kill may leave that new file behind, hidden and half written. The next write to the same name removes it, recognising
-it by its name and by its lock, which the system releases when the writer ends.
+A kill may leave that new file behind, hidden and half written. A later write to the same folder removes it, once nobody
+has written to it for a day.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
-import sys
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +17,9 @@ from typing import BinaryIO
 from dagpost._tools.checks import file_path
 from dagpost.errors import InputError
 
-_HALF = 16
+#: How the names of half-written files begin and end.
+_BEGINS, _ENDS = ".dagpost-", ".part"
+_LEFT_BEHIND_SECONDS = 86_400.0
 
 
 @contextmanager
@@ -33,9 +33,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     if target.exists() and not target.is_file() and not target.is_dir():
         # Root could replace a device such as /dev/null.
         raise InputError(f"Cannot write {str(target)!r}: it is not an ordinary file. Name another.")
-    _remove_left_behind(target)
+    _remove_left_behind(target.parent)
+    part = target.parent / f"{_BEGINS}{uuid.uuid4().hex}{_ENDS}"
     try:
-        part, file = _new_part(target)
+        file = part.open("xb")
     except OSError as error:
         raise InputError(
             f"Cannot write {str(target)!r}: {error.strerror}. Name a folder that exists and that you may write to."
@@ -45,11 +46,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            if not _WINDOWS:
-                # Before it is closed: closing releases the lock, and another writer could remove the file.
-                _take_name(part, target)
-        if _WINDOWS:
-            _take_name(part, target)
+        if target.exists():
+            os.chmod(part, target.stat().st_mode & 0o777)
+        os.replace(part, target)
     except BaseException as error:
         # A disk that fails may not let go of it either; the reason is what went wrong first.
         with suppress(OSError):
@@ -60,23 +59,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
-@contextmanager
-def only_writer(folder: Path) -> Iterator[None]:
-    """Refuse a folder that another writer has in such a block; the system releases it when the writer ends.
+def is_half_written(name: str) -> bool:
+    """Whether a file is one that is being written, or that a kill has left behind.
 
-    On Windows, where folders cannot be locked, and on file systems without locks nobody is refused.
+    >>> is_half_written(".dagpost-0123.part"), is_half_written("model.dagpost")
+    (True, False)
     """
-    try:
-        descriptor = _locked_folder(folder)
-    except BlockingIOError:
-        raise InputError(
-            f"Another process is writing to the folder {str(folder)!r}. Wait until it ends, or name another folder."
-        ) from None
-    try:
-        yield
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
+    return name.startswith(_BEGINS) and name.endswith(_ENDS)
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -116,74 +105,11 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         file.write(text.encode("utf-8"))
 
 
-def _take_name(part: Path, target: Path) -> None:
-    if target.exists():
-        os.chmod(part, target.stat().st_mode & 0o777)
-    os.replace(part, target)
-
-
-def _new_part(target: Path) -> tuple[Path, BinaryIO]:
-    """A new file beside the target, locked as long as it is open."""
-    while True:
-        part = target.with_name(f".{_mark_of(target)}{uuid.uuid4().hex[:_HALF]}.part")
-        file = part.open("xb")
-        _lock(file.fileno())
-        # Another writer may have removed it as left behind before it was locked.
-        if part.exists():
-            return part, file
-        file.close()
-
-
-def _mark_of(target: Path) -> str:
-    """What the names of all unfinished files of a target begin with, however long its own name is."""
-    return hashlib.blake2b(os.fsencode(target.name), digest_size=_HALF // 2).hexdigest()
-
-
-def _remove_left_behind(target: Path) -> None:
-    """Remove what killed writers of the same target have left; a file that is being written stays."""
-    ours = re.compile(rf"\.{_mark_of(target)}[0-9a-f]{{{_HALF}}}\.part")
-    # If the folder cannot be read, or a file belongs to someone else, it stays.
+def _remove_left_behind(folder: Path) -> None:
+    """Remove what killed writers have left in a folder; what cannot be removed stays."""
     with suppress(OSError):
-        for name in [name for name in os.listdir(target.parent) if ours.fullmatch(name)]:
+        for name in filter(is_half_written, os.listdir(folder)):
+            part = folder / name
             with suppress(OSError):
-                _remove_unless_locked(target.with_name(name))
-
-
-_WINDOWS = sys.platform == "win32"
-if sys.platform == "win32":
-
-    def _lock(descriptor: int) -> None:
-        """Nothing to do: a file that is open cannot be removed."""
-
-    def _locked_folder(folder: Path) -> int | None:
-        """None: a folder cannot be opened."""
-
-    def _remove_unless_locked(part: Path) -> None:
-        """Nothing: between closing and renaming, a file in use looks like one that was left behind."""
-else:
-    import fcntl
-
-    def _lock(descriptor: int) -> None:
-        # On a file system without locks nobody can tell, and files that were left behind stay there.
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-
-    def _locked_folder(folder: Path) -> int | None:
-        """The folder, open and locked; `BlockingIOError` if another writer has it."""
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            # Any other error: this file system has no locks.
-            if isinstance(error, BlockingIOError):
-                os.close(descriptor)
-                raise
-        return descriptor
-
-    def _remove_unless_locked(part: Path) -> None:
-        descriptor = os.open(part, os.O_RDWR | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.unlink(part)
-        finally:
-            os.close(descriptor)
+                if time.time() - part.lstat().st_mtime > _LEFT_BEHIND_SECONDS:
+                    part.unlink()

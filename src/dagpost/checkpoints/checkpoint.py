@@ -263,31 +263,27 @@ class Checkpoint:
         entry = self._task["stages"].get(name)
         if entry is None:
             return 0
-        parts, covered = [], 0
-        for part in entry["parts"] if entry["done"] <= len(steps) else []:
-            # Steps between two parts fill no arrays.
-            between = [array for step in steps[covered : part["first"]] for array in pieces(step)]
-            own = [array for step in steps[part["first"] : part["last"]] for array in pieces(step)]
-            if between or not self._fits(part, own):
-                break
-            parts.append(part)
+
+        def arrays_of(first: int, last: int) -> list[NDArray[Any]]:
+            return [array for step in steps[first:last] for array in pieces(step)]
+
+        kept: list[tuple[Part, Arrays]] = []
+        # Steps between two parts fill no arrays.
+        between, covered = [], 0
+        for part in entry["parts"]:
+            between += arrays_of(covered, part["first"])
+            kept.append((part, arrays_of(part["first"], part["last"])))
             covered = part["last"]
-        whole = len(parts) == len(entry["parts"]) and entry["done"] <= len(steps)
-        whole = whole and not any(pieces(step) for step in steps[covered : entry["done"]])
-        state = entry["running"]
-        if state is not None and not (whole and self._fits(state, running())):
-            # What every step changes belongs to the last step only, and is useless if any part is lost.
-            whole, parts, state = False, [], None
-        if not whole:
+        between += arrays_of(covered, entry["done"])
+        if entry["running"] is not None:
+            kept.append((entry["running"], running()))
+        if entry["done"] > len(steps) or between or not all(self._fits(part, arrays) for part, arrays in kept):
             warn(f"A part of {name!r} in {str(self.folder)!r} is damaged: it is computed again.")
-        for part in parts:
-            arrays = [array for step in steps[part["first"] : part["last"]] for array in pieces(step)]
+            del self._task["stages"][name]
+            return 0
+        for part, arrays in kept:
             self._files.read_part(part, arrays)
-        if state is not None:
-            self._files.read_part(state, running())
-        done = int(entry["done"]) if whole else parts[-1]["last"] if parts else 0
-        self._task["stages"][name] = {"done": done, "parts": parts, "running": state}
-        return done
+        return int(entry["done"])
 
     def _fits(self, part: Part, arrays: Arrays) -> bool:
         return part["bytes"] == size_of(arrays) and self._files.is_intact(part)

@@ -1,12 +1,13 @@
 """What does the folder of a checkpoint hold, and how is anything else told from it?
 
-    part-000001.npy   bytes of arrays, one after the other; never changed once written
-    manifest.json     which parts there are, with length and checksum, and whose they are; replaced as a whole
-    lock              held by the one process that may write; the system lets go of it when that process ends
+    part-000001.bin           bytes of arrays, one after the other; never changed once written
+    checkpoint.dagpost.json   which parts there are, with length and checksum, and whose they are; replaced as a whole
+    checkpoint.dagpost.lock   held by the one process that may write; the system lets go of it when that process ends
 
 A part is written before the manifest that names it, and each file is written under a temporary name first. So a kill
 leaves the old manifest or the new one, and at worst files that no manifest names, which are swept away. A part counts
-only if its length and checksum are those in the manifest; arrays are read in place, and no code is ever read.
+only if its length and checksum are those in the manifest; arrays are read in place, and no code is ever read. A folder
+with files of any other name is somebody else's and is refused.
 """
 
 from __future__ import annotations
@@ -14,26 +15,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import sys
-import tokenize
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.whole_files import is_half_written, replacing, write_text
 from dagpost.checkpoints.manifest import PART, is_manifest
 from dagpost.errors import InputError
 
 FORMAT = 1
-MANIFEST, LOCK = "manifest.json", "lock"
-_UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.part")
+MANIFEST, LOCK = "checkpoint.dagpost.json", "checkpoint.dagpost.lock"
 _READ_AT_ONCE = 1 << 22
-_NO_JSON = (ValueError, RecursionError)
-_LONGEST_LOCK = 40
 #: Another run may remove the folder while this one takes it, but not this many times in a row.
 _ATTEMPTS = 100
 
@@ -127,7 +124,7 @@ class Folder:
             return None
         except OSError as error:
             raise DamagedError(error.strerror) from error
-        except _NO_JSON as error:
+        except (ValueError, RecursionError) as error:
             raise DamagedError("it cannot be read") from error
         if not isinstance(whole, dict):
             raise DamagedError("it is not an object")
@@ -145,19 +142,14 @@ class Folder:
 
     def write_manifest(self, content: dict[str, Any]) -> None:
         """Replace the manifest."""
-        from dagpost._tools.whole_files import write_text
-
         whole = {"dagpost": "checkpoint", "format": FORMAT, "digest": _digest_of(content), "content": content}
         write_text(self.path / MANIFEST, json.dumps(whole, indent=1))
 
     def write_part(self, arrays: Sequence[NDArray[Any]]) -> Part:
         """Write arrays to a new file."""
-        from dagpost._tools.whole_files import replacing
-
         numbers = [int(match[1]) for match in map(PART.fullmatch, self._names()) if match]
-        name, size = f"part-{max(numbers, default=0) + 1:06d}.npy", size_of(arrays)
+        name = f"part-{max(numbers, default=0) + 1:06d}.bin"
         with replacing(self.path / name) as file:
-            np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (size,)})
             digest = _new_digest()
             for array in arrays:
                 for piece in _bytes_of(np.ascontiguousarray(array)):
@@ -165,41 +157,28 @@ class Folder:
                     copied = bytes(piece)
                     digest.update(copied)
                     file.write(copied)
-        return {"file": name, "bytes": size, "digest": digest.hexdigest()}
+        return {"file": name, "bytes": size_of(arrays), "digest": digest.hexdigest()}
 
     def is_intact(self, part: Part) -> bool:
         """Whether a part is exactly as it was written."""
         try:
             with (self.path / part["file"]).open("rb") as file:
-                if _length_in(file) != part["bytes"]:
-                    return False
-                digest = _new_digest()
-                while piece := file.read(_READ_AT_ONCE):
-                    digest.update(piece)
-        except (OSError, ValueError, SyntaxError, tokenize.TokenError):
-            # NumPy reads the header of an array as Python's parser does, with all its errors.
+                whole = os.fstat(file.fileno()).st_size == part["bytes"]
+                return whole and hashlib.file_digest(file, _new_digest).hexdigest() == part["digest"]
+        except OSError:
             return False
-        return bool(digest.hexdigest() == part["digest"])
 
     def read_part(self, part: Part, arrays: Sequence[NDArray[Any]]) -> None:
         """Fill arrays from a part that is intact."""
-        digest = _new_digest()
         with (self.path / part["file"]).open("rb") as file:
-            _length_in(file)
             for array in arrays:
                 for piece in _bytes_of(array):
                     file.readinto(piece)
-                    digest.update(piece)
-        if digest.hexdigest() != part["digest"]:
-            raise InputError(
-                f"{str(self.path / part['file'])!r} changed while it was read. Check the disk, or remove the folder to "
-                "start anew."
-            )
 
     def sweep(self, keep: Collection[str]) -> None:
         """Remove parts that no manifest names, and what a kill left half written."""
         for name in self._names() if self.locked else []:
-            if (PART.fullmatch(name) and name not in keep) or _UNFINISHED.fullmatch(name):
+            if (PART.fullmatch(name) and name not in keep) or is_half_written(name):
                 (self.path / name).unlink(missing_ok=True)
 
     def has_parts(self) -> bool:
@@ -208,7 +187,13 @@ class Folder:
 
     def refuse_strangers(self) -> None:
         """Refuse a folder that holds anything not made by a checkpoint, before it is touched."""
-        if strangers := self._strangers():
+        known = (MANIFEST, LOCK)
+        strangers = [
+            name
+            for name in self._names()
+            if name not in known and not PART.fullmatch(name) and not is_half_written(name)
+        ]
+        if strangers:
             raise InputError(
                 f"{str(self.path)!r} is not a checkpoint folder: it holds {strangers[0]!r}, which dagpost has not "
                 "made. Name another place, or move that file away."
@@ -216,8 +201,6 @@ class Folder:
 
     def remove(self) -> None:
         """Remove everything that a checkpoint has made, and the folder if that leaves it empty."""
-        if {MANIFEST, LOCK}.intersection(self._strangers()):
-            return
         self.lock()
         try:
             # The manifest first: without it, the parts mean nothing.
@@ -229,40 +212,6 @@ class Folder:
         # This fails if the folder still holds something: a file of someone else's, or the lock of a new run.
         with suppress(OSError):
             self.path.rmdir()
-
-    def _strangers(self) -> list[str]:
-        """Files that no checkpoint has made."""
-        known = {MANIFEST: self._has_our_manifest, LOCK: self._has_our_lock}
-        return [
-            name
-            for name in self._names()
-            if not (known[name]() if name in known else PART.fullmatch(name) or _UNFINISHED.fullmatch(name))
-        ]
-
-    def _has_our_manifest(self) -> bool:
-        """Whether the manifest is marked as ours; if it cannot be read, whether there are parts that it may have named.
-
-        A part is written before the manifest and removed after it, and the manifest is replaced as a whole, so no kill
-        leaves an unreadable manifest without parts.
-        """
-        path = self.path / MANIFEST
-        try:
-            whole = json.loads(path.read_bytes())
-        except FileNotFoundError:
-            return True
-        except (OSError, *_NO_JSON):
-            return path.is_file() and self.has_parts()
-        return isinstance(whole, dict) and whole.get("dagpost") == "checkpoint"
-
-    def _has_our_lock(self) -> bool:
-        """Whether the lock holds nothing but the number of a process; one that cannot be read is held by someone."""
-        path = self.path / LOCK
-        try:
-            with path.open("rb") as file:
-                # After a power cut, the last bytes written may read as zeros.
-                return re.fullmatch(rb"[\d\0]*", file.read(_LONGEST_LOCK)) is not None
-        except OSError:
-            return not path.is_dir()
 
     def _names(self) -> list[str]:
         try:
@@ -303,15 +252,6 @@ def _bytes_of(array: NDArray[Any]) -> Iterator[memoryview]:
     content = memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
     for start in range(0, len(content), _READ_AT_ONCE):
         yield content[start : start + _READ_AT_ONCE]
-
-
-def _length_in(file: BinaryIO) -> int:
-    """Read the header of a part: the number of bytes that should follow."""
-    np.lib.format.read_magic(file)
-    shape, _, kind = np.lib.format.read_array_header_1_0(file)
-    if len(shape) != 1 or kind != np.uint8:
-        raise ValueError("not a part of a checkpoint")
-    return int(shape[0])
 
 
 if sys.platform == "win32":

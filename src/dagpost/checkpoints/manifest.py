@@ -13,7 +13,7 @@ from typing import Any
 
 from dagpost._tools.schema import Rule, Sizes, anything, choice, edges, list_of, mapping, optional, text, tiers, whole
 
-PART = re.compile(r"part-(\d{6,12})\.npy")
+PART = re.compile(r"part-(\d{6,12})\.bin")
 
 _FILE = Rule("the name of a part", lambda value, sizes: text.holds(value, sizes) and PART.fullmatch(value) is not None)
 _PART = {"file": _FILE, "bytes": whole(), "digest": text}

@@ -118,9 +118,10 @@ def _is_of_kind(path: Path, kind: str) -> bool:
             return file.read(64).lstrip().lower().startswith(_HTML)
     try:
         if kind == "recipe":
-            from dagpost.data.recipe_file import read_description
+            from dagpost._tools.whole_files import read_text
+            from dagpost.data.recipe_file import description_in
 
-            return bool(read_description(path))
+            return bool(description_in(read_text(path)))
         return kind_of(path) == kind
     except DagpostError:
         return False

@@ -72,8 +72,6 @@ def as_table(
     """
     if isinstance(data, Table) and counts is None and interventions is None and recipe is None:
         return data
-    from dagpost.data.recipe import resolve_recipe
-
     chosen = resolve_recipe(recipe)
     table = checked_table(data, counts, interventions, chosen)
     warn_about(table, decided=not chosen.fitted)
@@ -82,8 +80,6 @@ def as_table(
 
 def checked_table(data: TableLike, counts: Any = None, interventions: Any = None, recipe: Any = None) -> Table:
     """What `as_table` gives, before its warnings."""
-    from dagpost.data.recipe import resolve_recipe
-
     if isinstance(data, Table) and counts is None and interventions is None and recipe is None:
         return data
     chosen = resolve_recipe(recipe)

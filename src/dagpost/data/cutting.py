@@ -88,19 +88,6 @@ def bin_names(cuts: tuple[float, ...]) -> tuple[str, ...]:
     return (f"<{texts[0]}", *inner, f">={texts[-1]}")
 
 
-def interval_names(edges: NDArray[np.float64]) -> tuple[str, ...]:
-    """Closed intervals between edges that hold their upper edge, with as few digits, from 4 on, as tell edges apart.
-
-    >>> interval_names(np.array([0.0, 1.5, 3.0]))
-    ('[0, 1.5]', '(1.5, 3]')
-    """
-    for digits in range(4, 18):
-        texts = [f"{edge + 0.0:.{digits}g}" for edge in edges]
-        if len(set(texts)) == len(texts):
-            break
-    return tuple(f"{'(' if i else '['}{texts[i]}, {texts[i + 1]}]" for i in range(len(texts) - 1))
-
-
 def _quantiles(distinct: NDArray[np.float64], weights: NDArray[np.int64], bins: int) -> list[float]:
     passed = weights.cumsum() * bins
     shares = np.arange(1, bins) * weights.sum()

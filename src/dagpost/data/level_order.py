@@ -7,8 +7,8 @@ say it. Levels are listed in their order everywhere, the lowest first.
 Levels whose words say which order they are in: never < former < current, stage I < stage II, 40-60 < >60.
 
 A column is recognised only if all of its levels are different steps of one scale, whatever their case, so that one odd
-level is enough to leave it alone. The list is short on purpose: words that are a scale in one field and names in
-another (primary and secondary, type I and type II, single letters) are not in it.
+level is enough to leave it alone. The list (scales.txt) is short on purpose: words that are a scale in one field and
+names in another (primary and secondary, type I and type II, single letters) are not in it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,32 +30,8 @@ from dagpost.data.number_words import number_of, parsed_limits, reads_as_number
 from dagpost.errors import InputError
 
 #: Each scale from its lowest step on; a step may have several words, of which a column has one.
-SCALES: tuple[tuple[str, ...], ...] = (
-    ("never|never smoker", "former|ex|past|former smoker|ex smoker|past smoker", "current|current smoker"),
-    ("never", "rarely|seldom", "sometimes|occasionally", "often|frequently|usually", "very often", "always"),
-    ("none|no|absent", "minimal|trace", "mild|slight", "moderate", "severe|marked", "very severe|extreme"),
-    ("none", "very low", "low", "medium|moderate|intermediate|normal|average", "high", "very high"),
-    ("low", "normal", "elevated|raised", "high"),
-    (
-        "strongly disagree",
-        "disagree",
-        "somewhat disagree|slightly disagree",
-        "neutral|undecided|neither|neither agree nor disagree",
-        "somewhat agree|slightly agree",
-        "agree",
-        "strongly agree",
-    ),
-    ("very dissatisfied", "dissatisfied", "neutral|neither", "satisfied", "very satisfied"),
-    ("very unlikely", "unlikely", "neutral|neither", "likely", "very likely"),
-    ("very poor", "poor", "fair", "good", "very good", "excellent"),
-    ("very bad", "bad", "fair|average|ok", "good", "very good", "excellent"),
-    ("not at all", "slightly|a little|a little bit", "moderately|somewhat", "quite a bit|very", "extremely|very much"),
-    ("not at all", "several days", "more than half the days", "nearly every day"),
-    ("extra small|very small|tiny", "small", "medium", "large|big", "extra large|very large|huge"),
-    ("underweight", "normal|normal weight|healthy weight", "overweight", "obese"),
-    ("much worse", "worse", "same|unchanged|no change", "better", "much better"),
-    ("decreased", "unchanged|no change|stable", "increased"),
-    ("first|1st", "second|2nd", "third|3rd", "fourth|4th", "fifth|5th"),
+SCALES = tuple(
+    tuple(line.split(" < ")) for line in Path(__file__).with_name("scales.txt").read_text(encoding="utf-8").splitlines()
 )
 
 _PLACES = tuple({word: place for place, step in enumerate(scale) for word in step.split("|")} for scale in SCALES)

@@ -13,7 +13,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -56,39 +55,24 @@ def _read_apart(file: Path, reader: str = parquet_child.__file__) -> Any:
     seconds = _SECONDS + int(_SECONDS_A_BYTE * file.stat().st_size)
     # The libraries of this process, wherever they were found; never what lies in the folder of the table.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
-    arguments = [str(file.resolve()), str(available_bytes()), str(seconds)]
-    with tempfile.TemporaryFile() as said:
-        child = subprocess.Popen(
-            [sys.executable, "-P", reader, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=said,
-            env=environment,
-        )
-        assert child.stdout is not None
-        table = problem = None
-        try:
-            with child.stdout:
-                table = pyarrow.ipc.open_stream(child.stdout).read_all()
-        except (pyarrow.ArrowException, OSError) as error:
-            problem = str(error)
-        except BaseException:
-            child.kill()
-            child.wait()
-            raise
-        status = child.wait()
-        said.seek(0)
-        words = said.read().decode("utf-8", "replace")
-    if status != 0 or table is None:
-        raise _unreadable(file, words if status == parquet_child.WRONG else _ended(status) or str(problem))
-    table.validate(full=True)
+    arguments = [sys.executable, "-P", reader, str(file.resolve()), str(available_bytes()), str(seconds)]
+    ended = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, env=environment, check=False)
+    if ended.returncode == parquet_child.WRONG:
+        raise _unreadable(file, ended.stderr.decode("utf-8", "replace"))
+    if ended.returncode != 0:
+        raise _unreadable(file, _ended(ended.returncode))
+    try:
+        table = pyarrow.ipc.open_stream(ended.stdout).read_all()
+        table.validate(full=True)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _unreadable(file, str(error)) from error
     return table
 
 
 def _ended(status: int) -> str:
     """How a process ended that was not to end so."""
     if status >= 0:
-        return f"its reader ended with status {status}" if status else ""
+        return f"its reader ended with status {status}"
     if hasattr(signal, "SIGXCPU") and -status == signal.SIGXCPU:
         return "its reader did not come to an end"
     return f"its reader crashed, signal {-status}"

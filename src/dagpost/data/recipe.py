@@ -20,11 +20,12 @@ import numpy as np
 from dagpost._tools.checks import different_texts, kind, members, one_of, refusal, text, whole_number
 from dagpost._tools.estimator import Transformer
 from dagpost._tools.text import nearest, shown
+from dagpost._tools.whole_files import read_text
 from dagpost.data import recipe_words as words
 from dagpost.data.cut_tables import apply_cuts, cut_where_asked
 from dagpost.data.cutting import LARGEST_BINS, USUAL_BINS, USUAL_STRATEGY, Strategy
 from dagpost.data.frames import source_of
-from dagpost.data.recipe_file import read_description, write_description
+from dagpost.data.recipe_file import description_in, write_description
 from dagpost.data.recipe_reading import Choices, decide, describe, follow
 from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen, names_of, orders_of, plain, rule_of, variable_steps
 from dagpost.data.table import Table
@@ -234,7 +235,11 @@ class Recipe(Transformer):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Recipe:
         """Read a recipe that `save` or ``dagpost info TABLE --recipe FILE`` wrote, and that may have been edited."""
-        return cls.from_json(read_description(path))
+        content = read_text(path)
+        try:
+            return cls.from_json(description_in(content))
+        except InputError as error:
+            raise InputError(f"{os.fspath(path)}: {error.marked}") from None
 
     def lines(self) -> list[str]:
         """The steps as an aligned table: column, what it is, what is done, levels."""

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.checks import one_of, refusal, whole_number
+from dagpost._tools.checks import is_finite, one_of, refusal, whole_number
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import shown
 from dagpost.data.column_kinds import Use
@@ -271,8 +271,10 @@ def _fault(described: Any) -> str:
         return f"other keys than {', '.join(sorted(known))}"
     given = {"rule": "", "gaps": 0, "levels": None, "cuts": None, "censored": 0, "ordered": None, **described}
     use, levels, cuts, gaps = given["use"], given["levels"], given["cuts"], given["gaps"]
-    if not all(isinstance(given[key], str) for key in ("name", "use", "why", "rule")) or use not in get_args(Use):
-        return f"the use {shown(use)}, or words that are not text"
+    if not all(isinstance(given[key], str) for key in ("name", "why", "rule")):
+        return f"words that are not text: {shown([given['why'], given['rule']])}"
+    if use not in get_args(Use):
+        return f"the use {shown(use)}, which is not one of {', '.join(get_args(Use))}"
     for what, count in (("gaps", gaps), ("censored cells", given["censored"])):
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             return f"{shown(count)} {what}"
@@ -280,7 +282,7 @@ def _fault(described: Any) -> str:
     if ordered is not None and (not isinstance(ordered, bool) or use != "levels" or (ordered and levels is None)):
         return f"an order, {shown(ordered)}, of levels that it does not have"
     if levels is not None and not _can_be_levels(levels):
-        return f"levels that cannot be: {shown(levels)}"
+        return f"levels that are not a list of different texts, truth values or finite numbers: {shown(levels)}"
     if cuts is not None and (not isinstance(cuts, Sequence) or not _increase(cuts)):
         return f"cuts that are not numbers in increasing order: {shown(cuts)}"
     if use in ("levels", "regimes") and cuts is not None:
@@ -323,9 +325,9 @@ def rule_of(name: object, cut: Any) -> Rule:
         bins = whole_number(cut[0], "bins", "Recipe", least=2, most=LARGEST_BINS)
         return Rule(None, bins, cast("Strategy", one_of(cut[1], "strategy", get_args(Strategy), "Recipe")))
     points = list(cut) if isinstance(cut, Sequence | np.ndarray) and not isinstance(cut, str) else [cut]
-    numbers = [isinstance(p, int | float | np.number) and not isinstance(p, bool) and math.isfinite(p) for p in points]
-    if not points or not all(numbers) or any(a >= b for a, b in pairwise(points)):
-        allowed = f"numbers in increasing order, or bins with a strategy such as (4, 'quantile'), for column {name!r}"
+    if not points or not all(map(is_finite, points)) or any(a >= b for a, b in pairwise(points)):
+        example = either("(4, 'quantile')", "4:quantile")
+        allowed = f"numbers in increasing order, or bins with a strategy such as {example}, for column {name!r}"
         raise refusal(cut, "cut", "Recipe", allowed)
     return Rule(tuple(float(point) for point in points))
 

@@ -1,8 +1,7 @@
 """Panels unrolled: from rows of (subject, time) to rows of a present time with the values of earlier ones beside it.
 
 A row is used as present where its subject has rows at exactly one step, two steps and so on before it; everything else
-is counted and said. Each earlier value is found by a search in the sorted rows: time `rows * log(rows)`, memory linear
-in the cells of the result.
+is counted and said. Time `rows * log(rows)`, memory linear in the cells of the result.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Integers
+from dagpost._tools.arrays import Integers
 from dagpost._tools.checks import different_texts, members, text, truth, whole_number
 from dagpost._tools.spelling import either, quoted
 from dagpost._tools.text import nearest, shown
@@ -148,6 +147,8 @@ def _known(setting: str, name: Any, columns: Mapping[str, Any]) -> str:
 def _long(
     columns: dict[str, Any], time: str | None, subject: str | None, static: tuple[str, ...] | None, step: Any
 ) -> _Panel:
+    import pandas
+
     for setting, name in (("time", time), ("subject", subject), *(("static", name) for name in static or ())):
         if name is not None:
             _known(setting, name, columns)
@@ -169,7 +170,8 @@ def _long(
     owner = kept.pop(subject) if subject is not None else None
     subjects = np.zeros(len(positions), dtype=np.int64) if owner is None else owner.places.astype(np.int64)
     when = kept.pop(time) if time is not None else None
-    clock = Clock(_row_numbers(subjects), 1, "1 row") if when is None else clock_of(str(time), when, subjects, step)
+    row_numbers = np.asarray(pandas.Series(subjects).groupby(subjects).cumcount(), dtype=np.int64)
+    clock = Clock(row_numbers, 1, "1 row") if when is None else clock_of(str(time), when, subjects, step)
     whose = [""] * len(positions) if owner is None else _texts(owner)
     moments = (clock.ticks + 1).tolist() if when is None else _texts(when)
     names = _constant(kept, subjects) if static is None else static
@@ -210,16 +212,6 @@ def _wide(
     clock = clock_of("wide", whole, panel.subjects, step)
     times = panel.times.tolist()
     return _Panel(panel.series, chosen, panel.subjects, clock, whose, times, panel.subjects, len(panel.times))
-
-
-def _row_numbers(subjects: Integers) -> Integers:
-    """The number of each row among those of its subject."""
-    order = np.argsort(subjects, kind="stable")
-    starts = np.flatnonzero(np.diff(subjects[order], prepend=subjects[order[0]] - 1))
-    lengths = np.diff(starts, append=len(subjects))
-    result = np.empty(len(subjects), dtype=np.int64)
-    result[order] = np.arange(len(subjects)) - np.repeat(starts, lengths)
-    return result
 
 
 def _texts(cells: Cells) -> list[str]:
@@ -265,6 +257,8 @@ def _once(name: str, cells: Cells, subjects: Integers, whose: Sequence[object]) 
 def _unrolled(
     panel: _Panel, lags: int, contemporaneous: bool, time: str | None, subject: str | None, **found: bool
 ) -> Unrolled:
+    import pandas
+
     ticks, subjects = panel.clock.ticks, panel.subjects
     if not panel.series:
         raise InputError("No column changes with time: all are static, so there is nothing to unroll.")
@@ -272,7 +266,8 @@ def _unrolled(
     _refuse_repeated(panel, order, subject)
     before = _earlier_rows(ticks[order], subjects[order], lags, panel.clock.step)
     usable = (before >= 0).all(axis=0)
-    first = _first_ticks(ticks[order], subjects[order])
+    by_subject = pandas.Series(ticks).groupby(subjects)
+    first = by_subject.transform("min").to_numpy()[order]
     begins = ~usable & (ticks[order] - lags * panel.clock.step < first)
     lengths, used_by = np.bincount(subjects), np.bincount(subjects[order], weights=usable)
     idle = np.flatnonzero((lengths > 0) & (used_by == 0))
@@ -303,7 +298,7 @@ def _unrolled(
         unplaced=panel.rows - len(ticks),
         missing_cells=sum(int(cells.missing.sum()) for cells in panel.series.values()),
         filled_cells=panel.filled,
-        was_sorted=bool((np.diff(order) > 0).all()) or _in_order_of_time(ticks, subjects),
+        was_sorted=bool((by_subject.diff().dropna() > 0).all()),
         **found,
     )
     columns = {
@@ -318,33 +313,12 @@ def _unrolled(
 
 
 def _earlier_rows(ticks: Integers, subjects: Integers, lags: int, step: int) -> Integers:
-    """For sorted rows: of each the row one step before, two steps before and so on; -1 where there is none."""
-    # Subject and time in one number; subjects lie further apart than anything reaches back.
-    start = int(ticks.min())
-    different, place = np.unique(ticks - start, return_inverse=True)
-    keys = subjects * len(different) + place
-    result = np.full((lags, len(ticks)), -1, dtype=np.int64)
-    for lag in range(1, lags + 1):
-        wanted = ticks - start - lag * step
-        spot = np.searchsorted(different, wanted)
-        known = (wanted >= 0) & (different[np.minimum(spot, len(different) - 1)] == wanted)
-        key = subjects * len(different) + spot
-        at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-        result[lag - 1] = np.where(known & (keys[at] == key), at, -1)
-    return result
+    """Of each row the row of its subject one step before, two steps before and so on; -1 where there is none."""
+    import pandas
 
-
-def _first_ticks(ticks: Integers, subjects: Integers) -> Integers:
-    """For sorted rows: the first time of each row's subject."""
-    starts = np.flatnonzero(np.diff(subjects, prepend=subjects[0] - 1))
-    return np.asarray(np.repeat(ticks[starts], np.diff(starts, append=len(subjects))))
-
-
-def _in_order_of_time(ticks: Integers, subjects: Integers) -> bool:
-    """Whether the rows of each subject come in the order of time, whatever stands between them."""
-    order = np.argsort(subjects, kind="stable")
-    same: Flags = subjects[order][1:] == subjects[order][:-1]
-    return bool((np.diff(ticks[order])[same] > 0).all())
+    rows = pandas.MultiIndex.from_arrays([subjects, ticks])
+    wanted = (pandas.MultiIndex.from_arrays([subjects, ticks - lag * step]) for lag in range(1, lags + 1))
+    return np.array([rows.get_indexer(own) for own in wanted])
 
 
 def _refuse_repeated(panel: _Panel, order: Integers, subject: str | None) -> None:

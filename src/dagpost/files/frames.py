@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.arrays import labelled
+from dagpost._tools.arrays import Floats, labelled
 from dagpost._tools.checks import different_texts, kind
 from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.sources import EdgeSource
 
 _COLUMNS = ("from", "to", "probability")
+_ROUNDING = 1e-6
 
 
 def long_table(source: EdgeSource) -> pd.DataFrame:
@@ -67,7 +68,21 @@ def matrix_of_long(long: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     missing = [column for column in _COLUMNS if column not in long.columns]
     if missing:
         raise InputError(f"A long table has the columns 'from', 'to' and 'probability'. There is no {missing[0]!r}.")
-    return matrix_of_triples(zip(*(long[column] for column in _COLUMNS), strict=True), names)
+    return matrix_of_triples(zip(long["from"], long["to"], shares_in(long, "probability"), strict=True), names)
+
+
+def shares_in(table: pd.DataFrame, column: str) -> Floats:
+    """A column of numbers between 0 and 1, up to what single precision leaves of sums."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(table[column], errors="coerce").to_numpy(dtype=np.float64)
+    # Not the other way round: this is true of nan too.
+    wrong = ~((numbers >= -_ROUNDING) & (numbers <= 1.0 + _ROUNDING))
+    if wrong.any():
+        row = int(wrong.argmax())
+        came = shown(table[column].to_list()[row])
+        raise InputError(f"The column {column!r} must hold numbers from 0 to 1. Got {came} in row {row + 1}.")
+    return numbers
 
 
 def matrix_of_triples(triples: Iterable[tuple[Any, ...]], names: Sequence[str]) -> pd.DataFrame:

@@ -17,7 +17,6 @@ import re
 from collections.abc import Sequence
 from math import comb
 from pathlib import Path
-from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -39,6 +38,8 @@ _BYTES_A_SET = 300
 _BYTES_A_BYTE = 5
 _ESCAPE = re.compile("%([0-9A-F]{2})")
 _EMPTY = "%"
+#: Lines of a file with their numbers.
+Lines = list[tuple[int, str]]
 
 
 # Writing
@@ -124,9 +125,9 @@ def read_jkl(path: str | os.PathLike[str]) -> LocalScores:
     lines = _lines(source)
     if not lines:
         raise InputError(f"{str(source)!r} is empty. Its first line should be the number of variables.")
-    reader = _Reader(source, lines)
-    blocks = reader.blocks()
-    families = [reader.families(node, blocks) for node in range(len(blocks))]
+    blocks = _blocks(source, lines)
+    words = list(blocks)
+    families = [_families(source, [lines[at] for at in blocks[word]], word, words) for word in words]
     limit = max(int(np.bitwise_count(masks).max()) for masks, _ in families)
     nodes = len(blocks)
     count = family_count(nodes - 1, limit)
@@ -137,10 +138,10 @@ def read_jkl(path: str | os.PathLike[str]) -> LocalScores:
         numbers = np.empty(len(masks), dtype=np.int64)
         _number_all(masks, node, nodes - 1, binomials(limit).copy(), size_offsets(limit).copy(), numbers)
         values[node, numbers] = scores
-    return LocalScores(tuple(_name_of(block.word) for block in blocks), limit, values)
+    return LocalScores(tuple(map(_name_of, words)), limit, values)
 
 
-def _lines(source: Path) -> list[tuple[int, str]]:
+def _lines(source: Path) -> Lines:
     """The lines that say something, with their numbers."""
     size = source.stat().st_size if source.exists() else 0
     memory.require(_BYTES_A_BYTE * size, f"Reading {str(source)!r}", "Use a file with fewer parent sets.")
@@ -148,113 +149,73 @@ def _lines(source: Path) -> list[tuple[int, str]]:
     return [(number, line) for number, line in numbered if line.strip() and not line.startswith("#")]
 
 
-class _Block(NamedTuple):
-    """One variable: its word, the place of its first parent set among the lines, and the scores of all of them."""
+def _blocks(source: Path, lines: Lines) -> dict[str, range]:
+    """The words of the variables, and which lines have their parent sets."""
+    nodes = _whole_number(lines[0][1])
+    if not 1 <= nodes <= MAX_NODES:
+        raise _wrong(
+            source,
+            lines[0],
+            f"the number of variables must be a whole number from 1 to {MAX_NODES}, not {_line(lines[0])}",
+        )
+    blocks: dict[str, range] = {}
+    at = 1
+    while len(blocks) < nodes and at < len(lines):
+        words = lines[at][1].split()
+        count = _whole_number(words[1]) if len(words) == 2 else 0
+        if count < 1 or words[0] in blocks:
+            expected = "this line should be another variable and its number of parent sets"
+            raise _wrong(source, lines[at], f"{expected}, not {_line(lines[at])} (or the number before it is wrong)")
+        blocks[words[0]] = range(at + 1, at + 1 + count)
+        at += 1 + count
+    if len(blocks) < nodes or at > len(lines):
+        raise _wrong(source, lines[-1], f"the file ends before all parent sets of {nodes} variables were listed")
+    if at < len(lines):
+        raise _wrong(
+            source, lines[at], f"nothing should follow after {nodes} variables, but there is {_line(lines[at])}"
+        )
+    return blocks
 
-    word: str
-    start: int
-    scores: list[float]
 
-
-class _Reader:
-    """A file that is being read: every error names its line."""
-
-    def __init__(self, source: Path, lines: list[tuple[int, str]]) -> None:
-        self.source = source
-        self.lines = lines
-
-    def blocks(self) -> list[_Block]:
-        """All variables, as far as can be told before all their names are known."""
-        nodes = self._whole_number(0, self.lines[0][1].strip(), "the number of variables", 1)
-        if nodes > MAX_NODES:
-            self._fail(0, f"there are {nodes} variables, and at most {MAX_NODES} are allowed")
-        blocks: list[_Block] = []
-        at = 1
-        while len(blocks) < nodes:
-            if at >= len(self.lines):
-                self._fail(-1, f"the file ends after {len(blocks)} of {nodes} variables")
-            words = self.lines[at][1].split()
-            if len(words) != 2:
-                self._fail(
-                    at, f"this line should be a variable and its number of parent sets, not {shown(self.lines[at][1])}"
-                )
-            if words[0] in (block.word for block in blocks):
-                self._fail(at, f"the variable {shown(words[0])} comes a second time")
-            count = self._whole_number(at, words[1], f"the number of parent sets of {shown(words[0])}", 1)
-            stop = min(at + 1 + count, len(self.lines))
-            blocks.append(_Block(words[0], at + 1, [self._score(place, words[0]) for place in range(at + 1, stop)]))
-            if stop < at + 1 + count:
-                self._fail(
-                    -1, f"{shown(words[0])} should have {count} parent sets, and the file ends after {stop - at - 1}"
-                )
-            at = stop
-        if at < len(self.lines):
-            self._fail(
-                at, f"nothing should follow after the {nodes} variables, but there is {shown(self.lines[at][1])}"
+def _families(source: Path, lines: Lines, word: str, words: Sequence[str]) -> tuple[Masks, Floats]:
+    """The parent sets of one variable as masks over all variables, and their scores."""
+    bits = {other: 1 << position for position, other in enumerate(words) if other != word}
+    masks, scores = [], []
+    for line in lines:
+        score, *family = line[1].split()
+        mask = 0
+        for parent in family[1:]:
+            mask |= bits.get(parent, 0)
+        size = _whole_number(family[0]) if family else -1
+        scores.append(number_in(score))
+        masks.append(mask)
+        if not (math.isfinite(scores[-1]) and size == len(family) - 1 == mask.bit_count() <= MOST_PARENTS):
+            raise _wrong(
+                source,
+                line,
+                f"{_line(line)} is not a parent set of {shown(word)}, which is a finite score, the number of parents, "
+                f"at most {MOST_PARENTS}, and these: other variables of this file, each once. Leave out sets that "
+                "are not allowed",
             )
-        return blocks
+    found = np.array(masks, dtype=np.uint64)
+    first, member = np.unique(found, return_index=True, return_inverse=True)[1:]
+    if len(first) < len(found):
+        place = int(np.flatnonzero(first[member] != np.arange(len(found)))[0])
+        raise _wrong(source, lines[place], f"this parent set of {shown(word)} comes a second time")
+    return found, np.array(scores)
 
-    def families(self, node: int, blocks: list[_Block]) -> tuple[Masks, Floats]:
-        """The parent sets of one variable as masks over all variables, and their scores."""
-        block = blocks[node]
-        bits = {other.word: 1 << position for position, other in enumerate(blocks) if position != node}
-        masks = []
-        for at in range(block.start, block.start + len(block.scores)):
-            words = self.lines[at][1].split()
-            mask = 0
-            try:
-                size = int(words[1])
-                for parent in words[2:]:
-                    mask |= bits[parent]
-            except (ValueError, IndexError, KeyError):
-                self._refuse_family(at, block.word, bits)
-            if len(words) != size + 2 or mask.bit_count() != size or size > MOST_PARENTS:
-                self._refuse_family(at, block.word, bits)
-            masks.append(mask)
-        found = np.array(masks, dtype=np.uint64)
-        first, member = np.unique(found, return_index=True, return_inverse=True)[1:]
-        if len(first) < len(found):
-            place = int(np.flatnonzero(first[member] != np.arange(len(found)))[0])
-            self._fail(block.start + place, f"this parent set of {shown(block.word)} comes a second time")
-        return found, np.array(block.scores)
 
-    def _score(self, at: int, word: str) -> float:
-        text = self.lines[at][1].split(maxsplit=1)[0]
-        score = number_in(text)
-        if not math.isfinite(score):
-            self._fail(
-                at,
-                f"among the parent sets of {shown(word)}, {shown(text)} is not a score. A score is a finite "
-                "number; parent sets that are not allowed are left out, and the number of sets must be right",
-            )
-        return score
+def _whole_number(text: str) -> int:
+    """The number that a text is, without a sign; -1 where it is none."""
+    return int(text) if re.fullmatch("[0-9]{1,18}", text.strip()) else -1
 
-    def _refuse_family(self, at: int, word: str, bits: dict[str, int]) -> NoReturn:
-        """Say what is wrong with the line of a parent set."""
-        words = self.lines[at][1].split()
-        expected = f"among the parent sets of {shown(word)}"
-        if len(words) < 2:
-            self._fail(at, f"{expected}, the number of parents is missing")
-        size = self._whole_number(at, words[1], f"the number of parents, {expected},", 0)
-        if len(words) != size + 2:
-            self._fail(at, f"{expected}, {size} parents should follow, and {len(words) - 2} do")
-        for parent in words[2:]:
-            if parent not in bits:
-                what = "its own parent" if parent == word else "not a variable of this file"
-                self._fail(at, f"{expected}, {shown(parent)} is {what}")
-        if size > MOST_PARENTS:
-            self._fail(
-                at, f"{expected}, one has {size} members, and at most {MOST_PARENTS} are allowed; leave such sets out"
-            )
-        self._fail(at, f"{expected}, a parent comes twice")
 
-    def _whole_number(self, at: int, text: str, what: str, least: int) -> int:
-        if not re.fullmatch("[0-9]{1,18}", text) or int(text) < least:
-            self._fail(at, f"{what} must be a whole number of at least {least}, not {shown(text)}")
-        return int(text)
+def _line(line: tuple[int, str]) -> str:
+    return shown(line[1].strip())
 
-    def _fail(self, at: int, problem: str) -> NoReturn:
-        raise InputError(f"{str(self.source)!r}, line {self.lines[at][0]}: {problem}.")
+
+def _wrong(source: Path, line: tuple[int, str], problem: str) -> InputError:
+    return InputError(f"{str(source)!r}, line {line[0]}: {problem}.")
 
 
 @kernel

@@ -19,7 +19,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import different_texts, kind
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
-from dagpost.files.frames import matrix_of_triples
+from dagpost.files.frames import matrix_of_triples, shares_in
 from dagpost.posterior.summaries.edges import adjacency_table, check_probabilities, orientation_table
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def matrix_of_strengths(strengths: pd.DataFrame, names: Iterable[str] | None = N
             f"{missing[0]!r}.{hint}"
         )
     sources, targets = (strengths[column].to_list() for column in _COLUMNS[:2])
-    strength, direction = (_shares(strengths, column) for column in _COLUMNS[2:])
+    strength, direction = (shares_in(strengths, column) for column in _COLUMNS[2:])
     _refuse_two_strengths(sources, targets, strength)
     known = _named_in([*sources, *targets]) if names is None else different_texts(names, "names", owner)
     return matrix_of_triples(zip(sources, targets, strength * direction, strict=True), known)
@@ -103,20 +103,6 @@ def _named_in(ends: list[object]) -> list[str]:
                 "pandas.read_csv(path, dtype={'from': str, 'to': str}, keep_default_na=False)."
             )
     return list(dict.fromkeys(map(str, ends)))
-
-
-def _shares(strengths: pd.DataFrame, column: str) -> Floats:
-    """A column of numbers between 0 and 1."""
-    import pandas as pd
-
-    numbers = pd.to_numeric(strengths[column], errors="coerce").to_numpy(dtype=np.float64)
-    # Not the other way round: this is true of nan too.
-    wrong = ~((numbers >= 0.0) & (numbers <= 1.0))
-    if wrong.any():
-        row = int(wrong.argmax())
-        came = shown(strengths[column].to_list()[row])
-        raise InputError(f"The column {column!r} must hold numbers from 0 to 1. Got {came} in row {row + 1}.")
-    return numbers
 
 
 def _refuse_two_strengths(sources: list[object], targets: list[object], strength: Floats) -> None:

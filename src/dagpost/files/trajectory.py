@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -169,9 +168,11 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
     names = reader.names()
     parents, last_changes = reader.graphs(names)
     count = len(parents)
-    index, time = reader.indices(), reader.numbers("time") if "time" in reader.columns else None
+    index, time = reader.rising("index"), reader.rising("time") if "time" in reader.columns else None
+    if index[0] != 0:
+        reader.fail(2, "the third row must have index 0, where the first graph begins")
     scores = np.array([reader.score(row) for row in range(2, count + 2)])
-    steps = np.diff(index.astype(np.float64) if time is None else time)
+    steps = np.diff(index if time is None else time)
     ends = count > 1 and not last_changes
     kept = count - 1 if ends else count
     weights = steps if ends else np.append(steps, 1.0 if time is None or not len(steps) else steps.mean())
@@ -179,7 +180,7 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
         reader.fail(reader.count - 1, "no graph has any weight: 'index', or 'time', never goes on")
     nodes = len(names)
     masks = parents[:kept, :, 0].astype(mask_type(nodes)) if nodes <= MAX_NODES else parents[:kept]
-    return Trajectory(names, masks, index[:kept], scores[:kept], weights / weights.sum())
+    return Trajectory(names, masks, index[:kept].astype(np.int64), scores[:kept], weights / weights.sum())
 
 
 class _Reader:
@@ -211,17 +212,15 @@ class _Reader:
                 )
         star = self.text(0, "added")
         ends = [edge.split(_ARROW) for edge in self.edges(0, "added")]
-        if ends and all(_ARROW not in edge and "-" in edge for edge in self.edges(0, "added")):
+        if ends and all(len(pair) == 1 and "-" in pair[0] for pair in ends):
             self.fail(0, "these graphs are undirected (edges are written A-B, not A->B), so they are not DAGs")
         if not ends or any(len(pair) != 2 or pair[0] != ends[0][0] for pair in ends):
             self.fail(
                 0, f"the edges must lead from the first column to all others, as in [A->B;A->C], not {shown(star)}"
             )
         found = (ends[0][0], *(pair[1] for pair in ends))
-        if len({*found}) < len(found) or not all(found):
-            self.fail(0, f"the columns must have different names, not {shown(star)}")
-        if len(found) > MOST_COLUMNS:
-            self.fail(0, f"there are {len(found):,} columns, and at most {MOST_COLUMNS:,} are allowed")
+        if len({*found}) < len(found) or not all(found) or len(found) > MOST_COLUMNS:
+            self.fail(0, f"the columns must be at most {MOST_COLUMNS:,} with different names, not {shown(star)}")
         if self.text(1, "removed") != star:
             self.fail(1, "the edges of the first row must be removed again")
         return found
@@ -269,13 +268,8 @@ class _Reader:
     def _place(self, row: int, column: str, edge: str, known: dict[str, int]) -> int:
         """The number of an edge: child by child."""
         ends = edge.split(_ARROW)
-        if len(ends) != 2:
-            self.fail(row, f"in {column!r}, {shown(edge)} is not an edge such as A->B")
-        strangers = [end for end in ends if end not in known]
-        if strangers:
-            self.fail(row, f"in {column!r}, {shown(strangers[0])} is not one of the columns that the first row names")
-        if ends[0] == ends[1]:
-            self.fail(row, f"in {column!r}, {shown(edge)} leads from a column to itself")
+        if len(ends) != 2 or ends[0] == ends[1] or not {*ends} <= known.keys():
+            self.fail(row, f"in {column!r}, {shown(edge)} is not an edge such as A->B between two columns of this file")
         return known[ends[1]] * len(known) + known[ends[0]]
 
     def _refuse(self, sets: Masks, names: tuple[str, ...], what: str) -> None:
@@ -283,29 +277,15 @@ class _Reader:
             graph, child, parent = (int(places[0]) for places in edges_in_words(sets))
             self.fail(graph + 2, f"the edge {names[parent]}{_ARROW}{names[child]} {what}")
 
-    def indices(self) -> Integers:
-        """The index of every graph, from 0 on; one that is replaced at once weighs nothing."""
-        found = np.empty(self.count - 2, dtype=np.int64)
-        for row in range(2, self.count):
-            text = self.text(row, "index")
-            if not re.fullmatch("[0-9]{1,18}", text):
-                self.fail(row, f"the index must be a whole number of at least 0, not {shown(text)}")
-            found[row - 2] = int(text)
-        if found[0] != 0:
-            self.fail(2, f"the third row must have index 0, where the first graph begins, not {found[0]}")
-        falls = np.flatnonzero(np.diff(found) < 0)
-        if len(falls):
-            row = int(falls[0])
-            self.fail(row + 3, f"index {found[row + 1]} comes after {found[row]}; it must not fall")
-        return found
-
-    def numbers(self, column: str) -> Floats:
-        """A column of numbers that never fall."""
-        found = np.array([number_in(self.text(row, column)) for row in range(2, self.count)])
+    def rising(self, column: str) -> Floats:
+        """A column of numbers that never fall, one for every graph; a graph that is replaced at once weighs nothing."""
+        found = np.array([number_in(text) for text in self.columns[column][2:]])
         wrong = ~np.isfinite(found) | (np.diff(found, prepend=found[0]) < 0.0)
+        wrong |= (column == "index") & (found != np.floor(found))
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0]) + 2
-            self.fail(row, f"{column!r} must be a number that does not fall, not {shown(self.text(row, column))}")
+            kind = "a whole number" if column == "index" else "a number"
+            self.fail(row, f"{column!r} must be {kind} that does not fall, not {shown(self.text(row, column))}")
         return found
 
     def score(self, row: int) -> float:

@@ -36,6 +36,7 @@ from dagpost.files.graph_rows import (
     BETWEEN_EDGES,
     EDGES,
     PROBABILITY,
+    WEIGHT,
     check_columns,
     edges_in,
     ends_of,
@@ -182,23 +183,28 @@ def _from_csv(source: Path) -> list[_Read]:
         check_columns(columns)
     except InputError as error:
         raise _wrong(source, 1, str(error)) from error
-    return [
-        _from_cells(source, line, {name: cells[at] for name, cells in columns.items()})
-        for at, line in enumerate(table.lines)
-    ]
+    found = []
+    for at, line in enumerate(table.lines):
+        cells: dict[str, Any] = {name: column[at] for name, column in columns.items()}
+        try:
+            cells[EDGES] = [ends_of(edge) for edge in edges_in(cells[EDGES])]
+        except InputError as error:
+            raise _wrong(source, line, str(error)) from error
+        found.append(_graph(source, line, cells))
+    return found
 
 
-def _from_cells(source: Path, line: int, cells: dict[str, str]) -> _Read:
-    counted, probability = weights_in(cells), cells.get(PROBABILITY)
-    try:
-        pairs = [ends_of(edge) for edge in edges_in(cells[EDGES])]
-    except InputError as error:
-        raise _wrong(source, line, str(error)) from error
+def _graph(source: Path, line: int, cells: dict[str, Any]) -> _Read:
+    """A graph from the cells of a row, or from a line of JSON."""
+    pairs, log_joint, counted = cells.get(EDGES), cells.get("log_joint"), weights_in(cells)
+    if not isinstance(pairs, list) or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
+        raise _wrong(source, line, f"'edges' must be a list of pairs [parent, child]. Got {shown(pairs)}.")
     return _Read(
         line,
-        pairs,
+        [(parent, child) for parent, child in pairs],
         1.0 if counted is None else _number(source, line, *counted),
-        math.nan if probability is None else _number(source, line, PROBABILITY, probability),
+        _number(source, line, PROBABILITY, cells[PROBABILITY]) if PROBABILITY in cells else math.nan,
+        float(log_joint) if is_finite(log_joint) else math.nan,  # type: ignore[arg-type]
     )
 
 
@@ -212,7 +218,7 @@ def _from_json_lines(source: Path) -> tuple[list[_Read], tuple[str, ...], bool]:
     if about.get("dagpost") != "graphs" or not named:
         raise InputError(f"{str(source)!r} does not hold graphs written by dagpost. Give a file of write_graphs.")
     check_format(source, about, FORMAT_VERSION)
-    graphs = [_from_object(source, number, content) for number, content in contents[1:]]
+    graphs = [_graph(source, at, {WEIGHT: None, PROBABILITY: None, **content}) for at, content in contents[1:]]
     if not graphs:
         raise InputError(f"{str(source)!r} holds no graph, or it was cut short.")
     return graphs, tuple(about["names"]), about.get("exact") is True
@@ -226,19 +232,6 @@ def _object(source: Path, number: int, line: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise _wrong(source, number, f"an object is needed. Got {shown(content)}.")
     return content
-
-
-def _from_object(source: Path, line: int, content: dict[str, Any]) -> _Read:
-    edges, log_joint = content.get("edges"), content.get("log_joint")
-    if not isinstance(edges, list) or not all(isinstance(edge, list) and len(edge) == 2 for edge in edges):
-        raise _wrong(source, line, f"'edges' must be a list of pairs [parent, child]. Got {shown(edges)}.")
-    return _Read(
-        line,
-        [(edge[0], edge[1]) for edge in edges],
-        _number(source, line, "weight", content.get("weight")),
-        _number(source, line, "probability", content.get("probability")),
-        float(log_joint) if is_finite(log_joint) else math.nan,  # type: ignore[arg-type]
-    )
 
 
 def _number(source: Path, line: int, name: str, value: object) -> float:

@@ -100,12 +100,10 @@ def _configuration(words: Words, network: NetworkText, parents: Sequence[str]) -
     labels = list(words.until(")"))
     if len(labels) != len(parents):
         words.fail(f"here should be the levels of {len(parents)} parents, and {len(labels)} are listed.")
-    place = []
     for parent, label in zip(parents, labels, strict=True):
-        if label not in network.places[parent]:
+        if label not in network.labels[parent]:
             words.fail(f"{shown(parent)} has no level {shown(label)}.")
-        place.append(network.places[parent][label])
-    return tuple(place)
+    return tuple(network.labels[parent].index(label) for parent, label in zip(parents, labels, strict=True))
 
 
 def _numbers(words: Words, network: NetworkText) -> list[float]:

@@ -111,7 +111,7 @@ class BayesianNetwork(Network):
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a BIF (.bif), XMLBIF (.bifxml, .xmlbif, .xml) or DSL (.dsl) file.
+        """Write the network to a BIF (.bif) or DSL (.dsl) file.
 
         An older file is replaced whole. Names and levels that are not plain identifiers are replaced by identifiers; a
         comment in the file says what they stand for and which are exogenous, and `read` gives that back.
@@ -122,7 +122,7 @@ class BayesianNetwork(Network):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a network from a BIF, XMLBIF or DSL file.
+        """Read a network from a BIF or DSL file.
 
         Everything in it is checked, and an error names the file, the line and what is wrong. The levels in a file that
         was not written here are text. Parents come in the order of the variables, and probabilities are scaled to sum

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
@@ -37,26 +38,20 @@ class Network:
 def order_of(names: tuple[str, ...], parents: Sequence[Sequence[str]]) -> list[int]:
     """The nodes, every one after its parents; a cycle is an error."""
     place = {name: node for node, name in enumerate(names)}
-    waiting = [len(of) for of in parents]
-    children: list[list[int]] = [[] for _ in names]
-    for child, of in enumerate(parents):
-        for parent in of:
-            if parent in place:
-                children[place[parent]].append(child)
     order: list[int] = []
-    ready = [node for node, count in enumerate(waiting) if count == 0]
-    while ready:
+    try:
+        sorter = TopologicalSorter({node: [place[parent] for parent in of] for node, of in enumerate(parents)})
+        sorter.prepare()
+    except (KeyError, CycleError) as error:
+        stuck = error.args if isinstance(error, KeyError) else [names[node] for node in sorted({*error.args[1]})]
+        listed = shortened([repr(name) for name in stuck])
+        raise InputError(
+            f"The graph has a directed cycle, or an unknown parent, among {listed}: it is not a DAG."
+        ) from error
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready())
         order += ready
-        following = []
-        for node in ready:
-            for child in children[node]:
-                waiting[child] -= 1
-                following += [child] if waiting[child] == 0 else []
-        ready = sorted(following)
-    if len(order) < len(names):
-        placed = {*order}
-        stuck = shortened([repr(name) for node, name in enumerate(names) if node not in placed])
-        raise InputError(f"The graph has a directed cycle, or an unknown parent, among {stuck}: it is not a DAG.")
+        sorter.done(*ready)
     return order
 
 

@@ -1,4 +1,4 @@
-"""Files of discrete networks: BIF (bif.py), XMLBIF (xmlbif.py) and DSL (dsl.py), written and read.
+"""Files of discrete networks: BIF (bif.py) and DSL (dsl.py), written and read.
 
 These formats hold names and levels as plain identifiers only. Others are replaced by identifiers, and a comment in the
 file says what they stand for: other programs see a valid network, and reading it here gives back the names and levels
@@ -25,23 +25,21 @@ from dagpost.errors import InputError
 from dagpost.prediction.bif import bif_text, read_bif
 from dagpost.prediction.dsl import dsl_text, read_dsl
 from dagpost.prediction.network_text import NetworkText
-from dagpost.prediction.xmlbif import read_xmlbif, xmlbif_text
 
-#: The formats by the endings of names.
-_FORMATS = {".bif": ".bif", ".bifxml": ".bifxml", ".xmlbif": ".bifxml", ".xml": ".bifxml", ".dsl": ".dsl"}
 #: Words with a meaning of their own in one of the formats, or that would be taken for numbers.
 _RESERVED = {
     "network", "variable", "probability", "property", "type", "discrete", "default", "table",
     "net", "node", "id", "name", "header", "parents", "definition", "namestates", "probabilities", "cpt",
     "nan", "inf", "infinity",
 }  # fmt: skip
-_READERS: dict[str, Callable[[str, NetworkText], None]] = {".bif": read_bif, ".bifxml": read_xmlbif, ".dsl": read_dsl}
-_WRITERS: dict[str, Callable[..., str]] = {".bif": bif_text, ".bifxml": xmlbif_text, ".dsl": dsl_text}
+#: By the endings of names.
+_READERS: dict[str, Callable[[str, NetworkText], None]] = {".bif": read_bif, ".dsl": read_dsl}
+_WRITERS: dict[str, Callable[..., str]] = {".bif": bif_text, ".dsl": dsl_text}
 #: What marks a column in our comment that is not modelled.
 _EXOGENOUS = "exogenous"
 #: Memory for every byte of a file.
 _BYTES_A_BYTE = 20
-_COMMENT = re.compile(r"^(?://|<!--) dagpost (\[.*\])(?: -->)?$", re.MULTILINE)
+_COMMENT = re.compile(r"^// dagpost (\[.*\])$", re.MULTILINE)
 
 
 class Parts(NamedTuple):
@@ -71,10 +69,8 @@ def write_network(network: Parts, path: str | os.PathLike[str]) -> None:
         [*entry, _EXOGENOUS] if entry[1] in network.exogenous else entry
         for entry in zip(identifiers, network.names, labels, levels, strict=True)
     ]
-    for words in (_about_exogenous(network, identifier_of), f"dagpost {json.dumps(entries)}"):
-        # Two hyphens would end a comment of XML.
-        note = words.replace("--", "-\\u002d")
-        content += "" if not note else f"\n<!-- {note} -->\n" if suffix == ".bifxml" else f"\n// {note}\n"
+    for note in filter(None, (_about_exogenous(network, identifier_of), f"dagpost {json.dumps(entries)}")):
+        content += f"\n// {note}\n"
     write_text(path, content)
 
 
@@ -115,21 +111,19 @@ def _about_exogenous(network: Parts, identifier_of: Mapping[str, str]) -> str:
 
 
 def _labels(levels: Sequence[object]) -> list[str]:
-    """Labels for levels that every format can hold: small whole numbers as they are, else identifiers."""
+    """Labels for levels that both formats can hold: small whole numbers as they are, else identifiers."""
     texts = [str(level) for level in levels]
-    numbers = [int(text) for text in texts if re.fullmatch("0|[1-9][0-9]{0,8}", text)]
-    # XMLBIF sorts labels that are numbers.
-    return texts if len(numbers) == len(texts) and numbers == sorted(numbers) else _identifiers(texts)
+    return texts if all(re.fullmatch("0|[1-9][0-9]{0,8}", text) for text in texts) else _identifiers(texts)
 
 
 def _suffix_of(path: str | os.PathLike[str]) -> str:
     suffix = file_path(path).suffix.lower()
-    if suffix not in _FORMATS:
+    if suffix not in _READERS:
         raise InputError(
-            f"The name of a network file must end in one of {', '.join(_FORMATS)}. "
+            f"The name of a network file must end in one of {', '.join(_READERS)}. "
             f"Got {shown(os.fspath(path))} instead."
         )
-    return _FORMATS[suffix]
+    return suffix
 
 
 def _identifiers(texts: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -37,8 +38,6 @@ class NetworkText:
 
     source: str
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    #: By variable and label: which of the levels it is.
-    places: dict[str, dict[str, int]] = field(default_factory=dict)
     parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tables: dict[str, Floats] = field(default_factory=dict)
 
@@ -55,12 +54,9 @@ class NetworkText:
             self.fail(f"the variable {shown(name)} comes a second time.", line)
         if not labels:
             self.fail(f"the variable {shown(name)} has no levels.", line)
-        places: dict[str, int] = {}
-        for place, label in enumerate(labels):
-            if places.setdefault(label, place) != place:
-                self.fail(f"the variable {shown(name)} has the level {shown(label)} twice.", line)
+        if twice := [label for label, times in Counter(labels).items() if times > 1]:
+            self.fail(f"the variable {shown(name)} has the level {shown(twice[0])} twice.", line)
         self.labels[name] = tuple(labels)
-        self.places[name] = places
 
     def add_parents(self, name: str, parents: Sequence[str], line: int = 0) -> tuple[int, ...]:
         """What a distribution is given; returns the shape of its table, the levels of the variable itself last."""

@@ -113,7 +113,7 @@ def answer_of_masks(
     if count == 0:
         raise InputError("There is no graph. Give at least one.")
     shares = _weights(np.ones(count) if weights is None else weights, count, place)
-    times = None if seconds is None else _checked_seconds(seconds, count, place)
+    times = None if seconds is None else _one_a_graph(seconds, count, "seconds", place)
     fine = is_acyclic(parents)
     dropped, dropped_weight = 0, 0.0
     if not fine.all():
@@ -183,17 +183,12 @@ def _with_times(answer: Answer, seconds: Any) -> Answer:
         )
     if answer.dropped:
         raise InputError("Graphs with cycles were left out of this answer. Give the times where it is made.")
-    return replace(answer, seconds=_checked_seconds(seconds, len(answer.parents)))
+    return replace(answer, seconds=_one_a_graph(seconds, len(answer.parents), "seconds"))
 
 
 def _weights(weights: Any, count: int, place: Place) -> Floats:
-    found = _one_a_graph(weights, count, "weights")
-    if not np.isfinite(found).all() or (found < 0.0).any():
-        at = int(np.flatnonzero(~np.isfinite(found) | (found < 0.0))[0])
-        raise InputError(
-            f"{place(at)}: a weight must be a finite number of at least 0. Got {found[at]} instead. Of logarithms, "
-            f"give {either('numpy.exp(logs - logs.max())', 'the exponential of each less the largest')}."
-        )
+    logs = either("numpy.exp(logs - logs.max())", "the exponential of each less the largest")
+    found = _one_a_graph(weights, count, "weights", place, f" Of logarithms, give {logs}.")
     largest = found.max()
     if largest == 0.0:
         raise InputError("All weights are 0. Give at least one graph a weight above 0.")
@@ -203,15 +198,8 @@ def _weights(weights: Any, count: int, place: Place) -> Floats:
     return shares
 
 
-def _checked_seconds(seconds: Any, count: int, place: Place = graph_number) -> Floats:
-    found = _one_a_graph(seconds, count, "seconds")
-    if not np.isfinite(found).all() or (found < 0.0).any():
-        at = int(np.flatnonzero(~np.isfinite(found) | (found < 0.0))[0])
-        raise InputError(f"{place(at)}: seconds must be finite and at least 0. Got {found[at]} instead.")
-    return found
-
-
-def _one_a_graph(values: Any, count: int, what: str) -> Floats:
+def _one_a_graph(values: Any, count: int, what: str, place: Place = graph_number, hint: str = "") -> Floats:
+    """Finite numbers of at least 0, one a graph."""
     try:
         found = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -220,4 +208,8 @@ def _one_a_graph(values: Any, count: int, what: str) -> Floats:
         raise InputError(
             f"There are {count:,} graphs, and {what} of shape {found.shape}. Give one number a graph, in their order."
         )
+    wrong = np.flatnonzero(~np.isfinite(found) | (found < 0.0))
+    if len(wrong):
+        at = int(wrong[0])
+        raise InputError(f"{place(at)}: {what} must be finite and at least 0. Got {found[at]} instead.{hint}")
     return found

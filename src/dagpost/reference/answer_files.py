@@ -109,7 +109,7 @@ def _of_parquet(source: Path, names: tuple[str, ...], cyclic: str) -> Answer:
     if "edges" in columns:
         return answer_of_texts(columns, names, place, cyclic=cyclic)
     if is_long(list(columns)):
-        return Answer(names, edges_of_long(columns, names, place))
+        return Answer(names, edges_of_long(table.to_pandas(), names))
     raise InputError(
         f"{source}: a Parquet file has one row a pair ('from', 'to', 'probability') or a graph ('edges'). Its columns "
         f"are {shortened([shown(name) for name in columns])}."
@@ -117,12 +117,14 @@ def _of_parquet(source: Path, names: tuple[str, ...], cyclic: str) -> Answer:
 
 
 def _of_csv(table: CellTable, names: tuple[str, ...], cyclic: str) -> Answer:
+    import pandas as pd
+
     if not table.rows:
         raise InputError(f"{table.source}: has a first line and nothing below it. An answer is {_FORMS}.")
     if "edges" in table.header:
         return answer_of_texts(table.columns(), names, table.place, cyclic=cyclic)
     if is_long(table.header):
-        return Answer(names, edges_of_long(table.columns(), names, table.place))
+        return Answer(names, edges_of_long(pd.DataFrame(table.columns()), names))
     return Answer(names, _square(table, names))
 
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from dagpost.data.table import Table
 from dagpost.errors import InputError
-from dagpost.reference.drawing import DECIMALS
 from dagpost.reference.sources import Bundled, Drawn
-from dagpost.reference.truth_files import csv_bytes, read_truth
+from dagpost.reference.truth_files import read_truth, text_of_table
 from dagpost.scores import LocalScores, Score
 
 if TYPE_CHECKING:
@@ -93,13 +92,7 @@ class Case:
 
         This text is the same on every platform, and `fingerprint` is taken from it.
         """
-        cells = (
-            [f"{value:.{DECIMALS}f}" for value in column.tolist()]
-            if levels is None
-            else [str(levels[code]) for code in column.tolist()]
-            for column, levels in zip(self.table.columns, self.table.levels, strict=True)
-        )
-        return csv_bytes(self.table.names, zip(*cells, strict=True)).decode("utf-8")
+        return text_of_table(self.table)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -11,9 +10,7 @@ from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
-from dagpost.reference import drawing, written_networks
 from dagpost.reference.case import DISCRETE, GAUSSIAN, KINDS, MIXED, Case
-from dagpost.reference.drawing import Network
 from dagpost.reference.sources import Bundled, Drawn
 from dagpost.scores import BDeu, BGe, ConditionalGaussian
 
@@ -31,14 +28,8 @@ def _case(
     rows: int = 0,
     seed: int = 0,
 ) -> Case:
-    source = Bundled(name) if network is None else Drawn(rows, _network(**network), seed)
+    source = Bundled(name) if network is None else Drawn(name, rows, seed, network)
     return Case(name, description, kind, _SCORES[kind], max_parents, tuple(tags), source=source)
-
-
-def _network(name: str, **settings: Any) -> partial[Network]:
-    """The function that makes a network, with its settings."""
-    make = getattr(drawing if hasattr(drawing, name) else written_networks, name)
-    return partial(make, **{key: tuple(own) if isinstance(own, list) else own for key, own in settings.items()})
 
 
 def _read() -> dict[str, Case]:

@@ -16,15 +16,14 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest, shortened, shown
 from dagpost.errors import InputError
+from dagpost.files.frames import matrix_of_long
+from dagpost.files.strengths import matrix_of_strengths
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: What single precision leaves of a probability that was added up from many weights.
 ROUNDING = 1e-6
-#: The columns of a table with one row a pair; the last two are those of bnlearn's `boot.strength`.
-LONG, STRENGTH = ("from", "to", "probability"), ("from", "to", "strength", "direction")
-
 #: How a message speaks of a row: "edges.csv, line 5", "row 3".
 Place = Callable[[int], str]
 
@@ -44,7 +43,7 @@ def edges_of_array(array: NDArray[Any], names: Sequence[str]) -> Floats:
 def edges_of_frame(frame: pd.DataFrame, names: Sequence[str]) -> Floats:
     """A table with parents in the rows and children in the columns, or one with one row a pair."""
     if is_long(list(frame.columns)):
-        return edges_of_long({name: list(frame[name]) for name in map(str, frame.columns)}, names, row_number)
+        return edges_of_long(frame.rename(columns=str), names)
     labels = labels_of(frame)
     if labels is None:
         return edges_of_array(frame.to_numpy(), names)
@@ -84,29 +83,11 @@ def edges_of_square(
     return checked_edges(put_in_order(matrix, rows, columns, names), names)
 
 
-def edges_of_long(table: dict[str, list[Any]], names: Sequence[str], place: Place) -> Floats:
+def edges_of_long(table: pd.DataFrame, names: Sequence[str]) -> Floats:
     """A table with one row a pair: from, to and probability, or strength and direction; pairs without a row are 0."""
-    strength = "probability" not in table and {"strength", "direction"} <= set(table)
-    missing = [column for column in (STRENGTH if strength else LONG) if column not in table]
-    if missing:
-        raise InputError(
-            "A table with one row a pair has the columns 'from', 'to' and 'probability' (or 'strength' and "
-            f"'direction', as bnlearn has them). There is no {missing[0]!r}. "
-            f"There are: {shortened([shown(name) for name in table])}."
-        )
-    if strength:
-        found = _shares(table["strength"], "strength", place) * _shares(table["direction"], "direction", place)
-    else:
-        found = numbers(table["probability"], "probability", place)
-    places = {name: at for at, name in enumerate(names)}
-    matrix, seen = np.zeros((len(names), len(names))), set()
-    for at, ends in enumerate(zip(table["from"], table["to"], strict=True)):
-        parent, child = (place_of_name(end, places, place, at) for end in ends)
-        if (parent, child) in seen:
-            raise InputError(f"{place(at)}: the pair {ends[0]} -> {ends[1]} comes twice. Give every pair once.")
-        seen.add((parent, child))
-        matrix[parent, child] = found[at]
-    return checked_edges(matrix, names)
+    strength = "probability" not in table.columns and {"strength", "direction"} <= set(table.columns)
+    matrix = matrix_of_strengths(table, names) if strength else matrix_of_long(table, names)
+    return checked_edges(matrix.to_numpy(), names)
 
 
 def checked_edges(matrix: Floats, names: Sequence[str]) -> Floats:
@@ -156,14 +137,6 @@ def check_names(found: Sequence[str], names: Sequence[str], what: str = "columns
         raise InputError(f"The {what} name {shown(twice)} more than once. Give every column of the case once.")
 
 
-def place_of_name(name: Any, places: dict[str, int], place: Place, at: int) -> int:
-    """The position of a column of the case; an error says where another name stands."""
-    found = places.get(name) if isinstance(name, str) else None
-    if found is None:
-        raise InputError(f"{place(at)}: the case has no column {shown(name)}.{nearest(str(name), list(places))}")
-    return found
-
-
 def numbers(values: Sequence[Any], what: str, place: Place) -> Floats:
     """Cells as numbers; an error names the first that is not one, and where it stands."""
     try:
@@ -174,15 +147,6 @@ def numbers(values: Sequence[Any], what: str, place: Place) -> Floats:
     if np.isnan(found).any():
         at = int(np.flatnonzero(np.isnan(found))[0])
         raise InputError(f"{place(at)}: the {what} is missing (nan). Give a number.")
-    return found
-
-
-def _shares(values: Sequence[Any], what: str, place: Place) -> Floats:
-    """Cells as numbers from 0 to 1: of two that are multiplied, one alone may be wrong."""
-    found = numbers(values, what, place)
-    wrong = np.flatnonzero((found < -ROUNDING) | (found > 1.0 + ROUNDING))
-    if len(wrong):
-        raise InputError(f"{place(int(wrong[0]))}: the {what} must be between 0 and 1. Got {found[wrong[0]]} instead.")
     return found
 
 

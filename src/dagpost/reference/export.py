@@ -1,8 +1,8 @@
 """Writes reference cases as plain files, so that a program in any language can be checked against them.
 
 A folder a case: the table, the score of every family, the exact posterior, and what all of it depends on. A folder is
-written under a hidden name and takes its own name when all of its files are there, so that a run that was killed leaves
-no folder that looks whole; the next one removes what it left. While one export writes to a folder, another is refused.
+written in a hidden one and moved to its place when all of its files are there, so that a run that was killed leaves no
+folder that looks whole; the next one removes what it left.
 
 Time and size: `scores.jkl` has a line a family, 2 microseconds and some 40 bytes each; the largest cases have 20,000 to
 40,000 families and take a second.
@@ -14,9 +14,9 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 import textwrap
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +26,7 @@ from dagpost._tools.checks import file_path, texts
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import reporter_of_terminal
 from dagpost._tools.text import shown
-from dagpost._tools.whole_files import only_writer, replacing
+from dagpost._tools.whole_files import is_half_written, replacing
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.files.jkl import write_jkl
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 #: By this word in case.json a folder is known as one that was exported.
 FORMAT = "dagpost reference case 1"
 _INDEX = "cases.csv"
-_PART = ".part"
+#: How hidden folders begin that are being written, or that a kill has left behind.
+_PART = ".dagpost-case-"
 
 #: Lines of README.txt: how long, and where what is said of a file begins.
 _WIDTH, _BESIDE = 110, 15
@@ -70,12 +71,18 @@ def export(folder: str | os.PathLike[str], cases: str | Iterable[str] | None = N
     _check_folder(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        with only_writer(target), reporter_of_terminal().stage("cases", len(chosen)) as stage:
-            _remove_left_behind(target)
+        for left_behind in target.glob(f"{_PART}*"):
+            shutil.rmtree(left_behind)
+        with reporter_of_terminal().stage("cases", len(chosen)) as stage:
             for case in chosen:
                 stage.note(case.name)
-                with _whole_folder(target / case.name) as part:
-                    _write_case(case, part)
+                with tempfile.TemporaryDirectory(dir=target, prefix=_PART) as part:
+                    written = Path(part) / case.name
+                    written.mkdir()
+                    _write_case(case, written)
+                    if (target / case.name).exists():
+                        shutil.rmtree(target / case.name)
+                    written.replace(target / case.name)
                 stage.advance(1)
             _write_index(target)
     except OSError as error:
@@ -99,39 +106,13 @@ def _check_folder(folder: Path) -> None:
 
 
 def _is_exported(entry: Path) -> bool:
-    if entry.name == _INDEX or (entry.name.startswith(".") and entry.name.endswith(_PART)):
+    if entry.name == _INDEX or entry.name.startswith(_PART) or is_half_written(entry.name):
         return True
     try:
         about = json.loads((entry / "case.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return isinstance(about, dict) and about.get("format") == FORMAT
-
-
-def _part_of(target: Path) -> Path:
-    return target.with_name(f".{target.name}{_PART}")
-
-
-def _remove_left_behind(folder: Path) -> None:
-    """Remove the unfinished folders of an export that was killed."""
-    for part in (_part_of(folder / name) for name in CASES):
-        if part.exists():
-            shutil.rmtree(part)
-
-
-@contextmanager
-def _whole_folder(target: Path) -> Iterator[Path]:
-    """A folder to write to, which replaces `target` once the block ends without an error."""
-    part = _part_of(target)
-    part.mkdir()
-    try:
-        yield part
-        if target.exists():
-            shutil.rmtree(target)
-        part.replace(target)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
 
 
 def _write_case(case: Case, folder: Path) -> None:

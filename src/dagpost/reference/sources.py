@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Any
 
 import numpy as np
 
 from dagpost.data import datasets
 from dagpost.data.table import Table
-from dagpost.reference.drawing import Network, draw
+from dagpost.reference.truth_files import kept_table
 
 
 @dataclass(frozen=True)
@@ -37,24 +38,28 @@ class Bundled:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Rows drawn from a network, which is made when they are."""
+    """Rows that were drawn from a network once, and are kept beside their posterior.
 
+    tools/drawing.py in the repository says how.
+    `network` is the name of a function there or in tools/written_networks.py, and its settings.
+    """
+
+    case: str
     rows: int
-    network: partial[Network]
     seed: int
+    network: Mapping[str, Any]
 
     def table(self) -> Table:
         """The rows."""
-        return draw(self.network(), self.rows, self.seed)
+        return kept_table(self.case)
 
     def in_words(self) -> str:
         """How many rows, of which network, with which seed.
 
-        >>> from dagpost.reference.drawing import random_network
-        >>> Drawn(50, partial(random_network, 5, 11, arities=(2, 3)), seed=1).in_words()
-        '50 rows drawn with seed 1 from dagpost.reference.drawing.random_network(5, 11, arities=(2, 3))'
+        >>> Drawn("mine", 50, 1, {"name": "random_network", "columns": 5, "seed": 11}).in_words()
+        '50 rows drawn with seed 1 from random_network(columns=5, seed=11) of tools.drawing'
         """
-        made = self.network.func
-        settings = [*map(repr, self.network.args), *(f"{name}={own!r}" for name, own in self.network.keywords.items())]
-        written = f"{made.__module__}.{made.__qualname__}({', '.join(settings)})"
-        return f"{self.rows:,} rows drawn with seed {self.seed} from {written}"
+        settings = ", ".join(f"{name}={own!r}" for name, own in self.network.items() if name != "name")
+        name = self.network["name"]
+        module = "drawing" if name == "random_network" else "written_networks"
+        return f"{self.rows:,} rows drawn with seed {self.seed} from {name}({settings}) of tools.{module}"

@@ -1,6 +1,7 @@
-"""In which form exact posteriors are kept: text files that any program reads, four a set of cases.
+"""In which form exact posteriors are kept, and tables that were drawn: text files that any program reads.
 
     cases.csv                  one row a case: the table and the model it belongs to, log evidence, bounds
+    NAME.data.csv.gz           the table, if it was drawn: levels as text, numbers with four decimals
     NAME.csv                   from, to, edge, path: two probabilities a pair, 12 decimals
     NAME.families.csv.gz       node, parents, probability: 9 decimals
     NAME.classes.csv.gz        class, graphs, probability: 12 decimals, or 3 digits where it is below 1e-9
@@ -18,7 +19,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dagpost._tools.text import shortened, shown
+from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.reference.truth import Truth
 
@@ -27,6 +32,8 @@ if TYPE_CHECKING:
 
     from dagpost.reference.case import Case
 
+#: Decimals of every number of a table.
+DECIMALS = 4
 #: What cases.csv says of a case, beside its name.
 ABOUT = ("columns", "rows", "fingerprint", "score", "max_parents", "log_evidence", "error_bound", "classes_bound")
 
@@ -43,6 +50,33 @@ def kept_cases(folder: Traversable | None = None) -> dict[str, dict[str, str]]:
         return {}
     rows = csv.DictReader(io.StringIO(source.read_text(encoding="utf-8")))
     return {row["case"]: {key: row[key] for key in ABOUT} for row in rows}
+
+
+def kept_table(name: str) -> Table:
+    """The table of a case that was drawn."""
+    content = gzip.decompress(_compressed(kept_truths(), name, "data").read_bytes())
+    header, *rows = csv.reader(io.StringIO(content.decode("utf-8")))
+    columns, levels = zip(*map(_read_column, zip(*rows, strict=True)), strict=True)
+    return Table(tuple(header), columns, levels)
+
+
+def _read_column(cells: Sequence[str]) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    """Numbers, or the codes of levels, which are letters, and these."""
+    if not cells[0].isalpha():
+        return np.array(cells, dtype=np.float64), None
+    levels, codes = np.unique(cells, return_inverse=True)
+    return codes.astype(np.uint8), tuple(levels.tolist())
+
+
+def text_of_table(table: Table) -> str:
+    """A table as CSV: a header, commas, levels as text and numbers with four decimals."""
+    cells = (
+        [f"{value:.{DECIMALS}f}" for value in column.tolist()]
+        if levels is None
+        else [str(levels[code]) for code in column.tolist()]
+        for column, levels in zip(table.columns, table.levels, strict=True)
+    )
+    return csv_bytes(table.names, zip(*cells, strict=True)).decode("utf-8")
 
 
 def read_truth(case: Case, folder: Traversable | None = None) -> Truth:

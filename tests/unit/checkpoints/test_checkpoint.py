@@ -23,7 +23,7 @@ from tests.tools.broken_off import eager, flip, parts
 from tests.tools.wording import Said
 
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.checkpoints.folder import Folder, Part
+from dagpost.checkpoints.folder import LOCK, MANIFEST, Folder, Part
 from dagpost.errors import DagpostWarning, InputError
 
 IDENTITY = {"data": "some", "seed": 1}
@@ -181,28 +181,10 @@ def test_a_damaged_part_is_computed_again(damage: Callable[[Path], None], which:
     assert counted(eager(folder)) == []
 
 
-def test_parts_before_a_damaged_one_are_used_where_nothing_runs_along(folder: Path) -> None:
-    def cubes(until: int) -> list[int]:
-        found, done = np.zeros(8), []
-        with eager(folder).task("fit", IDENTITY) as kept:
-            for step in kept.stage("cubes", range(8), lambda step: [found[step : step + 1]]):
-                if step == until:
-                    break
-                found[step] = step**3
-                done.append(step)
-        assert until < 8 or found.tolist() == [step**3 for step in range(8)]
-        return done
-
-    cubes(6)
-    flip(parts(folder)[3])
-    with pytest.warns(DagpostWarning, match="damaged"):
-        assert cubes(8) == [3, 4, 5, 6, 7]
-
-
 @pytest.mark.parametrize("damage", [truncate, flip, Path.unlink])
 def test_without_a_whole_manifest_the_run_starts_anew(damage: Callable[[Path], None], folder: Path, said: Said) -> None:
     counted(eager(folder), until=4)
-    damage(folder / "manifest.json")
+    damage(folder / MANIFEST)
     checkpoint = eager(folder)
     with said.warns(DagpostWarning):
         assert counted(checkpoint) == list(range(10))
@@ -211,7 +193,7 @@ def test_without_a_whole_manifest_the_run_starts_anew(damage: Callable[[Path], N
 
 def test_a_manifest_that_was_edited_is_damaged(folder: Path, said: Said) -> None:
     counted(eager(folder), until=4)
-    path = folder / "manifest.json"
+    path = folder / MANIFEST
     whole = json.loads(path.read_text())
     whole["content"]["tasks"]["fit"]["stages"]["squares"]["done"] = 9
     path.write_text(json.dumps(whole))
@@ -221,11 +203,11 @@ def test_a_manifest_that_was_edited_is_damaged(folder: Path, said: Said) -> None
 
 def test_what_a_kill_left_half_written_is_swept_away(folder: Path) -> None:
     counted(eager(folder), until=4)
-    (folder / ("." + "0" * 32 + ".part")).write_bytes(b"half")
-    (folder / "part-000099.npy").write_bytes(b"named nowhere")
+    (folder / ".dagpost-0.part").write_bytes(b"half")
+    (folder / "part-000099.bin").write_bytes(b"named nowhere")
     assert counted(eager(folder)) == [4, 5, 6, 7, 8, 9]
     assert not list(folder.glob(".*"))
-    assert folder / "part-000099.npy" not in parts(folder)
+    assert folder / "part-000099.bin" not in parts(folder)
 
 
 # ---- places -------------------------------------------------------------------------------------------------------
@@ -253,15 +235,15 @@ def test_where_writing_fails_the_run_goes_on_and_says_so_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     counted(eager(folder), until=3)
-    header, left = np.lib.format.write_array_header_1_0, [3]
+    write_part, left = Folder.write_part, [3]
 
-    def full(*arguments: Any) -> None:
+    def full(*arguments: Any) -> Any:
         left[0] -= 1
         if left[0] < 0:
             raise OSError(errno.ENOSPC, "No space left on device")
-        header(*arguments)
+        return write_part(*arguments)
 
-    monkeypatch.setattr(np.lib.format, "write_array_header_1_0", full)
+    monkeypatch.setattr(Folder, "write_part", full)
     with said.warns(DagpostWarning) as remarks:
         assert counted(eager(folder)) == list(range(3, 10))
     assert len(remarks) == 1
@@ -329,7 +311,7 @@ def test_a_folder_that_another_run_has_taken_since_is_left_to_it(folder: Path) -
     counted(first, until=2)
     with eager(folder).task("fit", IDENTITY):
         first.remove()
-        assert (folder / "manifest.json").exists()
+        assert (folder / MANIFEST).exists()
     first.remove()
     assert not folder.exists()
 
@@ -368,5 +350,5 @@ def test_another_process_has_the_folder_until_it_ends(folder: Path, said: Said) 
         other.kill()
         other.wait()
     # Its lock is still there as a file, but nobody holds it.
-    assert (folder / "lock").read_text() == str(other.pid)
+    assert (folder / LOCK).read_text() == str(other.pid)
     assert counted(eager(folder)) == list(range(10))

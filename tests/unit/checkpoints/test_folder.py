@@ -13,7 +13,7 @@ import pytest
 from tests.tools.broken_off import eager, parts
 from tests.tools.wording import Said
 
-from dagpost.checkpoints.folder import Folder, InUseError
+from dagpost.checkpoints.folder import LOCK, MANIFEST, Folder, InUseError
 from dagpost.errors import DagpostWarning, InputError
 
 ARRAY = np.arange(3)
@@ -80,7 +80,7 @@ def test_a_manifest_of_someone_else_beside_parts_of_ours_is_refused(folder: Path
 
 def test_a_manifest_that_cannot_be_read_beside_parts_of_ours_is_damage(folder: Path, said: Said) -> None:
     write(folder)
-    (folder / "manifest.json").write_text('{"dagpost": "check')
+    (folder / MANIFEST).write_text('{"dagpost": "check')
     with said.warns(DagpostWarning):
         write(folder)
     assert len(parts(folder)) == 1
@@ -88,8 +88,8 @@ def test_a_manifest_that_cannot_be_read_beside_parts_of_ours_is_damage(folder: P
 
 def test_a_checkpoint_of_another_format_is_refused_and_kept(folder: Path, said: Said) -> None:
     write(folder)
-    whole = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**whole, "format": 99}))
+    whole = json.loads((folder / MANIFEST).read_text())
+    (folder / MANIFEST).write_text(json.dumps({**whole, "format": 99}))
     with said.raises(InputError):
         write(folder)
     assert len(parts(folder)) == 1
@@ -98,7 +98,7 @@ def test_a_checkpoint_of_another_format_is_refused_and_kept(folder: Path, said: 
 @pytest.mark.parametrize("content", [b"", b"1234", bytes(5)])
 def test_a_lock_that_a_kill_or_a_power_cut_left_is_ours(content: bytes, folder: Path) -> None:
     folder.mkdir()
-    (folder / "lock").write_bytes(content)
+    (folder / LOCK).write_bytes(content)
     write(folder)
     assert len(parts(folder)) == 1
 
@@ -147,16 +147,16 @@ def test_a_lock_that_is_removed_before_it_is_taken_is_made_again(
     def removed() -> None:
         if made_again:
             # A file of another number: the first is still there under another name.
-            (folder / "lock").rename(folder.with_name("old lock"))
-            (folder / "lock").touch()
+            (folder / LOCK).rename(folder.with_name("old lock"))
+            (folder / LOCK).touch()
         else:
-            (folder / "lock").unlink()
+            (folder / LOCK).unlink()
 
     fcntl = pytest.importorskip("fcntl")
     monkeypatch.setattr(fcntl, "flock", just_before(fcntl.flock, removed))
     taken = Folder(folder)
     taken.lock()
-    assert (folder / "lock").read_text() == str(os.getpid())
+    assert (folder / LOCK).read_text() == str(os.getpid())
     with pytest.raises(InUseError):
         Folder(folder).lock()
     taken.unlock()
@@ -178,7 +178,7 @@ def test_removing_leaves_the_folder_to_a_run_that_takes_it_at_that_moment(
     monkeypatch.setattr(Path, "rmdir", just_before(Path.rmdir, other.lock))
     eager(folder).remove()
     assert other.locked
-    assert [path.name for path in folder.iterdir()] == ["lock"]
+    assert [path.name for path in folder.iterdir()] == [LOCK]
     other.unlock()
 
 

@@ -17,6 +17,7 @@ from tests.tools.wording import Said
 from dagpost import DagPosterior, DagSample, LocalScores, datasets, local_scores
 from dagpost._tools.progress import NO_PROGRESS, reporter_for
 from dagpost.checkpoints import Checkpoint
+from dagpost.checkpoints.folder import MANIFEST
 from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError
@@ -201,7 +202,7 @@ def test_scores_among_candidates_are_kept_part_by_part(
         whole = attempt(False, None).own_sample()
     with pytest.raises(Stopped):
         attempt(stop, eager(folder))
-    manifest = json.loads((folder / "manifest.json").read_text())["content"]["tasks"]["fit"]
+    manifest = json.loads((folder / MANIFEST).read_text())["content"]["tasks"]["fit"]
     assert manifest["decisions"]["whether to score candidates only"]
     assert manifest["stages"]["small sets: allowed families"]["done"] == 1
     assert any(name.startswith("candidates: group 0") and stage["done"] for name, stage in manifest["stages"].items())

@@ -20,6 +20,7 @@ from tests.tools.interrupts import interrupted
 from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample, datasets
+from dagpost.checkpoints.folder import MANIFEST
 from dagpost.cli import process as cli_process
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs signals and a shell of POSIX")
@@ -152,7 +153,7 @@ def test_the_same_command_goes_on_where_ctrl_c_stopped_it(tmp_path: Path) -> Non
     arguments = ["fit", "wide.csv", "--max-parents", "2", "--ess", "1", "--json"]
     environment = {"DAGPOST_CHECKPOINT_SECONDS": "0"}
     kept = tmp_path / "wide.dagpost.partial"
-    _, errors = broken_off(started(tmp_path, *arguments, **environment), (kept / "manifest.json").exists)
+    _, errors = broken_off(started(tmp_path, *arguments, **environment), (kept / MANIFEST).exists)
     assert errors.splitlines()[-1] == (
         "dagpost: interrupted. What was done is kept in wide.dagpost.partial; the same command resumes from there."
     )
@@ -175,7 +176,7 @@ def test_chains_that_are_broken_off_leave_what_they_have(tmp_path: Path) -> None
     fitted = process(tmp_path, "fit", "table.csv", "-o", "m", "-q", "--samples", "100", "--method", method)
     assert fitted.returncode == 0, fitted.stderr
     running = started(tmp_path, "sample", "m", "-n", "3000000", "-o", "graphs", DAGPOST_CHECKPOINT_SECONDS="0.2")
-    output, errors = broken_off(running, (tmp_path / "graphs.partial" / "manifest.json").exists)
+    output, errors = broken_off(running, (tmp_path / "graphs.partial" / MANIFEST).exists)
     drawn = DagSample.load(tmp_path / "graphs")
     assert 0 < len(drawn) < 3_000_000
     assert f"DagSample of {len(drawn):,} graphs" in output

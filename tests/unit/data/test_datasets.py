@@ -137,14 +137,15 @@ def test_each_column_of_the_cohort_depends_on_its_causes_as_declared() -> None:
     # 5e-5, and the seed is fixed.
     table = datasets.load("cohort", rows=200_000, seed=1)
     codes = dict(zip(table.names, table.columns, strict=True))
-    for name, column in datasets.COLUMNS.items():
-        assert table.levels[table.names.index(name)] == column.levels
-        causes = [codes[cause] for cause in column.causes] or [np.zeros(table.rows, dtype=int)]
+    for name, column in datasets.columns_of("cohort").items():
+        assert table.levels[table.names.index(name)] == tuple(column["levels"])
+        strengths = column.get("causes", {})
+        causes = [codes[cause] for cause in strengths] or [np.zeros(table.rows, dtype=int)]
         seen, member, count = np.unique(np.stack(causes), axis=1, return_inverse=True, return_counts=True)
         rows = codes[name][member.reshape(-1) == count.argmax()]
         assert len(rows) >= 3_000
-        score = seen[:, count.argmax()] @ np.array([*column.causes.values()] or [0.0])
-        for level, cut in enumerate(column.cuts):
+        score = seen[:, count.argmax()] @ np.array([*strengths.values()] or [0.0])
+        for level, cut in enumerate(column["cuts"]):
             above = 1.0 / (1.0 + np.exp(cut - score))
             assert abs((rows > level).mean() - above) <= 5 * np.sqrt(above * (1 - above) / len(rows)), (name, level)
 

@@ -7,12 +7,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tools.drawing import Levels, Network, Numbers, Regression, draw, network, random_network, thousandths
+from tools.reference_tables import network_of, table_of
 
 from dagpost.data.table import Table
-from dagpost.reference import written_networks
 from dagpost.reference.cases import CASES
-from dagpost.reference.drawing import Levels, Network, Numbers, Regression, draw, network, random_network, thousandths
 from dagpost.reference.sources import Drawn
+from tools import written_networks
 
 DRAWN = {name: case for name, case in CASES.items() if isinstance(case.source, Drawn)}
 
@@ -89,10 +90,17 @@ def test_a_random_network_is_drawn_as_its_docstring_says(seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", DRAWN)
+def test_the_table_that_is_kept_is_the_one_that_is_drawn(name: str) -> None:
+    source = DRAWN[name].source
+    assert isinstance(source, Drawn)
+    assert DRAWN[name].table.fingerprint() == table_of(source).fingerprint()
+
+
+@pytest.mark.parametrize("name", DRAWN)
 def test_columns_follow_their_network(name: str) -> None:
     source = DRAWN[name].source
     assert isinstance(source, Drawn)
-    made, table = source.network(), DRAWN[name].table
+    made, table = network_of(source), DRAWN[name].table
     for column in made.columns:
         for rows, parameters in _combinations(made, column, table):
             if isinstance(column, Levels):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import pandas as pd
 import pytest
 from tests.tools.wording import Said
 
-from dagpost._tools.whole_files import only_writer
 from dagpost.errors import InputError
 from dagpost.files import jkl
 from dagpost.reference.cases import CASES
@@ -95,20 +93,12 @@ def test_an_earlier_export_is_replaced_and_others_stay(tmp_path: Path) -> None:
     export(tmp_path, ["mixed-5", "parity-5"])
     (tmp_path / "mixed-5" / "edges.csv").write_text("old")
     # Left by runs that were killed, the second of them at its very end.
-    (tmp_path / ".mixed-5.part").mkdir()
-    shutil.copytree(tmp_path / "parity-5", tmp_path / ".iris.part")
+    (tmp_path / ".dagpost-case-one").mkdir()
+    shutil.copytree(tmp_path / "parity-5", tmp_path / ".dagpost-case-two" / "iris")
     export(tmp_path, "mixed-5")
     assert pd.read_csv(tmp_path / "cases.csv")["case"].to_list() == ["mixed-5", "parity-5"]
     assert names_in(tmp_path) == {"cases.csv", "mixed-5", "parity-5"}
     assert (tmp_path / "mixed-5" / "edges.csv").read_text() != "old"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked on Windows")
-def test_two_exports_do_not_write_to_one_folder_at_once(tmp_path: Path, said: Said) -> None:
-    with only_writer(tmp_path), said.raises(InputError):
-        export(tmp_path, "mixed-5")
-    assert names_in(tmp_path) == set()
-    export(tmp_path, "mixed-5")
 
 
 @pytest.mark.parametrize("stranger", ["notes.txt", "mixed-5", "thesis"])

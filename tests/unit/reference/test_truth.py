@@ -17,6 +17,7 @@ from tools.reference_truth import contents, differences, write_truth
 from dagpost.errors import InputError
 from dagpost.reference.case import Case
 from dagpost.reference.cases import CASES
+from dagpost.reference.sources import Drawn
 from dagpost.reference.truth import Truth
 from dagpost.reference.truth_files import kept_cases, kept_truths, read_truth
 from dagpost.scores import BDeu
@@ -137,6 +138,7 @@ def test_nothing_is_kept_beside_the_cases() -> None:
     assert sorted(kept_cases()) == sorted(CASES)
     endings = [file.removeprefix("mixed-5") for file in contents("mixed-5", CASES["mixed-5"].truth)]
     files = {"cases.csv", *(f"{name}{ending}" for name in CASES for ending in endings)}
+    files |= {f"{name}.data.csv.gz" for name, case in CASES.items() if isinstance(case.source, Drawn)}
     assert {file.name for file in kept_truths().iterdir()} == files
     assert sum(len(file.read_bytes()) for file in kept_truths().iterdir()) < 2_000_000
 

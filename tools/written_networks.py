@@ -9,8 +9,7 @@ from __future__ import annotations
 from itertools import pairwise, product
 
 import numpy as np
-
-from dagpost.reference.drawing import Levels, Network, Numbers, Regression, network, thousandths
+from tools.drawing import Levels, Network, Numbers, Regression, network, thousandths
 
 
 def parity(columns: int, noise: int) -> Network:

@@ -14,7 +14,7 @@ first row, in that order, then for each column of the second row, and so on:
   coefficient for each of its parents of numbers. With `z` the quantile of the standard normal distribution at `u`, the
   number is `mean + deviation * z + coefficient * parent + ...`, rounded to four decimals.
 
-`random_network` draws a network in the same way.
+`random_network` draws a network in the same way; others are written out in written_networks.py.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.data.table import Table
+from dagpost.reference.truth_files import DECIMALS
 
 #: The names of levels; no column has more.
 LEVELS = "abcdefgh"
-#: Decimals of every number of a drawn table.
-DECIMALS = 4
 _THOUSANDTHS = 1000
 
 
