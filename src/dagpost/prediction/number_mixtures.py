@@ -11,6 +11,7 @@ Time: for each row and component, its families at some 161 points.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,7 @@ from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inlined, kernel
 from dagpost.prediction.gaussian import GaussianFamilies, factorise
 from dagpost.prediction.graph_products import Paths
-
-#: Rounds in which the normal distribution is fitted.
-_ROUNDS = 8
+from dagpost.prediction.integration import fit_normal, log_product, members_of_family, standardise
 
 
 @kernel
@@ -55,8 +54,53 @@ def fill_factors(families: GaussianFamilies, factors: Floats) -> None:
     """The Cholesky factor of each family, its parents before its child: (families, members, members)."""
     members = np.empty(factors.shape[1], dtype=np.int64)
     for family in range(len(factors)):
-        size = _members(families, family, members)
+        size = members_of_family(families, family, members)
         factorise(families.matrices[families.groups[family]], members[: size + 1], families.floors, factors[family])
+
+
+class _Part(NamedTuple):
+    """The families of one component, and their standardised residuals as linear functions of the target."""
+
+    families: Integers
+    fixed: Floats
+    slopes: Floats
+    constants: Floats
+    members: Integers
+    place_of: Integers
+
+
+@inlined
+def _room_for(nodes: int, widest: int, target: int) -> _Part:
+    place_of = np.full(nodes, -1, dtype=np.int64)
+    place_of[target] = 0
+    return _Part(
+        np.empty(nodes, dtype=np.int64),
+        np.zeros((nodes, widest)),
+        np.zeros((nodes, widest, 1)),
+        np.empty(nodes),
+        np.empty(widest, dtype=np.int64),
+        place_of,
+    )
+
+
+@inlined
+def _take(
+    families: GaussianFamilies, factors: Floats, numbers: NDArray[np.int32], cells: Floats, row: int, part: _Part
+) -> int:
+    """Make a component ready; returns how many families it has."""
+    count = 0
+    for family in numbers:
+        if family < 0:
+            continue
+        size = members_of_family(families, family, part.members)
+        standardise(
+            part.members[: size + 1], families.means[families.groups[family]], factors[family], part.place_of, cells,
+            row, part.fixed[count], part.slopes[count], 1,
+        )  # fmt: skip
+        part.families[count] = family
+        part.constants[count] = families.constants[family] - math.log(factors[family, size, size])
+        count += 1
+    return count
 
 
 @kernel
@@ -67,13 +111,15 @@ def fill_fits(
 
     `parts` has a row for each component: the numbers of its families by node, -1 for none.
     """
-    fixed, slopes = np.zeros(factors.shape[:2]), np.zeros(factors.shape[:2])
+    part = _room_for(parts.shape[1], factors.shape[1], target)
+    middle, shape = np.empty(1), np.empty((1, 1))
     for row in range(cells.shape[1]):
-        _standardise(families, factors, target, cells[:, row], fixed, slopes)
-        for part in range(len(parts)):
-            middle, scale = _fitted(families, parts[part], fixed, slopes)
-            height = _log_product(families, parts[part], factors, fixed, slopes, middle)
-            fits[0, part, row], fits[1, part, row], fits[2, part, row] = middle, scale, height + math.log(scale)
+        for number in range(len(parts)):
+            own = part.families[: _take(families, factors, parts[number], cells, row, part)]
+            fit_normal(families, own, part.fixed, part.slopes, 1, middle, shape)
+            height = log_product(families, own, part.fixed, part.slopes, part.constants, 1, middle)
+            fits[0, number, row], fits[1, number, row] = middle[0], 1.0 / shape[0, 0]
+            fits[2, number, row] = height - math.log(shape[0, 0])
 
 
 @kernel
@@ -92,101 +138,27 @@ def fill_densities(
 
     The log of a weight that is not seen is minus infinity.
     """
-    fixed, slopes = np.zeros(factors.shape[:2]), np.zeros(factors.shape[:2])
+    part = _room_for(parts.shape[1], factors.shape[1], target)
+    value, totals = np.empty(1), np.empty(values.shape[1])
     for row in range(cells.shape[1]):
         if cancel[0] != 0:
             return
-        _standardise(families, factors, target, cells[:, row], fixed, slopes)
-        for point in range(values.shape[1]):
-            largest, total = -math.inf, 0.0
-            for part in range(len(parts)):
-                if log_weights[part, row] == -math.inf:
-                    continue
-                log = log_weights[part, row]
-                log += _log_product(families, parts[part], factors, fixed, slopes, values[row, point])
-                if log > largest:
-                    total, largest = total * math.exp(largest - log) + 1.0, log
-                else:
-                    total += math.exp(log - largest)
-            result[row, point] = largest + math.log(total) if total > 0.0 else -math.inf
-
-
-@inlined
-def _standardise(
-    families: GaussianFamilies, factors: Floats, target: int, cells: Floats, fixed: Floats, slopes: Floats
-) -> None:
-    """The standardised residuals of all families as linear functions of the target."""
-    members = np.empty(factors.shape[1], dtype=np.int64)
-    for family in range(len(factors)):
-        size = _members(families, family, members)
-        mean = families.means[families.groups[family]]
-        for place in range(size + 1):
-            node = members[place]
-            left, slope = -mean[node], 0.0
-            if node == target:
-                slope = 1.0
-            else:
-                left += cells[node]
-            for before in range(place):
-                left -= factors[family, place, before] * fixed[family, before]
-                slope -= factors[family, place, before] * slopes[family, before]
-            fixed[family, place] = left / factors[family, place, place]
-            slopes[family, place] = slope / factors[family, place, place]
-
-
-@inlined
-def _members(families: GaussianFamilies, family: int, members: Integers) -> int:
-    size: int = families.sizes[family]
-    for place in range(size):
-        members[place] = families.lists[family, place]
-    members[size] = families.children[family]
-    return size
-
-
-@inlined
-def _fitted(families: GaussianFamilies, part: NDArray[np.int32], fixed: Floats, slopes: Floats) -> tuple[float, float]:
-    """Mean and standard deviation of a normal distribution near the largest value of the product."""
-    middle = 0.0
-    precision = 0.0
-    for once in range(_ROUNDS):
-        pull = 0.0
-        precision = 0.0
-        for node in range(len(part)):
-            family = part[node]
-            if family < 0:
+        # Of each point the largest addend so far, and the sum of all beside it.
+        largest = result[row]
+        largest[:], totals[:] = -math.inf, 0.0
+        for number in range(len(parts)):
+            if log_weights[number, row] == -math.inf:
                 continue
-            size = families.sizes[family]
-            shrinkage = families.shrinkage[family]
-            spread = 1.0
-            if once > 0:
-                for place in range(size + 1):
-                    residual = fixed[family, place] + slopes[family, place] * middle
-                    spread += shrinkage * residual * residual
-            weight = (families.freedom[family] + 1.0) * shrinkage / spread
-            pull -= weight * slopes[family, size] * fixed[family, size]
-            precision += weight * slopes[family, size] * slopes[family, size]
-        middle = pull / precision
-    return middle, 1.0 / math.sqrt(precision)
-
-
-@inlined
-def _log_product(
-    families: GaussianFamilies, part: NDArray[np.int32], factors: Floats, fixed: Floats, slopes: Floats, value: float
-) -> float:
-    """Log of the product of Student's densities of some families where the target has a value."""
-    total = 0.0
-    for node in range(len(part)):
-        family = part[node]
-        if family < 0:
-            continue
-        size = families.sizes[family]
-        shrinkage = families.shrinkage[family]
-        spread = 1.0
-        for place in range(size):
-            residual = fixed[family, place] + slopes[family, place] * value
-            spread += shrinkage * residual * residual
-        residual = fixed[family, size] + slopes[family, size] * value
-        excess = shrinkage * residual * residual / spread
-        constant = families.constants[family] - math.log(factors[family, size, size])
-        total += constant - math.log(spread) / 2.0 - (families.freedom[family] + 1.0) / 2.0 * math.log1p(excess)
-    return total
+            own = part.families[: _take(families, factors, parts[number], cells, row, part)]
+            for point in range(len(totals)):
+                value[0] = values[row, point]
+                log = log_weights[number, row]
+                log += log_product(families, own, part.fixed, part.slopes, part.constants, 1, value)
+                if log > largest[point]:
+                    totals[point] = totals[point] * math.exp(largest[point] - log) + 1.0
+                    largest[point] = log
+                else:
+                    totals[point] += math.exp(log - largest[point])
+        for point in range(len(totals)):
+            if totals[point] > 0.0:
+                result[row, point] += math.log(totals[point])
