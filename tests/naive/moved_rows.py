@@ -8,7 +8,7 @@ import numpy as np
 
 from dagpost.local.additive import _Regressions
 from dagpost.local.curved import CurvedNumber
-from dagpost.local.layout import parts_of
+from dagpost.local.layout import CURVE, PRODUCT, parts_of
 from dagpost.local.moved_rows import Asked, People
 
 
@@ -30,6 +30,14 @@ def spline(position: float, coefficients: np.ndarray) -> float:
         return first + (left + degree + 1.0 - inside) / degree * basis(number + 1, degree - 1)
 
     return float(sum(own * basis(number, 3) for number, own in enumerate(coefficients)))
+
+
+def hermite(degree: int, x: float) -> float:
+    """Hermite's polynomial, by its recursion, with variance 1 where x is standard normal."""
+    before, now = 0.0, 1.0
+    for own in range(degree):
+        before, now = now, x * now - own * before
+    return now / math.sqrt(math.factorial(degree))
 
 
 class Rows:
@@ -60,24 +68,24 @@ class Rows:
         """A regression at the values of a row."""
         fit, total, at = self.fit, float(numbers[0]), 1
         members = [other for other in range(len(self.graph)) if self.graph[node] >> other & 1]
-        far = 8.0
         for part in parts_of(members, fit._margins, fit._features):
             own = numbers[at : at + part.numbers]
             at += part.numbers
-            first, score = row[part.first], self.score(part.first, row[part.first])
-            low, step = self.bounds[part.first]
-            if part.second < 0:
-                total += spline((score - low) / step, own) if part.kind == 0 else float(own[int(first)])
+            if part.kind != PRODUCT:
+                (only,) = part.columns
+                low, step = self.bounds[only]
+                position = (self.score(only, row[only]) - low) / step
+                total += spline(position, own) if part.kind == CURVE else float(own[int(row[only])])
                 continue
-            second = row[part.second]
-            x, z = min(max(score, -far), far), min(max(self.score(part.second, second), -far), far)
-            bent, other = (x * x - 1.0) * math.sqrt(0.5), (z * z - 1.0) * math.sqrt(0.5)
-            if part.kind == 6:
-                total += float(own.reshape(len(fit._levels[part.first] or ()), -1)[int(first), int(second)])
-            elif part.kind == 5:
-                total += float(own[int(first)]) * z
-            else:
-                total += sum(own[place] * by for place, by in enumerate([x * z, bent * z, x * other][: len(own)]))
+            levels = part.columns[: len(part.columns) - len(part.degrees[0])]
+            arities = [len(fit._levels[column] or ()) for column in levels]
+            terms = own.reshape(*arities, len(part.degrees))[tuple(int(row[column]) for column in levels)]
+            for coefficient, way in zip(terms, part.degrees, strict=True):
+                scores = (
+                    min(max(self.score(column, row[column]), -8.0), 8.0) for column in part.columns[len(levels) :]
+                )
+                term = [hermite(degree, x) for degree, x in zip(way, scores, strict=True)]
+                total += math.prod(term, start=float(coefficient))
         return total
 
     def chances(self, node: int, row: dict[int, float]) -> list[float]:

@@ -134,8 +134,11 @@ def drawn(
     """One draw of the parameters of each graph."""
     del prior, background
     assert isinstance(statistics, LocalModels)
-    few = min(_FEW, statistics.seen.people.shape[1])
-    weights = generator.gamma(statistics.seen.observations / few, size=(len(graphs), few))
+    everyone, rows = statistics.seen.people.shape[1], statistics.seen.observations
+    few = min(_FEW, everyone)
+    # Where some of the rows stand for all, that they were these and not others is one more thing that is not known.
+    size = rows if rows <= everyone else 1.0 / (1.0 / rows + 1.0 / everyone)
+    weights = generator.gamma(size / few, size=(len(graphs), few))
     weights /= weights.mean(axis=1, keepdims=True)
     together = np.ascontiguousarray(graphs, dtype=np.uint64)
     draws = Draws(int(generator.integers(2**62)), together, np.arange(len(graphs)))

@@ -3,7 +3,7 @@
 A number has two regressions: of its mean, on its own scale, which says what an outcome is on average; and one on the
 scale that the evidence prefers for this column, which says how values move that lead on to others. How they lie around
 their prediction is in spread.py. A column of levels has a logistic regression for each level but the last, among the
-rows that have none before it. Curves, and products of two parents, are in margins.py and layout.py, what is learned of
+rows that have none before it. Curves, and products of parents, are in margins.py and layout.py, what is learned of
 them in regression.py. Rows in which a node was set by intervention are left out for that node.
 """
 
@@ -22,7 +22,7 @@ from dagpost.local.additive_arrays import margin_arrays, restorer
 from dagpost.local.base import Fitter, LocalModel
 from dagpost.local.curved import CurvedLevel, CurvedNumber, Moving
 from dagpost.local.density import density_of, no_density
-from dagpost.local.layout import Form, Part, feature_matrix, form_of, numbers_matrix, parts_of
+from dagpost.local.layout import PRODUCT, Form, Part, feature_matrix, form_of, numbers_matrix, parts_of
 from dagpost.local.margins import Features, Margins, margins_of
 from dagpost.local.regression import Pieces, Posterior, Shrunken, logistic, shrunken, sums_of, with_covariance
 from dagpost.local.scales import OWN, Scale, on_scale, scales_of
@@ -36,7 +36,9 @@ _AT_A_TIME, _MOST_ROWS, _FIRST_ROWS = 20_000, 200_000, 5_000
 #: The scale of a number is chosen beside these columns: those that go most with it.
 _MOST_BESIDE = 5
 
-ASSUMPTION = "What causes do adds up along curves, with products of two; what a column has beside that stays as it is."
+ASSUMPTION = (
+    "What causes do adds up along curves, with products of two or three; what a column has beside that stays as it is."
+)
 
 
 def fitter(table: Table, prior: LocalPrior) -> Fitter:
@@ -104,7 +106,7 @@ class _Regressions:
     def _scale(self, child: int, beside: list[int]) -> Scale:
         """The scale of the largest evidence for a regression on the columns that go most with it, without products."""
         about = self._rows_of(child, sorted(node for node in beside if node != child))
-        about = about._replace(parts=[part for part in about.parts if part.second < 0])
+        about = about._replace(parts=[part for part in about.parts if part.kind != PRODUCT])
         rows = about.rows
         if not len(rows) or self._columns[child][rows].min() == self._columns[child][rows].max():
             return Scale()

@@ -1,43 +1,48 @@
 """Of which parts a regression on some parents is made: their features, and the numbers by which it is evaluated.
 
-Each parent brings its lines and curve; each pair of parents brings products of these, so that what one does may depend
-on the other. A part has `features` columns in the matrix of the regression, and `numbers` behind the intercept from
-which it is evaluated at any values of the parents: the coefficients of a spline, or what each level adds.
+Each parent brings its lines and curve; two parents, and three, bring products of these, so that what one does may
+depend on the others. A number enters a product by Hermite polynomials of its score, levels in no order by a contrast
+each. A part has `features` columns in the matrix of the regression, and `numbers` behind the intercept from which it
+is evaluated at any values of the parents: the coefficients of a spline, or what each level adds.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import reduce
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount
-from dagpost.local.margins import IN_ORDER, NUMBER, UNORDERED, Features, Margins, spline_at
+from dagpost.local.margins import NUMBER, UNORDERED, Features, Margins, spline_at
 
-#: Kinds of parts: a curve, what levels add; products of two numbers, of two lines, of a line (with its bend) and a
-#: line, of levels and a line, of levels and levels.
-CURVE, TABLE, NUMBERS, LINES, BENT, SLOPES, TABLES = range(7)
+#: Kinds of parts: a curve, what levels add, a product of two or three columns.
+CURVE, TABLE, PRODUCT = range(3)
 #: Products see no score farther out than this.
 _FARTHEST = 8.0
-#: Pairs of levels in no order with more combinations than this have no products.
-_MOST_PAIRED = 12
-_ROOT = float(np.sqrt(0.5))
+#: The degrees of a product sum to this at most (a contrast has one); of one number among two columns, and among three.
+_MOST_DEGREES, _OF_TWO, _OF_THREE = 4, 3, 1
+#: Two columns of levels, and three columns of any kind, with more features than this have no product.
+_MOST_TOGETHER = 12
 
 
 class Part(NamedTuple):
-    """A part of a regression: one parent, or two, and how many features and numbers it has.
+    """A part of a regression: one parent, or the product of several, and how many features and numbers it has.
 
-    `free`: the coefficients of the first few features are hardly shrunk.
+    `free`: the coefficients of the first few features are hardly shrunk. A product lists columns of levels in no order
+    first, and has a term for each way to give the others their `degrees`.
     """
 
     kind: int
-    first: int
-    second: int
+    columns: tuple[int, ...]
     features: int
     numbers: int
-    free: int
+    free: int = 0
+    degrees: tuple[tuple[int, ...], ...] = ()
 
 
 def parts_of(parents: Sequence[int], margins: Margins, features: Sequence[Features]) -> list[Part]:
@@ -46,31 +51,25 @@ def parts_of(parents: Sequence[int], margins: Margins, features: Sequence[Featur
     for parent in parents:
         own = features[parent]
         kind = CURVE if margins.kinds[parent] == NUMBER else TABLE
-        parts.append(Part(kind, parent, -1, own.matrix.shape[1], own.basis.shape[0], own.lines))
-    for place, first in enumerate(parents):
-        for second in parents[place + 1 :]:
-            part = _pair(first, second, margins, features)
-            if part is not None:
-                parts.append(part)
+        parts.append(Part(kind, (parent,), own.matrix.shape[1], own.basis.shape[0], own.lines))
+    for count in (2, 3):
+        products = (_product(columns, margins, features) for columns in combinations(parents, count))
+        parts += [part for part in products if part is not None]
     return parts
 
 
-def _pair(first: int, second: int, margins: Margins, features: Sequence[Features]) -> Part | None:
-    # Numbers come before levels in an order, those after levels in none.
-    rank = {UNORDERED: 0, NUMBER: 1, IN_ORDER: 2}
-    first, second = sorted((first, second), key=lambda column: rank[int(margins.kinds[column])])
-    kinds = int(margins.kinds[first]), int(margins.kinds[second])
-    if kinds[0] == UNORDERED:
-        own, other = features[first].matrix.shape[1], features[second].matrix.shape[1]
-        if kinds[1] != UNORDERED:
-            return Part(SLOPES, first, second, own, int(margins.arities[first]), 0) if own else None
-        if not 0 < own * other <= _MOST_PAIRED:
-            return None
-        return Part(TABLES, first, second, own * other, int(margins.arities[first] * margins.arities[second]), 0)
-    if kinds[0] == NUMBER:
-        count = 3 if kinds[1] == NUMBER else 2
-        return Part(NUMBERS if kinds[1] == NUMBER else BENT, first, second, count, count, 0)
-    return Part(LINES, first, second, 1, 1, 0)
+def _product(columns: Sequence[int], margins: Margins, features: Sequence[Features]) -> Part | None:
+    levels = [column for column in columns if margins.kinds[column] == UNORDERED]
+    others = [column for column in columns if margins.kinds[column] != UNORDERED]
+    most = _OF_TWO if len(columns) == 2 else _OF_THREE
+    ways = product(*(range(1, 1 + (most if margins.kinds[column] == NUMBER else 1)) for column in others))
+    degrees = tuple(way for way in ways if sum(way) + len(levels) <= _MOST_DEGREES)
+    contrasts = math.prod(features[column].matrix.shape[1] for column in levels)
+    few = contrasts * len(degrees) <= _MOST_TOGETHER
+    if not contrasts or not (few or (len(columns) == 2 and others)):
+        return None
+    cells = math.prod(int(margins.arities[column]) for column in levels)
+    return Part(PRODUCT, (*levels, *others), contrasts * len(degrees), cells * len(degrees), degrees=degrees)
 
 
 def feature_matrix(parts: Sequence[Part], features: Sequence[Features], rows: Integers) -> Floats:
@@ -85,23 +84,33 @@ def feature_matrix(parts: Sequence[Part], features: Sequence[Features], rows: In
 
 
 def _features_of(part: Part, features: Sequence[Features], rows: Integers) -> Floats:
-    own = features[part.first]
-    if part.second < 0:
-        return own.matrix[own.codes[rows]]
-    other = features[part.second]
-    if part.kind == TABLES:
-        first, second = own.matrix[own.codes[rows]], other.matrix[other.codes[rows]]
-        return (first[:, :, np.newaxis] * second[:, np.newaxis, :]).reshape(len(rows), -1)
-    line = np.clip(other.matrix[:, 0], -_FARTHEST, _FARTHEST)[other.codes[rows]][:, np.newaxis]
-    if part.kind == SLOPES:
-        return own.matrix[own.codes[rows]] * line
-    first = np.clip(own.matrix[:, 0], -_FARTHEST, _FARTHEST)[own.codes[rows]][:, np.newaxis]
-    columns = [first * line]
-    if part.kind != LINES:
-        columns.append((first**2 - 1.0) * _ROOT * line)
-    if part.kind == NUMBERS:
-        columns.append(first * (line**2 - 1.0) * _ROOT)
-    return np.hstack(columns)
+    seen = [features[column].matrix[features[column].codes[rows]] for column in part.columns]
+    if part.kind != PRODUCT:
+        return seen[0]
+    levels = len(part.columns) - len(part.degrees[0])
+    terms = np.stack(
+        [
+            math.prod(
+                (_polynomials(own[:, 0])[degree] for own, degree in zip(seen[levels:], way, strict=True)),
+                start=np.ones(len(rows)),
+            )
+            for way in part.degrees
+        ],
+        axis=1,
+    )
+    result: Floats = reduce(_times, [*seen[:levels], terms])
+    return result
+
+
+def _polynomials(scores: Floats) -> tuple[Floats, ...]:
+    """Hermite's, of variance 1 where scores are normal."""
+    x = np.clip(scores, -_FARTHEST, _FARTHEST)
+    return np.ones(len(x)), x, (x**2 - 1.0) / math.sqrt(2.0), (x**3 - 3.0 * x) / math.sqrt(6.0)
+
+
+def _times(first: Floats, second: Floats) -> Floats:
+    """All products of two features of a row, those of the second side by side."""
+    return (first[:, :, np.newaxis] * second[:, np.newaxis, :]).reshape(len(first), -1)
 
 
 def numbers_matrix(parts: Sequence[Part], features: Sequence[Features]) -> Floats:
@@ -111,36 +120,47 @@ def numbers_matrix(parts: Sequence[Part], features: Sequence[Features]) -> Float
     matrix[0, 0] = 1.0
     row, column = 1, 1
     for part in parts:
-        block: Any = np.eye(part.features)
-        if part.kind in (CURVE, TABLE, SLOPES):
-            block = features[part.first].basis
-        elif part.kind == TABLES:
-            block = np.kron(features[part.first].basis, features[part.second].basis)
-        matrix[row : row + part.numbers, column : column + part.features] = block
+        blocks: list[Any] = [features[own].basis for own in part.columns]
+        if part.kind == PRODUCT:
+            levels = len(part.columns) - len(part.degrees[0])
+            blocks = [*blocks[:levels], np.eye(len(part.degrees))]
+        matrix[row : row + part.numbers, column : column + part.features] = reduce(np.kron, blocks)
         row, column = row + part.numbers, column + part.features
     return matrix
 
 
 class Form(NamedTuple):
-    """The parts of a regression as kernels read them: `firsts` and `seconds` are places among the parents.
+    """The parts of a regression as kernels read them.
 
-    `numbers` says how many numbers each part is evaluated from.
+    `members` are places among the parents (parts, 3), -1 where there are fewer; `levels` says how many of them have
+    levels in no order. A part is evaluated from `numbers`; `terms` says where its ways to share degrees begin in
+    `degrees` (terms, 3), which has those of levels, all 0, too.
     """
 
     parents: Integers
     kinds: Integers
-    firsts: Integers
-    seconds: Integers
+    members: Integers
+    levels: Integers
     numbers: Integers
+    terms: Integers
+    degrees: Integers
 
 
 def form_of(parts: Sequence[Part], parents: Sequence[int]) -> Form:
     """The form of a regression on some parents, ascending."""
-    place = {parent: at for at, parent in enumerate(parents)} | {-1: -1}
-    columns = np.array(
-        [(part.kind, place[part.first], place[part.second], part.numbers) for part in parts], dtype=np.int64
-    )
-    return Form(np.array(parents, dtype=np.int64), *np.ascontiguousarray(columns.reshape(-1, 4).T))
+    place = {parent: at for at, parent in enumerate(parents)}
+    members = [[place[column] for column in part.columns] + [-1] * (3 - len(part.columns)) for part in parts]
+    levels = [len(part.columns) - len(part.degrees[0]) if part.degrees else 0 for part in parts]
+    degrees = [
+        [0] * count + list(way) + [0] * (3 - count - len(way))
+        for part, count in zip(parts, levels, strict=True)
+        for way in part.degrees
+    ]
+    terms = np.cumsum([0, *(len(part.degrees) for part in parts)])
+    rest = [[part.kind for part in parts], members, levels, [part.numbers for part in parts], terms, degrees]
+    shapes = [(-1,), (-1, 3), (-1,), (-1,), (-1,), (-1, 3)]
+    arrays = [np.array(own, dtype=np.int64).reshape(shape) for own, shape in zip(rest, shapes, strict=True)]
+    return Form(np.array(parents, dtype=np.int64), *arrays)
 
 
 @inline_no_refcount
@@ -149,23 +169,33 @@ def predictor_at(form: Form, margins: Margins, values: Floats, scores: Floats, t
     total: float = theta[begin]
     at = begin + 1
     for part in range(len(form.kinds)):
-        kind, first, second = form.kinds[part], form.firsts[part], form.seconds[part]
+        kind, first = form.kinds[part], form.members[part, 0]
         if kind == CURVE:
             total += spline_at(margins, form.parents[first], scores[first], theta, at)
         elif kind == TABLE:
             total += theta[at + int(values[first])]
-        elif kind == TABLES:
-            total += theta[at + int(values[first]) * margins.arities[form.parents[second]] + int(values[second])]
         else:
-            line = min(max(scores[second], -_FARTHEST), _FARTHEST)
-            if kind == SLOPES:
-                total += theta[at + int(values[first])] * line
-            else:
-                own = min(max(scores[first], -_FARTHEST), _FARTHEST)
-                total += theta[at] * own * line
-                if kind != LINES:
-                    total += theta[at + 1] * (own * own - 1.0) * _ROOT * line
-                if kind == NUMBERS:
-                    total += theta[at + 2] * own * (line * line - 1.0) * _ROOT
+            levels, cell = form.levels[part], 0
+            for member in range(levels):
+                own = form.members[part, member]
+                cell = cell * margins.arities[form.parents[own]] + int(values[own])
+            start, end = form.terms[part], form.terms[part + 1]
+            for term in range(start, end):
+                shown = theta[at + cell * (end - start) + term - start]
+                for member in range(levels, 3):
+                    degree = form.degrees[term, member]
+                    if degree > 0:
+                        shown *= _polynomial(scores[form.members[part, member]], degree)
+                total += shown
         at += form.numbers[part]
     return total
+
+
+@inline_no_refcount
+def _polynomial(score: float, degree: int) -> float:
+    x = min(max(score, -_FARTHEST), _FARTHEST)
+    if degree == 1:
+        return x
+    if degree == 2:
+        return (x * x - 1.0) / math.sqrt(2.0)
+    return (x * x * x - 3.0 * x) / math.sqrt(6.0)

@@ -24,8 +24,10 @@ from dagpost.data.table import Table
 from dagpost.scores.additive_columns import contrasts_of, normal_scores
 
 NUMBER, IN_ORDER, UNORDERED = 0, 1, 2
-#: Quantiles that are kept of a number, features of a curve, and pieces of splines at least and at most.
-_QUANTILES, _MOST_CURVES, _FEWEST_PIECES, _MOST_PIECES = 400, 8, 4, 16
+#: Quantiles that are kept of a number, and pieces of splines at least and at most.
+_QUANTILES, _FEWEST_PIECES, _MOST_PIECES = 400, 4, 16
+#: Splines bend between these shares of the rows, and are straight beyond.
+_BENDING = (0.015, 0.985)
 #: Curves that vary this much less than the largest are what rounding left of nothing.
 _NO_CURVE = 1e-6
 #: Beyond the ends a number's score goes on as steeply as between these shares of the rows.
@@ -102,8 +104,10 @@ def _of_column(table: Table, place: int, used: Integers, weights: Floats, pieces
 
 def _numbers(codes: NDArray[np.int64], values: Floats, each: Floats, pieces: int) -> _Column:
     score = normal_scores(each)
-    width = max(float(score[-1] - score[0]), 1.0) / pieces
-    lowest = float(score[0])
+    first, last = score[np.searchsorted(np.cumsum(each) / each.sum(), _BENDING)]
+    if last - first < 1.0:
+        first, last = score[0], max(score[-1], score[0] + 1.0)
+    lowest, width = float(first), float(last - first) / pieces
     coefficients = pieces + 3
     # A line has these coefficients (Greville's abscissae).
     line: Floats = lowest + (np.arange(coefficients, dtype=np.float64) - 1.0) * width
@@ -166,20 +170,22 @@ def _freed(
         basis = basis - np.outer(constant, shares[0]) - np.outer(line, shares[1])
     _, sizes, directions = np.linalg.svd(root * curves, full_matrices=False)
     kept = int((sizes > _NO_CURVE * max(float(sizes[0]), 1e-300)).sum()) if len(sizes) else 0
-    kept = min(kept, _MOST_CURVES if constant is not None else len(score), max(len(score) - 2, 0))
+    kept = min(kept, max(len(score) - 2, 0))
     turned = directions[:kept].T / math.sqrt(float((sizes[:kept] ** 2).sum())) if kept else directions[:0].T
     return curves @ turned, basis @ turned
 
 
 def spline_matrix(score: Floats, lowest: float, width: float, pieces: int) -> Floats:
-    """The B-splines of each score: (scores, coefficients)."""
+    """The B-splines of each score, straight beyond the ends: (scores, coefficients)."""
     result = np.zeros((len(score), pieces + 3))
-    place = np.clip((score - lowest) / width, 0.0, float(pieces))
-    piece = np.minimum(place.astype(np.int64), pieces - 1)
-    t = place - piece
-    rows = np.arange(len(score))
-    for own, weight in enumerate(((1 - t) ** 3, 3 * t**3 - 6 * t**2 + 4, -3 * t**3 + 3 * t**2 + 3 * t + 1, t**3)):
-        result[rows, piece + own] = weight / 6.0
+    place = (score - lowest) / width
+    inside = np.clip(place, 0.0, float(pieces))
+    piece = np.minimum(inside.astype(np.int64), pieces - 1)
+    t, beyond, rows = inside - piece, place - inside, np.arange(len(score))
+    heights = (1 - t) ** 3, 3 * t**3 - 6 * t**2 + 4, -3 * t**3 + 3 * t**2 + 3 * t + 1, t**3
+    slopes = -3 * (1 - t) ** 2, 9 * t**2 - 12 * t, -9 * t**2 + 6 * t + 3, 3 * t**2
+    for own, (height, slope) in enumerate(zip(heights, slopes, strict=True)):
+        result[rows, piece + own] = (height + beyond * slope) / 6.0
     return result
 
 

@@ -22,7 +22,7 @@ from dagpost.local.base import Fitter, LocalModel, fitter_of, members_of
 from dagpost.scores.parameter_priors import LocalPrior
 
 #: People: at least, by repeating rows, and at most.
-FEWEST_PEOPLE, _MOST_PEOPLE = 128, 2_048
+FEWEST_PEOPLE, _MOST_PEOPLE = 128, 8_192
 #: Rows in which nothing was set are enough from this many on.
 _ENOUGH = 20
 

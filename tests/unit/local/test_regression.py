@@ -74,6 +74,11 @@ def test_splines_are_those_of_scipy() -> None:
     knots = np.arange(-3, 9) * 0.8 - 1.0
     expected = BSpline.design_matrix(places, knots, 3).toarray()
     np.testing.assert_allclose(spline_matrix(places, -1.0, 0.8, 5), expected, atol=1e-12)
+    # Beyond the ends they are straight.
+    outside = spline_matrix(np.array([-1.5, -1.0, -0.999999, 2.999999, 3.0, 3.7]), -1.0, 0.8, 5)
+    slopes = (outside[2] - outside[1]) / 1e-6, (outside[4] - outside[3]) / 1e-6
+    np.testing.assert_allclose(outside[0], outside[1] - 0.5 * slopes[0], atol=1e-5)
+    np.testing.assert_allclose(outside[5], outside[4] + 0.7 * slopes[1], atol=1e-5)
 
 
 def rows_of(matrix: np.ndarray, weights: np.ndarray):  # type: ignore[no-untyped-def]
@@ -90,7 +95,7 @@ def test_lines_are_the_closed_posterior() -> None:
     rng = np.random.default_rng(1)
     matrix = np.column_stack([np.ones(80), rng.normal(size=(80, 2))])
     target, weights = matrix @ [0.1, 0.5, -0.3] + rng.normal(size=80), rng.integers(1, 4, 80).astype(float)
-    parts = [Part(0, 0, -1, 2, 2, 2)]
+    parts = [Part(0, (0,), 2, 2, 2)]
     found = shrunken(sums_of(rows_of(matrix, weights), target[:, np.newaxis], 3), 0, parts)
     precision = np.diag([1e-4, 0.25, 0.25]) + (matrix * weights[:, np.newaxis]).T @ matrix
     np.testing.assert_allclose(found.coefficients, np.linalg.solve(precision, matrix.T @ (weights * target)))
@@ -101,7 +106,7 @@ def test_the_evidence_is_that_of_the_marginal_distribution() -> None:
 
     rng = np.random.default_rng(2)
     matrix = np.column_stack([np.ones(12), rng.normal(size=(12, 2))])
-    parts, targets = [Part(0, 0, -1, 2, 2, 2)], rng.normal(size=(12, 3))
+    parts, targets = [Part(0, (0,), 2, 2, 2)], rng.normal(size=(12, 3))
     sums = sums_of(rows_of(matrix, np.ones(12)), targets, 3)
     # The variance of the noise is inverse gamma with shape and rate one half.
     shape = np.eye(12) + (matrix * [1e4, 4.0, 4.0]) @ matrix.T
@@ -112,7 +117,7 @@ def test_the_evidence_is_that_of_the_marginal_distribution() -> None:
 
 def test_the_covariance_holds_under_unequal_noise() -> None:
     rng = np.random.default_rng(3)
-    rows, parts = 2_000, [Part(0, 0, -1, 1, 1, 1)]
+    rows, parts = 2_000, [Part(0, (0,), 1, 1, 1)]
     x = rng.normal(size=rows)
     matrix = np.column_stack([np.ones(rows), x])
     ends = []
@@ -133,7 +138,7 @@ def test_a_logistic_regression_is_the_mode_of_its_posterior(few: int) -> None:
     target = (rng.random(400) < 1.0 / (1.0 + np.exp(-matrix @ [0.5, 2.0, -1.0]))).astype(float)
     weights = rng.integers(1, 3, 400).astype(float)
     first = rows_of(matrix[:few], weights[:few] * weights.sum() / weights[:few].sum())
-    parts = [Part(0, 0, -1, 2, 2, 2)]
+    parts = [Part(0, (0,), 2, 2, 2)]
 
     def one_piece() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         pieces = list(first())
