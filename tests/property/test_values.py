@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -125,7 +123,7 @@ def test_numbers_given_others_match_dense_conditioning(seed: int, points: int) -
     root = generator.normal(size=(points + 1, points + 2))
     mean, covariance = generator.normal(size=points + 1), root @ root.T
     values = generator.normal(size=points)
-    limits = [Limits(np.array(value), np.array(value), is_point=True) for value in values]
+    limits = [Limits(value, value, is_point=True) for value in values]
     found = walked(mean[np.newaxis], covariance[np.newaxis], limits, np.zeros((1, points + 1)))
     if points:
         centre, deviation = naive.conditioned(mean, covariance, dict(enumerate(values)), points)
@@ -142,7 +140,7 @@ def test_probabilities_of_several_limits_match_the_bivariate_normal_distribution
     from scipy.stats import multivariate_normal
 
     mean, covariance = np.array([0.2, -0.3]), np.array([[1.0, 0.7], [0.7, 2.0]])
-    limits = [Limits(np.array(-np.inf), np.array(0.5)), Limits(np.array(-np.inf), np.array(0.1))]
+    limits = [Limits(-np.inf, 0.5), Limits(-np.inf, 0.1)]
     found = walked(mean[np.newaxis], covariance[np.newaxis], limits, np.full((1, 2), 0.5)).log_total()[0]
     exact = multivariate_normal(mean, covariance).cdf([0.5, 0.1])
     assert math.exp(found) == pytest.approx(exact, abs=2e-4)
@@ -156,7 +154,7 @@ def test_errors_of_more_limits_average_out_over_networks(intervals: int) -> None
     covariance = np.full((intervals, intervals), 0.8) + 0.2 * np.eye(intervals)
     upper = np.linspace(1.5, -1.5, intervals)
     exact = multivariate_normal(np.zeros(intervals), covariance).cdf(upper)
-    limits = [Limits(np.array(-np.inf), np.array(limit)) for limit in upper]
+    limits = [Limits(-np.inf, limit) for limit in upper]
     mean, square = np.zeros((networks, intervals)), np.broadcast_to(covariance, (networks, intervals, intervals))
     found = walked(mean, square, limits, generator.random(mean.shape)).log_total()
     assert np.exp(found).mean() == pytest.approx(exact, rel=0.02)
@@ -189,9 +187,8 @@ def test_moments_of_drawn_networks_match_their_recursion(seed: int) -> None:
         masks[0, node] = sum(1 << int(other) for other in order[:place] if generator.random() < 0.6)
     statistics, prior = sufficient_statistics(table, masks, "bge"), parameter_prior_of("bge", "The test needs")
     fixed = {int(generator.integers(4)): 1.5}
-    part: Any = SimpleNamespace(statistics=statistics, prior=prior)
-    means, covariances = gaussian_moments(part, masks, fixed, range(4), np.random.default_rng(seed))
     network = drawn_networks(statistics, prior, masks, np.random.default_rng(seed))
+    means, covariances = gaussian_moments(network, fixed, range(4))
     mean, ways = np.zeros(4), np.zeros((4, 4))
     for node in order:
         if node in fixed:

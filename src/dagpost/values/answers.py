@@ -3,7 +3,8 @@
     P(target | evidence) = sum over G of weight(G) p(target, evidence | G, data) / the same sum without the target
 
 Columns of levels: exact in each graph, with the parameters integrated out (levels.py). Columns of numbers: graph and
-parameters are drawn, and inference in each draw is exact (normals.py). The draws also say how far to trust the answer.
+parameters are drawn, and inference in each draw is exact (normals.py); means are exact where nothing is observed. The
+draws also say how far to trust the answer. Where nodes are local models, people are drawn, too (local.py).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.values.averaged import Averaged, averaged_graphs
 from dagpost.values.draws import Drawn
-from dagpost.values.engines import Asked, drawn_answers, exact_shares, with_one_regime
+from dagpost.values.engines import Asked, drawn_answers, exact_mean, exact_shares, with_one_regime
 from dagpost.values.question import Columns, Question, columns_of, question_of_arguments, question_of_text
 from dagpost.values.results import ValueDistribution, ValueEstimate
 
@@ -86,7 +87,7 @@ def _probabilities(
     weights, worth = _weights(drawn, question)
     assert drawn.shares is not None
     values = weights @ drawn.shares if exact is None else exact
-    rule = "drawn" if exact is None else "exact" if averaged.exact else "exact in each graph"
+    rule = _rule(averaged, drawn=exact is None)
     return [
         _estimate(
             fitted, averaged, question, float(min(max(value, 0.0), 1.0)), _interval(own, weights, confidence),
@@ -94,6 +95,12 @@ def _probabilities(
         )
         for value, own in zip(values, drawn.shares.T, strict=True)
     ]  # fmt: skip
+
+
+def _rule(averaged: Averaged, *, drawn: bool) -> str:
+    if drawn:
+        return "drawn"
+    return "exact" if averaged.exact else "exact in each graph"
 
 
 def _without_pinned(question: Question) -> Question | None:
@@ -114,21 +121,30 @@ def _number(
     """The mean of a column of numbers, and median, lower and upper limit of a new value."""
     averaged = averaged_graphs(fitted, question.where)
     question = with_one_regime(question, columns, averaged)
-    drawn = drawn_answers(Asked(fitted, columns, question, averaged), draws, _generator(fitted, seed))
+    asked = Asked(fitted, columns, question, averaged)
+    exact = exact_mean(asked)
+    drawn = drawn_answers(asked, draws, _generator(fitted, seed))
     weights, worth = _weights(drawn, question)
     assert drawn.components is not None
     logs, means, deviations = drawn.components
     # Draws that rule the evidence out weigh nothing.
     shares = np.exp(logs - np.where(np.isfinite(drawn.log_weights), drawn.log_weights, 0.0)[:, np.newaxis])
     own_means = (shares * means).sum(axis=1)
-    mean = float(weights @ own_means)
+    mean = float(weights @ own_means) if exact is None else exact
     every = (weights[:, np.newaxis] * shares).reshape(-1)
     spread = (deviations**2 + (means - mean) ** 2).reshape(-1)
     tail = (1.0 - confidence) / 2.0
     quantiles = mixture_quantiles(every, means.reshape(-1), deviations.reshape(-1), [0.5, tail, 1.0 - tail])
     estimate = replace(
         _estimate(
-            fitted, averaged, question, mean, _interval(own_means, weights, confidence), confidence, "drawn", worth
+            fitted,
+            averaged,
+            question,
+            mean,
+            _interval(own_means, weights, confidence),
+            confidence,
+            _rule(averaged, drawn=exact is None),
+            worth,
         ),
         sd=math.sqrt(float(every @ spread)),
         predictive=(quantiles[1], quantiles[2]),

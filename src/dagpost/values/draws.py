@@ -34,18 +34,10 @@ def joined_draws(pieces: Sequence[Drawn]) -> Drawn:
     shares = None if pieces[0].shares is None else np.concatenate([own.shares for own in pieces])
     components = None
     if pieces[0].components is not None:
-        width = max(own.components[0].shape[1] for own in pieces if own.components is not None)
-        padded = [_padded(own.components, width) for own in pieces if own.components is not None]
-        logs, means, deviations = (np.concatenate(arrays) for arrays in zip(*padded, strict=True))
+        parts = zip(*(own.components for own in pieces if own.components is not None), strict=True)
+        logs, means, deviations = (np.concatenate(arrays) for arrays in parts)
         components = logs, means, deviations
     return Drawn(np.concatenate([own.log_weights for own in pieces]), shares, components)
-
-
-def _padded(components: tuple[Floats, Floats, Floats], width: int) -> tuple[Floats, ...]:
-    lacking = ((0, 0), (0, width - components[0].shape[1]))
-    return tuple(
-        np.pad(own, lacking, constant_values=fill) for own, fill in zip(components, (-np.inf, 0.0, 1.0), strict=True)
-    )
 
 
 def level_draws(logs: Floats, events: Flags) -> Drawn:
@@ -72,36 +64,27 @@ class NumberLimits(NamedTuple):
         return max(intervals - (0 if self.both is None else 1), 0)
 
 
-def number_draws(
-    logs: Floats,
-    means: Floats,
-    covariances: Floats,
-    limits: NumberLimits,
-    events: Flags,
-    generator: np.random.Generator,
-) -> Drawn:
-    """From log p(lane) of each draw (draws, lanes), and moments of numbers there (draws, lanes, numbers)."""
+def number_draws(means: Floats, covariances: Floats, limits: NumberLimits, generator: np.random.Generator) -> Drawn:
+    """From the moments of numbers in each draw: (draws, numbers)."""
     from scipy.special import logsumexp
 
-    draws, lanes, count = means.shape
-    flat, square = means.reshape(-1, count), covariances.reshape(-1, count, count)
-    given = len(limits.evidence)
+    count, given = means.shape[1], len(limits.evidence)
     # Evidence and target are looked at with the same numbers, so that errors of both are alike.
-    shifts = generator.random((len(flat), count))
+    shifts = generator.random((len(means), count))
     if limits.simulated == 1:
         # The middle of even strata of one number is nearer than any other place in them.
         shifts[:, 0] = 0.5
     if limits.both is None:
-        found = walked(flat, square, limits.evidence, shifts)
+        found = walked(means, covariances, limits.evidence, shifts)
         particles = found.logs.shape[1]
-        weights = (logs.reshape(-1, 1) + found.logs - math.log(particles)).reshape(draws, -1)
-        deviations = np.repeat(found.spread, particles).reshape(draws, -1)
-        return Drawn(logsumexp(weights, axis=1), None, (weights, found.mean.reshape(draws, -1), deviations))
-    known = walked(flat[:, :given], square[:, :given, :given], limits.evidence, shifts)
-    alone = logs + known.log_total().reshape(draws, lanes)
+        weights = found.logs - math.log(particles)
+        deviations = np.repeat(found.spread, particles).reshape(-1, particles)
+        return Drawn(logsumexp(weights, axis=1), None, (weights, found.mean, deviations))
+    known = walked(means[:, :given], covariances[:, :given, :given], limits.evidence, shifts)
+    alone = known.log_total()
     if count == given and list(limits.both) == list(limits.evidence):
-        return level_draws(alone, events)
-    both = logs + walked(flat, square, limits.both, shifts).log_total().reshape(draws, lanes)
-    total = logsumexp(alone, axis=1)
-    shares = np.exp(logsumexp(np.where(events[0], both, -np.inf), axis=1) - total)[:, np.newaxis]
-    return Drawn(total, np.clip(shares, 0.0, 1.0))
+        return Drawn(alone, np.ones((len(means), 1)))
+    both = walked(means, covariances, limits.both, shifts).log_total()
+    with np.errstate(invalid="ignore"):
+        shares = np.exp(both - alone)[:, np.newaxis]
+    return Drawn(alone, np.clip(shares, 0.0, 1.0))

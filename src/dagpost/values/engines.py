@@ -17,6 +17,8 @@ from dagpost.local.models import LocalModels
 from dagpost.posterior.fitted import Fitted
 from dagpost.prediction.background import background_of
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
+from dagpost.prediction.gaussian_statistics import GaussianStatistics
+from dagpost.prediction.parameter_draws import drawn_networks, expected_networks
 from dagpost.scores import DirichletPrior, LocalPrior, NormalWishartPrior
 from dagpost.values.averaged import Averaged, Weighted, chosen_graphs, cut_graphs, relevant
 from dagpost.values.draws import Drawn, NumberLimits, joined_draws, level_draws, number_draws
@@ -54,14 +56,10 @@ class Asked:
         """Every way to fill the columns of levels."""
         return lanes_of(self.question, self.columns, background_of(self.fitted), self._mattering_outside)
 
-    def fixed_numbers(self, mattering: int, as_number: Callable[[int, Cell], Any] | None = None) -> dict[int, Any]:
-        """The columns of numbers that are set or exogenous, with their values; those that matter must have one.
-
-        Where levels are numbers too, `as_number` says which.
-        """
-        numbers = [node for node in range(len(self.columns.names)) if as_number is not None or self.is_number(node)]
+    def fixed_numbers(self, mattering: int) -> dict[int, float]:
+        """The columns of numbers that are set or exogenous, with their values; those that matter must have one."""
         fixed, lacking = {}, []
-        for node in numbers:
+        for node in range(len(self.columns.names)):
             cell = self.question.evidence.get(node)
             if node in self.question.do:
                 value = self.question.do[node]
@@ -69,7 +67,7 @@ class Asked:
             elif not self.outside >> node & 1:
                 continue
             if cell is not None and (cell.is_point or len(cell.codes or ()) == 1):
-                fixed[node] = cell.lower if as_number is None else as_number(node, cell)
+                fixed[node] = self._plain_number(node, cell)
             elif mattering >> node & 1:
                 lacking.append(node)
             else:
@@ -77,7 +75,7 @@ class Asked:
         refuse_open_numbers(self.columns, lacking)
         return fixed
 
-    def plain_number(self, node: int, cell: Cell) -> float:
+    def _plain_number(self, node: int, cell: Cell) -> float:
         """A number, or a level that is one."""
         return cell.lower if cell.codes is None else float((self.columns.levels[node] or ())[cell.codes[0]])
 
@@ -111,7 +109,7 @@ class Asked:
 
 
 def _limits(cell: Cell) -> Limits:
-    return Limits(np.array(cell.lower), np.array(cell.upper), cell.is_point)
+    return Limits(cell.lower, cell.upper, cell.is_point)
 
 
 def with_one_regime(question: Question, columns: Columns, averaged: Averaged) -> Question:
@@ -151,6 +149,25 @@ def exact_shares(asked: Asked) -> Floats | None:
     return shares
 
 
+def exact_mean(asked: Asked) -> float | None:
+    """The mean of a number when columns are set, averaged over graphs and parameters; None: only draws say it.
+
+    Every parameter occurs at most once in a product behind a mean, as in the effect of what is set.
+    """
+    parts, of = asked.averaged.parts, asked.question.of
+    observed = any(not asked.outside >> node & 1 for node in asked.question.evidence)
+    if of is None or observed or any(not isinstance(part.prior, NormalWishartPrior) for part in parts):
+        return None
+    mean = 0.0
+    for part in parts:
+        assert isinstance(part.statistics, GaussianStatistics)
+        assert isinstance(part.prior, NormalWishartPrior)
+        networks = expected_networks(part.statistics, part.prior, part.graphs)
+        fixed = asked.fixed_numbers(asked.mattering(part.graphs))
+        mean += float(part.weights @ gaussian_moments(networks, fixed, [of])[0][:, 0])
+    return mean
+
+
 def drawn_answers(asked: Asked, draws: int, generator: np.random.Generator) -> Drawn:
     """Draws of graph and parameters, each with its answer."""
     pieces = []
@@ -171,13 +188,14 @@ def _level_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.G
 
 
 def _gaussian_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:
+    assert isinstance(part.statistics, GaussianStatistics)
+    assert isinstance(part.prior, NormalWishartPrior)
     graphs = chosen_graphs(part, draws, generator)
-    fixed = asked.fixed_numbers(asked.mattering(graphs), asked.plain_number)
+    fixed = asked.fixed_numbers(asked.mattering(graphs))
     order = asked.number_order(fixed)
-    means, covariances = gaussian_moments(part, graphs, fixed, [*order[0], *order[1], *order[2]], generator)
-    one = np.zeros((len(graphs), 1)), np.ones((1, 1), dtype=np.bool_)
-    moments = means[:, np.newaxis], covariances[:, np.newaxis]
-    return number_draws(one[0], *moments, asked.limits(order), one[1], generator)
+    networks = drawn_networks(part.statistics, part.prior, graphs, generator)
+    moments = gaussian_moments(networks, fixed, [*order[0], *order[1], *order[2]])
+    return number_draws(*moments, asked.limits(order), generator)
 
 
 def _local_kind(asked: Asked, part: Weighted, draws: int, generator: np.random.Generator) -> Drawn:

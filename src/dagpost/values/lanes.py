@@ -43,10 +43,9 @@ def lanes_of(question: Question, columns: Columns, background: Background, exoge
     levels = columns.levels
     arities = [len(own or ()) for own in levels]
     outside = sum(1 << columns.names.index(name) for name in columns.exogenous)
-    asked = [node for node in question.nodes if levels[node] is not None and not outside >> node & 1]
     axes: dict[int, Sequence[int]] = {}
-    for node in dict.fromkeys([*asked, *question.evidence]):
-        if levels[node] is not None and not outside >> node & 1 and node not in question.do:
+    for node in dict.fromkeys([*question.nodes, *question.evidence]):
+        if not outside >> node & 1 and node not in question.do:
             cell = question.evidence.get(node)
             axes[node] = range(arities[node]) if cell is None or cell.codes is None else cell.codes
     table, log_shares = _outside(question, columns, background, exogenous & outside)
@@ -62,22 +61,17 @@ def lanes_of(question: Question, columns: Columns, background: Background, exoge
         cells[node] = np.array(choices)[places[axis]]
         known |= 1 << node
     for node, value in question.do.items():
-        if levels[node] is not None:
-            cells[node] = int(value)
-            known |= 1 << node
+        cells[node] = int(value)
+        known |= 1 << node
     return Lanes(cells, known, log_shares[places[0]], _events(question, arities, cells))
 
 
 def _events(question: Question, arities: list[int], cells: Integers) -> Flags:
     if question.of is not None:
-        own = max(arities[question.of], 1)
-        if not arities[question.of]:
-            return np.ones((1, cells.shape[1]), dtype=np.bool_)
-        return np.asarray(cells[question.of] == np.arange(own)[:, np.newaxis])
+        return np.asarray(cells[question.of] == np.arange(arities[question.of])[:, np.newaxis])
     held = np.ones(cells.shape[1], dtype=np.bool_)
     for node, cell in question.targets.items():
-        if cell.codes is not None:
-            held &= np.isin(cells[node], cell.codes)
+        held &= np.isin(cells[node], cell.codes or ())
     return held[np.newaxis]
 
 
@@ -88,8 +82,7 @@ def _outside(
     nodes = [
         node
         for node, own in enumerate(columns.levels)
-        if own is not None
-        and node not in question.do
+        if node not in question.do
         and columns.names[node] in columns.exogenous
         and (exogenous >> node & 1 or node in question.evidence)
     ]

@@ -17,7 +17,7 @@ from dagpost.local.models import LocalModels
 from dagpost.local.networks import Draws, Networks, networks_of
 from dagpost.local.walks import Among, Fixed, Known, Observed, Within, needed_for, uniforms_for, walked
 from dagpost.values.averaged import Weighted, chosen_graphs
-from dagpost.values.draws import Drawn
+from dagpost.values.draws import Drawn, joined_draws
 from dagpost.values.question import Cell, Question
 
 #: People in each graph; numbers of all columns (graphs times people) that are held at a time.
@@ -41,16 +41,7 @@ def local_draws(
         needed = needed_for(graphs[rows], asking.evidence, asking.wanted)
         networks = networks_of(part.statistics, graphs[rows], needed, Draws(seed, graphs, rows))
         pieces.append(asking.answer(networks, uniforms_for(nodes, len(rows), _PEOPLE, generator)))
-    return _joined(pieces)
-
-
-def _joined(pieces: list[Drawn]) -> Drawn:
-    logs = np.concatenate([piece.log_weights for piece in pieces])
-    if pieces[0].components is None:
-        return Drawn(logs, np.concatenate([piece.shares for piece in pieces if piece.shares is not None]))
-    parts = zip(*(piece.components for piece in pieces if piece.components is not None), strict=True)
-    weights, means, deviations = (np.concatenate(arrays) for arrays in parts)
-    return Drawn(logs, None, (weights, means, deviations))
+    return joined_draws(pieces)
 
 
 class _Asking:

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Masks
-from dagpost.prediction.parameter_draws import drawn_networks
-from dagpost.values.averaged import Weighted
+from dagpost._tools.arrays import Floats
+from dagpost.prediction.parameter_draws import DrawnNetworks
 
 #: Draws of numbers within their intervals, for each network.
 _PARTICLES = 32
@@ -30,10 +29,10 @@ _LEAST = 1e-290
 
 
 class Limits(NamedTuple):
-    """Between which numbers one lies, in each network or in all alike; a point where both are the same."""
+    """Between which numbers one lies; a point where both are the same."""
 
-    lower: Floats
-    upper: Floats
+    lower: float
+    upper: float
     is_point: bool = False
 
 
@@ -46,30 +45,24 @@ class Walked(NamedTuple):
 
     def log_total(self) -> Floats:
         """Log of the average over draws."""
-        return log_mean(self.logs)
+        from scipy.special import logsumexp
+
+        found: Floats = logsumexp(self.logs, axis=-1) - math.log(self.logs.shape[-1])
+        return found
 
 
 def gaussian_moments(
-    part: Weighted, graphs: Masks, fixed: Mapping[int, Any], wanted: Sequence[int], generator: np.random.Generator
+    networks: DrawnNetworks, fixed: Mapping[int, float], wanted: Sequence[int]
 ) -> tuple[Floats, Floats]:
-    """Means (graphs, wanted) and covariances of some columns of drawn networks, in which others are set."""
-    networks = drawn_networks(part.statistics, part.prior, graphs, generator)  # type: ignore[arg-type]
+    """Means (graphs, wanted) and covariances of some columns of networks, in which others are set."""
     matrices, intercepts, spreads = networks.matrices(), networks.intercepts.copy(), networks.spreads.copy()
     for node, value in fixed.items():
         matrices[:, node], intercepts[:, node], spreads[:, node] = 0.0, value, 0.0
-    nodes = graphs.shape[1]
+    nodes = intercepts.shape[1]
     right = np.concatenate([intercepts[:, :, np.newaxis], spreads[:, :, np.newaxis] * np.eye(nodes)], axis=2)
     solved = np.linalg.solve(np.eye(nodes) - matrices, right)[:, list(wanted)]
     ways = solved[:, :, 1:]
     return solved[:, :, 0], ways @ ways.transpose(0, 2, 1)
-
-
-def log_mean(logs: Floats) -> Floats:
-    """Log of the mean over the last axis."""
-    from scipy.special import logsumexp
-
-    found: Floats = logsumexp(logs, axis=-1) - math.log(logs.shape[-1])
-    return found
 
 
 def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits], shifts: Floats) -> Walked:
@@ -91,15 +84,13 @@ def walked(mean: Floats, covariance: Floats, limits: Sequence[Limits], shifts: F
     for place, own in enumerate(limits):
         spread: Any = factor[:, place, place][:, np.newaxis]
         centre = _centre(mean, factor, noise, place)
-        lower = np.broadcast_to(own.lower, count)[:, np.newaxis]
-        upper = np.broadcast_to(own.upper, count)[:, np.newaxis]
         if own.is_point:
-            noise[:, place] = (lower - centre) / spread
+            noise[:, place] = (own.lower - centre) / spread
             logs -= 0.5 * noise[:, place] ** 2 + np.log(spread) + 0.5 * math.log(2.0 * math.pi)
             continue
-        ends = np.stack([np.broadcast_to(lower, centre.shape), np.broadcast_to(upper, centre.shape)])
+        ends = np.stack([np.full(centre.shape, own.lower), np.full(centre.shape, own.upper)])
         start, share = _between(ends, centre, spread)
-        logs += np.where(upper > lower, _log_share(ends, centre, spread), -np.inf)
+        logs += _log_share(ends, centre, spread) if own.upper > own.lower else -np.inf
         if seen < drawn:
             step = _STEPS[(seen - 1) % len(_STEPS)]
             shift = shifts[:, [seen]]

@@ -25,10 +25,10 @@ class ValueEstimate(Estimate):
     probability (or the mean) itself may lie: graph and parameters are drawn from their posterior, each counts by how
     probable it makes the evidence, and the interval leaves out as much on either side. `rule` says how the value was
     found: "exact" (the sum over all graphs, parameters integrated out), "exact in each graph" (the same over the graphs
-    of a sample), or "drawn" (numbers: the mean over draws of graph and parameters, in each of which inference is exact;
-    with several intervals, or latent numbers, simulated). `samples` graphs were looked at, and the interval rests on
-    draws that are worth `effective_samples` equal ones. Columns in `exogenous` are not modelled and were not given:
-    they are averaged over as the table has them.
+    of a sample), or "drawn" (the mean over draws of graph and parameters, in each of which inference is exact; with
+    several intervals, or where scores have local models, simulated). `samples` graphs were looked at, and the interval
+    rests on draws that are worth `effective_samples` equal ones. Columns in `exogenous` are not modelled and were not
+    given: they are averaged over as the table has them.
     """
 
     #: The question, as text.
