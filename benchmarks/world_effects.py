@@ -174,7 +174,7 @@ def by_score(case: Case, asked: Sequence[Asked], score: str, known: str) -> list
         if own.level is None and effect.outcome_level is not None:
             # Few whole numbers are read as levels: their mean is a sum over these, with the same draws.
             levels = model.fitted_.data.levels[model.fitted_.names.index(own.outcome)] or ()
-            draws = sum(float(level) * ask(outcome_level=level).samples for level in levels)  # type: ignore[arg-type]
+            draws = sum(float(level) * ask(outcome_level=level).samples for level in levels)
             found.append(Answer(*np.quantile(draws, [0.025, 0.975, 0.5]).tolist()))
         else:
             found.append(Answer(*effect.interval(0.95), effect.median))
