@@ -5,7 +5,7 @@ those of its children (gaussian.py). Graphs that agree in these families are one
 weight of what the rest of the row says for them. A normal distribution is fitted to each (integration.py), which says
 where the mixture lies and which components are seen in it; the density of the mixture is asked at points there.
 
-Time: for each row and component, its families at some 161 points.
+Time: for each row and component, its families at some 251 points.
 """
 
 from __future__ import annotations

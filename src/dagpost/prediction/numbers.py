@@ -39,7 +39,7 @@ from dagpost.prediction.strips import LANES, Wanted, strip_of
 from dagpost.scores import NormalWishartPrior, Score
 
 #: Points lie at the hyperbolic sine of even steps, from minus to plus this; and so many at most on either side.
-_REACH, _STEP, _MOST_HALF = 10.0, 0.125, 2_000
+_REACH, _STEP, _MOST_HALF = 10.0, 0.08, 2_000
 #: Components this many nats below the largest are not seen in a result; lighter ones need no points of their own.
 _NEGLIGIBLE, _LEAST_WEIGHT = -30.0, 1e-6
 _BISECTIONS = 40
@@ -203,7 +203,7 @@ def _tabulated(ready: Sequence[_Ready], node: int, rows: NewRows, cancel: Intege
     scale = np.sqrt((weights * (scales**2 + (middles - middle) ** 2)).sum(axis=0))
     # Narrow components are between points that lie as close to each other as they are narrow.
     narrowest = float((np.where(weights > _LEAST_WEIGHT, scales, np.inf) / scale).min())
-    half = min(math.ceil(_REACH / min(_STEP, narrowest / 4.0)), _MOST_HALF)
+    half = min(math.ceil(_REACH / min(_STEP, narrowest / 6.0)), _MOST_HALF)
     step = _REACH / half
     places = np.arange(-half, half + 1) * step
     numbers = middle[:, np.newaxis] + scale[:, np.newaxis] * np.sinh(places)
