@@ -98,6 +98,10 @@ def members_of(mask: int) -> tuple[int, ...]:
 
 def drawn_levels(chances: Floats, uniforms: Floats) -> Integers:
     """The level that a number between 0 and 1 stands for, where each level has a chance (last axis)."""
-    running = np.cumsum(chances, axis=-1)
-    found: Integers = (uniforms[..., np.newaxis] >= running[..., :-1]).sum(axis=-1)
+    shape = np.broadcast_shapes(chances.shape[:-1], uniforms.shape)
+    running, found = np.zeros(chances.shape[:-1]), np.zeros(shape, dtype=np.int64)
+    # Level by level: sums along a short last axis are slow.
+    for level in range(chances.shape[-1] - 1):
+        running = running + chances[..., level]
+        found += uniforms >= running
     return found

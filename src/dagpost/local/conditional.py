@@ -57,16 +57,21 @@ class _Combinations(NamedTuple):
     """Combinations of the levels of some parents: those that rows have, ascending, and `spare` ones for all others."""
 
     parents: tuple[int, ...]
-    strides: Integers
+    arities: tuple[int, ...]
     seen: Integers
     spare: int
 
     def places(self, values: Floats) -> Integers:
         """The combination that values (all parents, ...) are in."""
-        numbers = np.tensordot(self.strides, values[list(self.parents)].astype(np.int64), axes=1)
+        numbers = np.zeros(values.shape[1:], dtype=np.int64)
+        for parent, arity in zip(self.parents, self.arities, strict=True):
+            numbers = numbers * arity + values[parent].astype(np.int64)
+        if not self.spare:
+            # Every combination was seen.
+            return numbers
         places = np.searchsorted(self.seen, numbers)
         known = np.append(self.seen, -1)[places] == numbers
-        found: Integers = np.where(known, places, len(self.seen) + numbers % max(self.spare, 1))
+        found: Integers = np.where(known, places, len(self.seen) + numbers % self.spare)
         return found
 
 
@@ -100,10 +105,9 @@ class _Prior(NamedTuple):
     def model(self, child: int, parents: tuple[int, ...], seen: _Seen) -> LocalModel:
         """The model of a column given others."""
         of_levels = tuple(place for place, node in enumerate(parents) if self.arities[node])
-        arities = [self.arities[parents[place]] for place in of_levels]
-        strides = np.array([math.prod(arities[place + 1 :]) for place in range(len(arities))], dtype=np.int64)
+        arities = tuple(self.arities[parents[place]] for place in of_levels)
         spare = min(self.cells(parents) - len(seen.combinations), _SPARE)
-        combinations = _Combinations(of_levels, strides, seen.combinations, spare)
+        combinations = _Combinations(of_levels, arities, seen.combinations, spare)
         more = seen._replace(
             counts=np.pad(seen.counts, ((0, spare), (0, 0))),
             means=np.pad(seen.means, ((0, spare), (0, 0))),
@@ -286,8 +290,9 @@ class _Combined:
 
     def parameters(self, theta: Floats, places: Integers, width: int) -> Floats:
         """The parameters of some combinations: (draws, rows, width)."""
-        tables = theta.reshape(len(theta), -1, width)
-        found: Floats = tables[np.arange(len(theta))[:, np.newaxis], places]
+        combinations = theta.shape[1] // width
+        begins = np.arange(len(theta))[:, np.newaxis] * combinations
+        found: Floats = np.take(theta.reshape(-1, width), begins + places, axis=0)
         return found
 
 
