@@ -15,7 +15,7 @@ from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction import log_predictive, sufficient_statistics
-from dagpost.prediction.numbers import NumberDistribution, mixture_of, number_components
+from dagpost.prediction.numbers import NumberDistribution, Piece, number_distributions
 from dagpost.prediction.rows import NewRows
 from dagpost.prediction.statistics import Statistics
 
@@ -46,8 +46,8 @@ def compare(
 
 
 def predicted(sample: DagSample, statistics: Statistics, score: str, rows: NewRows, node: int) -> NumberDistribution:
-    about = sample, statistics, score, rows, sample.names[node], ASKED, ThreadEngine(1), NO_PROGRESS
-    return mixture_of([number_components(*about)], rows.cells.shape[1], ASKED)
+    pieces = [Piece(sample, statistics, score)]
+    return number_distributions(pieces, rows, sample.names[node], ASKED, ThreadEngine(1), NO_PROGRESS)
 
 
 @settings(max_examples=12)

@@ -51,7 +51,7 @@ from dagpost.prediction.counted_parts import (
     where_of,
 )
 from dagpost.prediction.network import AnyNetwork, bayesian_network, mixed_network
-from dagpost.prediction.numbers import mixture_of, number_components, refuse_levels_as_target
+from dagpost.prediction.numbers import Piece, number_distributions, refuse_levels_as_target
 from dagpost.prediction.statistics import Statistics, counted_prior, sufficient_statistics
 from dagpost.prediction.time_rows import encode_new_rows
 from dagpost.priors.constraints import Constraints
@@ -138,15 +138,8 @@ def number_predictions(
     refuse_levels_as_target(statistics, position_of(target, fitted.names))
     rows = encode_new_rows(fitted, X, statistics, target=target, unseen=unseen, interventions=interventions)
     refuse_set_target(rows, target, fitted.names)
-    where = where_of(fitted)
-    with collected_warnings() as said:
-        pieces = [
-            number_components(part.sample, own, part.score, rows, target, probabilities, **where)
-            for part, own in counted
-        ]
-    for remark in dict.fromkeys(said):
-        warn(remark)
-    return _number_table(mixture_of(pieces, rows.cells.shape[1], probabilities))
+    pieces = [Piece(part.sample, own, part.score) for part, own in counted]
+    return _number_table(number_distributions(pieces, rows, target, probabilities, **where_of(fitted)))
 
 
 def _number_table(found: Any) -> pd.DataFrame:

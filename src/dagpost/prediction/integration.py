@@ -184,18 +184,18 @@ def fill_integrals(integrals: Integrals, cells: Floats, result: Floats, coarse: 
         first, last = integrals.starts[integrals.set_of[part]], integrals.starts[integrals.set_of[part] + 1]
         for which in range(count):
             family = own[which]
-            size = _members(families, family, members)
+            size = members_of_family(families, family, members)
             factorise(families.matrices[families.groups[family]], members[: size + 1], families.floors, factors[which])
             constants[which] = families.constants[family] - math.log(factors[which, size, size])
         for lane in range(cells.shape[1]):
             for which in range(count):
                 family = own[which]
-                size = _members(families, family, members)
-                _standardise(
+                size = members_of_family(families, family, members)
+                standardise(
                     members[: size + 1], families.means[families.groups[family]], factors[which], place_of, cells,
                     lane, fixed[which], slopes[which], missing,
                 )  # fmt: skip
-            _fit(families, own[:count], fixed, slopes, missing, unknown, shape)
+            fit_normal(families, own[:count], fixed, slopes, missing, unknown, shape)
             jacobian = 0.0
             for place in range(missing):
                 jacobian -= math.log(shape[place, place])
@@ -208,7 +208,7 @@ def fill_integrals(integrals: Integrals, cells: Floats, result: Floats, coarse: 
 
 
 @inlined
-def _members(families: GaussianFamilies, family: int, members: Integers) -> int:
+def members_of_family(families: GaussianFamilies, family: int, members: Integers) -> int:
     """The parents of a family, and after them the child; returns how many parents there are."""
     size: int = families.sizes[family]
     for place in range(size):
@@ -218,7 +218,7 @@ def _members(families: GaussianFamilies, family: int, members: Integers) -> int:
 
 
 @inlined
-def _standardise(
+def standardise(
     members: Integers, mean: Floats, cholesky: Floats, place_of: Integers, cells: Floats, lane: int, fixed: Floats,
     slopes: Floats, missing: int,
 ) -> None:  # fmt: skip
@@ -243,7 +243,7 @@ def _standardise(
 
 
 @inlined
-def _fit(
+def fit_normal(
     families: GaussianFamilies, own: Integers, fixed: Floats, slopes: Floats, missing: int, unknown: Floats,
     shape: Floats,
 ) -> None:  # fmt: skip
@@ -298,6 +298,32 @@ def _fit(
 
 
 @inlined
+def log_product(
+    families: GaussianFamilies, own: Integers, fixed: Floats, slopes: Floats, constants: Floats, missing: int,
+    values: Floats,
+) -> float:  # fmt: skip
+    """Log of the product of Student's densities of some families where the missing values are these."""
+    total = 0.0
+    for which in range(len(own)):
+        family = own[which]
+        size = families.sizes[family]
+        spread = 0.0
+        residual = 0.0
+        for place in range(size + 1):
+            residual = fixed[which, place]
+            for value in range(missing):
+                residual += slopes[which, place, value] * values[value]
+            if place < size:
+                spread += residual * residual
+        shrinkage = families.shrinkage[family]
+        spread = 1.0 + shrinkage * spread
+        excess = shrinkage * residual * residual / spread
+        power = (families.freedom[family] + 1) / 2
+        total += constants[which] - math.log(spread) / 2 - power * math.log1p(excess)
+    return total
+
+
+@inlined
 def _log_sums(
     families: GaussianFamilies, own: Integers, fixed: Floats, slopes: Floats, constants: Floats, missing: int,
     middle: Floats, shape: Floats, points: Floats, log_weights: Floats, logs: Floats,
@@ -311,23 +337,9 @@ def _log_sums(
             for after in range(row + 1, missing):
                 values[row] -= shape[after, row] * values[after]
             values[row] /= shape[row, row]
-        total = log_weights[point]
-        for which in range(len(own)):
-            family = own[which]
-            size = families.sizes[family]
-            spread = 0.0
-            residual = 0.0
-            for place in range(size + 1):
-                residual = fixed[which, place]
-                for value in range(missing):
-                    residual += slopes[which, place, value] * (middle[value] + values[value])
-                if place < size:
-                    spread += residual * residual
-            shrinkage = families.shrinkage[family]
-            spread = 1.0 + shrinkage * spread
-            excess = shrinkage * residual * residual / spread
-            power = (families.freedom[family] + 1) / 2
-            total += constants[which] - math.log(spread) / 2 - power * math.log1p(excess)
+        for row in range(missing):
+            values[row] += middle[row]
+        total = log_weights[point] + log_product(families, own, fixed, slopes, constants, missing, values)
         logs[point] = total
         largest = max(largest, total)
     every = 0.0
