@@ -26,7 +26,8 @@ from dagpost.families.essential import essential_graphs
 from dagpost.families.masks import distinct_rows, members_of
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.all_graphs import all_graphs
-from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
+from dagpost.posterior.answers import exact_sums
+from dagpost.posterior.probabilities import families_listed, known_paths
 from dagpost.reference.truth import Truth
 from dagpost.scores import LocalScores
 
@@ -50,7 +51,7 @@ def exact_truth(case: Case) -> Truth:
     """The exact posterior of a case, computed anew."""
     model = case.model(method=ExactLayers()).fit(case.table)
     fitted = model.fitted_
-    found, paths = exact_sums(fitted), exact_matrix("~>", fitted)
+    found, paths = exact_sums(fitted), known_paths(fitted)
     if found is None or paths is None:
         raise InputError(f"The case {case.name!r} is too large for exact edges and paths. Use fewer columns.")
     names, sums = fitted.names, found[1]
@@ -74,7 +75,7 @@ def _listed_families(fitted: Fitted) -> pd.DataFrame:
 
     rows = []
     for node in fitted.names:
-        own = exact_families(fitted, node) or []
+        own = families_listed(fitted, node) or []
         probabilities = np.array([probability for _, probability in own]).clip(min=0.0)
         # What is left after each: summed from the smallest, since small differences of sums near 1 are lost.
         after = np.append(np.cumsum(probabilities[::-1])[::-1][1:], 0.0)

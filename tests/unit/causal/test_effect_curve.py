@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import pandas as pd
 import pytest
 from tests.tools.wording import Said
 
-from dagpost import Additive, DagPosterior, InputError, LatentGaussian
+from dagpost import DagPosterior, InputError, LatentGaussian
 from dagpost.causal import effect as effect_of
-from dagpost.causal.graphs import Weighted
-from dagpost.causal.kinds import kind_of
 from dagpost.data import as_table
-from dagpost.local.models import LocalModels
 
 
 def bent(rows: int = 300) -> pd.DataFrame:
@@ -170,19 +166,3 @@ def test_a_rough_curve_has_fewer_points_where_all_comes_of_draws(score: str, poi
     assert len(rough.outcomes) == points
     assert rough.samples.shape[1] == (1_500 if points == 25 else 1_000)
     assert len(effect.along(5).outcomes) == 5
-
-
-def test_graphs_are_thinned_evenly_by_their_weights() -> None:
-    generator = np.random.default_rng(2)
-    graphs = generator.integers(0, 2, (400, 3)).astype(np.uint64) << np.uint64(1)
-    weights = generator.random(400) / 200.0
-    prior, nothing_counted = Additive().parameter_prior(), cast(LocalModels, None)
-    whole = Weighted(kind_of(prior), prior, nothing_counted, graphs, weights)
-    some = whole.thinned()
-    assert len(some.graphs) == len(some.weights) == 100
-    assert some.weights.sum() == pytest.approx(weights.sum())
-    for node in range(3):
-        share, expected = (float(own.weights @ (own.graphs[:, node] > 0)) for own in (some, whole))
-        # Sorted by the last node, so that its share is off by one graph at most; those of others by some.
-        assert share == pytest.approx(expected, abs=0.05 * float(weights.sum()))
-    assert some.thinned() is some
