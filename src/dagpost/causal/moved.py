@@ -25,6 +25,8 @@ from dagpost.prediction.background import Background
 
 #: People who are moved in graphs with drawn parameters, and distinct ways in which all of them are moved together.
 _FEW, _AT_A_TIME = 32, 64
+#: People times distinct graphs that are worked on, and people at least.
+_WORK, _FEWEST = 2**18, 512
 #: Means are of at least this many draws of graph and parameters, always the same, at least two of each graph.
 _MEANS, _SEED = 800, 0
 
@@ -52,8 +54,8 @@ class MovedMechanisms:
 
     @cached_property
     def _people(self) -> tuple[People, People]:
-        """All who stand for the population, and the first of them."""
-        every = people_of(self._models)
+        """Those who stand for the population, and the first of them."""
+        every = people_of(self._models).first(_enough(self._models, self.graphs))
         return every, every.first(self._weights.shape[1])
 
     def some(self, rows: Integers) -> MovedMechanisms:
@@ -130,13 +132,19 @@ class MovedMechanisms:
         return np.clip(result, 0.0, 1.0) if levels else result
 
 
+def _enough(models: LocalModels, graphs: Masks) -> int:
+    """How many people stand for the population: fewer where graphs are many."""
+    distinct = len(distinct_rows(graphs)[0])
+    return min(int(models.seen.people.shape[1]), max(_WORK // max(distinct, 1), _FEWEST))
+
+
 def drawn(
     statistics: Any, prior: Any, graphs: Masks, background: Background, generator: np.random.Generator
 ) -> MovedMechanisms:
     """One draw of the parameters of each graph."""
     del prior, background
     assert isinstance(statistics, LocalModels)
-    everyone, rows = statistics.seen.people.shape[1], statistics.seen.observations
+    everyone, rows = _enough(statistics, graphs), statistics.seen.observations
     few = min(_FEW, everyone)
     # Where some of the rows stand for all, that they were these and not others is one more thing that is not known.
     size = rows if rows <= everyone else 1.0 / (1.0 / rows + 1.0 / everyone)
