@@ -12,7 +12,7 @@ from dagpost.engines.dask import order
 from dagpost.engines.dask.blocks import USUAL_CUT, Cut, gathering_top
 from dagpost.engines.dask.cluster import Cluster
 from dagpost.engines.dask.sampling import draw_orders
-from dagpost.engines.host.backend import KEPT_SHARE, HostBackend
+from dagpost.engines.host.backend import KEPT_SHARE, ExactBackend
 from dagpost.exact.order import Forward, ForwardTable
 from dagpost.sampling.dags import RankedFamilies, draw_dags
 
@@ -24,7 +24,7 @@ _SECONDS_AN_ENTRY = 20e-9
 _SECONDS_A_TASK = 2e-3
 
 
-class DaskBackend(HostBackend):
+class DaskBackend(ExactBackend):
     """The sums of the Dask engine; `cut` says into which blocks tables over all sets are cut."""
 
     name = "dask"
