@@ -16,6 +16,7 @@ import numpy as np
 from benchmarks import plain, textbook
 from benchmarks.bench_order import MAX_PARENTS, load, random_table
 from benchmarks.measuring import measure_here
+from benchmarks.sampled_orders import sample_orders
 
 from dagpost import DagPosterior
 from dagpost.data import Table
@@ -24,7 +25,6 @@ from dagpost.exact.order import forward_table
 from dagpost.families.numbering import parent_sets, unsqueeze_all
 from dagpost.sampling.dags import draw_dags, rank_families
 from dagpost.sampling.linear_extensions import log_linear_extensions
-from dagpost.sampling.orders import sample_orders
 from dagpost.scores import local_scores
 
 if TYPE_CHECKING:

@@ -1,11 +1,9 @@
 """What does the cluster cost where it is not needed? One table on two worker processes and on two threads.
 
     python -m benchmarks.dask_overhead [nodes]
-    python -m benchmarks.dask_overhead --graphs [nodes]
 
-With `--graphs`: the sums in which every graph counts once, `3^n` terms. Both run by turns, several times each, and the
-best of each counts: the machine may have other things to do. The time of the processor, of all processes together, is
-shown beside the time by the clock for the same reason.
+Both run by turns, several times each, and the best of each counts: the machine may have other things to do. The time of
+the processor, of all processes together, is shown beside the time by the clock for the same reason.
 """
 
 from __future__ import annotations
@@ -21,9 +19,7 @@ import psutil
 
 WORKERS = 2
 TURNS = 6
-GRAPH_TURNS = 4
 STEPS = "forward table", "all families"
-GRAPH_STEPS = "evidence", "evidence, families and paths"
 LIMIT, LEAST_NODES = 1.5, 20
 
 
@@ -38,40 +34,28 @@ def main() -> int:
     from dagpost.engines.host.backend import HostBackend
     from dagpost.families.numbering import family_count
 
-    graphs = "--graphs" in sys.argv
-    numbers = [argument for argument in sys.argv[1:] if argument != "--graphs"]
-    nodes = int(numbers[0]) if numbers else 20 if graphs else 22
+    nodes = int(sys.argv[1]) if len(sys.argv) > 1 else 22
     weights = np.random.default_rng(1).normal(size=(nodes, family_count(nodes - 1, 5)))
 
     def steps(sums: Any) -> list[Callable[[], Any]]:
-        if graphs:
-            return [lambda: sums.structure_evidence(weights, 5), lambda: sums.structure_posterior(weights, 5)]
         made = []
         return [
             lambda: made.append(sums.forward_table(weights, 5)),
             lambda: sums.family_probabilities(made.pop(), keep_forward=False),
         ]
 
-    # With as many threads here as on the cluster, they would do it.
-    class OnCluster(DaskBackend):
-        """Takes all sums to the cluster, worth it or not."""
-
-        def structure_on_cluster(self, *_: Any, **__: Any) -> bool:
-            return True
-
-    turns, names = (GRAPH_TURNS, GRAPH_STEPS) if graphs else (TURNS, STEPS)
     with local_cluster(WORKERS) as local, Client(local) as client:
         processes = [psutil.Process(pid) for pid in (os.getpid(), *client.run(os.getpid).values())]
-        threads, cluster = HostBackend(ThreadEngine(WORKERS)), OnCluster(DaskEngine(client, threads=WORKERS))
+        threads, cluster = HostBackend(ThreadEngine(WORKERS)), DaskBackend(DaskEngine(client, threads=WORKERS))
         print(f"{nodes} variables, 5 parents; load {os.getloadavg()[0]:.1f}; the first turn compiles or loads kernels")
         kept: dict[str, list[list[float]]] = {"threads": [], "cluster": []}
-        for _ in range(turns):
+        for _ in range(TURNS):
             for name, sums in (("threads", threads), ("cluster", cluster)):
                 kept[name].append([figure for step in steps(sums) for figure in timed(step, processes)])
     best = {name: np.min(rows[1:], axis=0) for name, rows in kept.items()}
     for name, (first, first_cpu, second, second_cpu) in best.items():
         print(
-            f"{name}: {names[0]} {first:.3f} s ({first_cpu:.2f} s of processors), {names[1]} "
+            f"{name}: {STEPS[0]} {first:.3f} s ({first_cpu:.2f} s of processors), {STEPS[1]} "
             f"{second:.3f} s ({second_cpu:.2f} s); together {first + second:.3f} s"
         )
     clock = sum(best["cluster"][[0, 2]]) / sum(best["threads"][[0, 2]])

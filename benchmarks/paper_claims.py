@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from benchmarks.ellis_wong import ellis_wong
 from benchmarks.measuring import RESULTS, SHARED, machine
+from benchmarks.sampled_orders import sample_orders
 from scipy.special import gammaln
 
 from dagpost import DagPosterior, read_table
@@ -33,7 +34,6 @@ from dagpost.engines import ThreadEngine
 from dagpost.exact.order import forward_table
 from dagpost.features import weighted_matrix
 from dagpost.sampling.dags import rank_families
-from dagpost.sampling.orders import sample_orders
 from dagpost.scores import local_scores
 
 if TYPE_CHECKING:

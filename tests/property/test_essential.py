@@ -56,8 +56,8 @@ def random_rules(dag: tuple[int, ...], generator: np.random.Generator) -> Constr
 
 
 def edges_ruled(constraints: Constraints, nodes: int) -> dict[str, set[tuple[int, int]]]:
-    required, forbidden = constraints.masks(NAMES[:nodes], nodes)
-    return {"required": edges_of(tuple(required.tolist())), "forbidden": edges_of(tuple(forbidden.tolist()))}
+    ruled = zip(("required", "forbidden"), constraints.matrices(NAMES[:nodes], nodes), strict=True)
+    return {rule: {(parent, child) for child, parent in np.argwhere(edges).tolist()} for rule, edges in ruled}
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 3, 4])

@@ -250,7 +250,7 @@ def test_a_constant_added_to_the_scores_of_a_node_moves_the_evidence_only(case: 
     np.testing.assert_allclose(moved.paths, found.paths, rtol=0, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize(("nodes", "low"), [(5, 1), (9, 3), (13, 11)])
+@pytest.mark.parametrize(("nodes", "low"), [(5, 1), (9, 3), (13, 11), (17, 11)])
 def test_results_are_the_same_to_the_last_bit_on_any_number_of_threads(nodes: int, low: int) -> None:
     weights = random_weights(nodes, 4, seed=nodes, scale=5.0)
     alone = computed(weights, 4, low, threads=1)

@@ -11,6 +11,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from benchmarks.sampled_orders import sample_orders
 from scipy import stats
 from tests.naive import posterior as naive
 from tests.naive import sampling as naive_sampling
@@ -21,7 +22,6 @@ from dagpost.posterior.intervals import _korn_graubard, weighted_estimate
 from dagpost.posterior.weights import evidence_ratio, weigh
 from dagpost.sampling.dags import draw_dags, rank_families
 from dagpost.sampling.linear_extensions import log_linear_extensions
-from dagpost.sampling.orders import sample_orders
 
 FALSE_ALARM = 1e-6
 REPETITIONS = 600

@@ -6,21 +6,11 @@ gives; how many are made at a time, or by which thread, changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
 #: Samples that share one seed.
 SEED_BLOCK = 1024
-
-
-def uniform_blocks(
-    seed: np.random.SeedSequence, count: int, columns: int, most_rows: int
-) -> Iterator[NDArray[np.float64]]:
-    """`count` rows of uniform numbers, at most `most_rows` at a time; every block of rows has a seed of its own."""
-    for rows in row_blocks(count, most_rows):
-        yield uniform_rows(seed, rows, columns)
 
 
 def row_blocks(count: int, most_rows: int) -> list[slice]:

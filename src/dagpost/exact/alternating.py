@@ -6,9 +6,9 @@ one set `U_h` of higher nodes, all `U_h ∪ Y_h` that hold it are found once (`f
 S_l` of sets of lowest nodes is one vector operation over all `Y_h`, with the products over `Y_h` from
 `fill_products`.
 
-Tables that are spread over machines are cut into pieces of many leaves, and what the leaves of a piece give is added up
-there before it is passed on. Sums of doubles depend on their order, so the pieces depend on the number of nodes alone,
-and every machine adds in their order: `group_top` says how `A` is cut, `block_leaves` how `B` is.
+Tables are cut into pieces of many leaves, and what the leaves of a piece give is added up before it is passed on. Sums
+of doubles depend on their order, so the pieces depend on the number of nodes alone and not on that of threads:
+`group_top` says how `A` is cut, `block_leaves` how `B` is.
 
 Numbers are doubles in [1, 2) with binary exponents beside them, since doubles alone would underflow.
 """

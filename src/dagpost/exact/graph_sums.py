@@ -3,11 +3,10 @@
     A(S) = sum over nonempty T ⊆ S of (-1)^(|T|+1) prod over i in T of alpha_i(S-T) * A(S - T),   A(∅) = 1
 
 `alpha` depends on the set that gives, so sets give to their supersets rather than take from their subsets. A leaf
-returns what it gives, and the leaves are added up in one order, whatever ran them: to the leaves above in its own
-group at once, for every other group in a sum of its own, which goes there when the group is done (graph_groups.py
-does the same where each group is on another machine). Everything is kept relative to the binary exponent of the
-order-modular sum `L(S)`, which no term of `A(S)` exceeds. Time `3^n`; memory 8 bytes a set, as much again for the sums
-of groups, and for the contributions under way.
+returns what it gives, and the leaves are added up in one order, whatever ran them: to the leaves above in its own group
+at once, for every other group in a sum of its own, which goes there when the group is done. Everything is kept relative
+to the binary exponent of the order-modular sum `L(S)`, which no term of `A(S)` exceeds. Time `3^n`; memory 8 bytes a
+set, as much again for the sums of groups, and for the contributions under way.
 """
 
 from __future__ import annotations
@@ -162,7 +161,7 @@ def graphs_of_leaf(
             )
             for addition in range(additions):
                 reached = row | row_additions[addition]
-                push(
+                _push(
                     -fraction * row_products[addition],
                     exponent + row_shifts[addition],
                     upper_products,
@@ -172,12 +171,14 @@ def graphs_of_leaf(
                 )
             # The empty addition is not a term of the sum.
             gathered[row, 0] = own_value
-        scatter(places[:size], gathered, given, row_sets, leaf_count, low, True)
+        _scatter(places[:size], gathered, given, row_sets, leaf_count, low)
     return given
 
 
 @inlined
-def push(factor: float, shift: np.int64, products: Floats, shifts: Integers, targets: Integers, result: Floats) -> None:
+def _push(
+    factor: float, shift: np.int64, products: Floats, shifts: Integers, targets: Integers, result: Floats
+) -> None:
     """Add the terms of one pair of row sets to `result`."""
     for place in range(len(products)):
         exponent = min(max(shifts[place] + shift - targets[place], SMALLEST_SHIFT), 64)
@@ -186,20 +187,15 @@ def push(factor: float, shift: np.int64, products: Floats, shifts: Integers, tar
 
 
 @inlined
-def scatter(
-    places: Integers, gathered: Floats, given: Floats, row_sets: int, leaf_count: int, low: int, own: bool
-) -> None:
-    """Bring what was gathered for one set of mid nodes to where it belongs among the leaves above.
-
-    With `own`, the sums of the sets themselves are replaced, not added to.
-    """
+def _scatter(places: Integers, gathered: Floats, given: Floats, row_sets: int, leaf_count: int, low: int) -> None:
+    """Bring what was gathered for one set of mid nodes to where it belongs; its own sums are replaced, not added to."""
     inside = (1 << low) - 1
     per_leaf = len(places) >> leaf_count
     for place in range(len(places)):
         target = given[place // per_leaf]
         begin = places[place] & inside
         for row in range(row_sets):
-            if own and place == 0:
+            if place == 0:
                 target[begin + row] = gathered[row, place]
             else:
                 target[begin + row] += gathered[row, place]

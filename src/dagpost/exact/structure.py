@@ -263,11 +263,8 @@ def cancelled(bound: float) -> PrecisionError:
 
 def log_total_of(forward: ForwardTable, graphs: Floats) -> float:
     """Log of the sum over all graphs of the scaled weights."""
-    return log_total(float(graphs[-1]), int(forward.sums[-1] >> FRACTION_BITS))
-
-
-def log_total(evidence: float, exponent: int) -> float:
-    """The same from the sum of all nodes, a double beside its binary exponent."""
+    # The sum over all nodes is a double beside the binary exponent of the sum over orders.
+    evidence, exponent = float(graphs[-1]), int(forward.sums[-1] >> FRACTION_BITS)
     if not evidence > 0.0:
         raise cancelled(math.inf)
     return math.log(evidence) + exponent * math.log(2.0)

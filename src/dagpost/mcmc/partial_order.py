@@ -10,8 +10,7 @@ Moves: two nodes of neighbouring buckets change places, or two of any buckets (a
 that draw an order from the bucket order, move on from there, and take the buckets of the order that they come to. Since
 the order has the right distribution, so have they, and they are never rejected: a window of as many nodes as a bucket
 has, across two buckets, is drawn anew, all its orders at once; one node is taken out and put back anywhere (as in
-mcmc/order.py). With windows chains over 40 nodes were worth two to twenty times as many independent graphs a second;
-`swaps_only` leaves them out, to compare with the paper.
+mcmc/order.py). With windows chains over 40 nodes were worth two to twenty times as many independent graphs a second.
 
 Only buckets whose nodes or predecessors change are summed again. A step costs the sums of two to three buckets, some
 100 microseconds with buckets of 10; a kept graph as much as in mcmc/order.py. Memory: the sums of two states,
@@ -49,7 +48,6 @@ from dagpost.mcmc.records import Round
 _SWAP_NEIGHBOURS, _SWAP, _WINDOW, _SHIFT = 0, 1, 2, 3
 #: With which probability a step is of which kind; a bucket of one node has no window, and shifts instead.
 CHANCES = (0.1, 0.1, 0.5, 0.3)
-SWAPS_ONLY = (0.5, 0.5, 0.0, 0.0)
 
 
 class PartialOrderState(NamedTuple):
@@ -248,29 +246,26 @@ def advance(
     families: BucketFamilies,
     state: PartialOrderState,
     bucket_size: int,
-    graphs_a_state: int,
     chances: Floats,
     generator: np.random.Generator,
     output: Round,
     cancel: Integers,
 ) -> None:
-    """One round; `chances` are those of the kinds of steps, and each state gives `graphs_a_state` graphs."""
-    nodes, graphs = len(state.order), len(output.log_joint)
+    """One round; `chances` are those of the kinds of steps."""
+    nodes = len(state.order)
     buckets = _empty_buckets(state.order, min(bucket_size, nodes))
     count = len(buckets.slots)
     _sum_proposed(families, buckets, 0, count - 1)
     _accept(buckets, 0, count - 1)
-    # With one bucket there is only one state.
-    together = graphs_a_state if count > 1 else graphs
     room = np.zeros((3, nodes))
     allowed: Masks = np.zeros(nodes, dtype=np.uint64)
     to_meet: Masks = np.zeros(nodes, dtype=np.uint64)
-    for kept in range(graphs):
-        if kept % together == 0:
-            for _ in range(output.thinning * together if count > 1 else 0):
-                if cancel[0] != 0:
-                    return
-                _step(families, buckets, chances, generator, room, output)
+    for kept in range(len(output.log_joint)):
+        # With one bucket there is only one state.
+        for _ in range(output.thinning if count > 1 else 0):
+            if cancel[0] != 0:
+                return
+            _step(families, buckets, chances, generator, room, output)
         if cancel[0] != 0:
             return
         _draw(buckets, 0, count - 1, generator)

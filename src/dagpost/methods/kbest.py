@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from dagpost._tools.schema import Rule, Sizes, anything, check_graphs, list_of, truth, whole
 from dagpost.methods.base import Draws, Method, Wanted
 
 if TYPE_CHECKING:
     from dagpost.engines import Engine
-    from dagpost.exact.kbest import BestDags
-    from dagpost.posterior.workspace import SummingWorkspace, Workspace
+    from dagpost.posterior.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,7 @@ class KBest(Method):
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """The `count` most probable graphs, best first; fewer if there are not that many."""
         exact = workspace.summing(self.name)
-        found = _best_dags(exact, wanted.number)
+        found = exact.best_graphs(wanted.number)
         evidence = exact.affordable_structure_log_evidence
         # Nothing is drawn, so there is no seed.
         return Draws(found.parents, found.log_joint, log_evidence=evidence, about={"seed": None, "tied": found.tied})
@@ -58,40 +54,3 @@ class KBest(Method):
         from dagpost.exact.kbest import memory_needed
 
         return memory_needed(nodes, max_parents, count, 1)
-
-
-def _best_dags(workspace: SummingWorkspace, count: int) -> BestDags:
-    """The best graphs. A checkpoint has all of them or none, since the search jumps back and forth between graphs."""
-    from dagpost.exact.kbest import BestDags
-    from dagpost.families.parent_lists import words_of
-
-    searched: list[BestDags] = []
-
-    def search() -> BestDags:
-        if not searched:
-            searched.append(workspace.best_graphs(count))
-        return searched[0]
-
-    checkpoint = workspace.checkpoint
-    # A mixture asks for longer and longer lists.
-    name = f"{count} best graphs"
-    made = Rule("a number of graphs and a truth value", lambda value, sizes: _is_length(value, count, sizes))
-    number, tied = checkpoint.decided(name, lambda: [len(search().log_joint), bool(search().tied)], made)
-    words = words_of(workspace.nodes)
-    shape = (number, workspace.nodes, words)[: 2 + (words > 1)]
-    found = BestDags(np.zeros(shape, dtype=np.uint64), np.zeros(number), tied)
-
-    def check() -> None:
-        check_graphs(found.parents, found.log_joint)
-
-    for _ in checkpoint.stage(name, ["all"], lambda _: [found.parents, found.log_joint], check=check):
-        found.parents[:], found.log_joint[:] = search().parents, search().log_joint
-    return found
-
-
-def _is_length(value: Any, count: int, sizes: Sizes) -> bool:
-    return (
-        list_of(anything, 2).holds(value, sizes)
-        and whole(1, count).holds(value[0], sizes)
-        and truth.holds(value[1], sizes)
-    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dagpost._tools.checks import refusal, whole_number
+from dagpost._tools.checks import whole_number
 from dagpost._tools.schema import ArrayRule, permutation
 from dagpost.methods.chain import ChainMethod, StepCost
 
@@ -32,21 +32,15 @@ class PartialOrderMCMC(ChainMethod):
         Steps from one kept graph to the next.
     burn_in
         Steps before the first kept graph.
-    graphs_a_state
-        Graphs that are kept of one bucket order, once there have been steps enough for all of them.
-    swaps_only
-        Whether nodes only swap places, as in the paper. Such chains take far longer.
 
     >>> PartialOrderMCMC(thinning=50, burn_in=10_000)
-    PartialOrderMCMC(bucket_size=10, chains=4, thinning=50, burn_in=10000, graphs_a_state=1, swaps_only=False)
+    PartialOrderMCMC(bucket_size=10, chains=4, thinning=50, burn_in=10000)
     """
 
     bucket_size: int = 10
     chains: int = 4
     thinning: int = 10
     burn_in: int = 5_000
-    graphs_a_state: int = 1
-    swaps_only: bool = False
 
     name = "partial-order-mcmc"
     summary = "chains over partial orders, with --modularity order"
@@ -66,9 +60,6 @@ class PartialOrderMCMC(ChainMethod):
         """Check the settings."""
         super().__post_init__()
         whole_number(self.bucket_size, "bucket_size", "PartialOrderMCMC", most=LARGEST_BUCKET)
-        whole_number(self.graphs_a_state, "graphs_a_state", "PartialOrderMCMC")
-        if not isinstance(self.swaps_only, bool):
-            raise refusal(self.swaps_only, "swaps_only", "PartialOrderMCMC", "True or False")
 
     def can_be_at(self, context: Any, state: Any) -> bool:
         """Whether the weights of a state are those of its place."""
@@ -79,9 +70,7 @@ class PartialOrderMCMC(ChainMethod):
         """The size of the buckets, and with which probability a step is of which kind."""
         import numpy as np
 
-        moves = self.moves_module
-        chances = np.array(moves.SWAPS_ONLY if self.swaps_only else moves.CHANCES)
-        return self.bucket_size, self.graphs_a_state, chances
+        return self.bucket_size, np.array(self.moves_module.CHANCES)
 
     def prepare(self, workspace: Workspace) -> Any:
         """The weights of the families, if the sums of the buckets fit into memory."""

@@ -244,15 +244,16 @@ def _scores(method: Method, workspace: Workspace, study: Study, workers: int, ca
 
 def _tables(method: Method, modularity: str, workspace: Workspace, exact: bool) -> list[Cost]:
     backend, nodes, limit = workspace.backend, workspace.nodes, workspace.max_parents
-    here = isinstance(backend, HostBackend)
     own = workspace.parts[0] if workspace.parts else workspace
     if exact and isinstance(own, ComponentWorkspace):
-        return [_tables_by_components(own, here)]
+        return [_tables_by_components(own, backend.graphs_here)]
     if exact and modularity == "structure" and method.modularity is not None:
         size = structure.memory_needed(nodes, limit, backend.engine.workers)
-        return [Cost("tables", "exact sums over all graphs", backend.structure_seconds(nodes), size, here=here)]
+        seconds = backend.structure_seconds(nodes)
+        return [Cost("tables", "exact sums over all graphs", seconds, size, here=backend.graphs_here)]
     if exact or method.needs_orders:
         size = order.table_bytes(nodes)
+        here = isinstance(backend, HostBackend)
         return [Cost("tables", "exact sums over all orders", backend.order_seconds(nodes), size, here=here)]
     return []
 

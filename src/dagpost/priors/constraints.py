@@ -18,7 +18,7 @@ from dagpost._tools.checks import different_texts, texts, whole_number
 from dagpost._tools.spelling import bare, quoted, setting
 from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
-from dagpost.families.masks import masks_of_matrix, matrix_of_masks
+from dagpost.families.masks import matrix_of_masks
 from dagpost.families.parent_lists import ParentLists
 from dagpost.priors.edge_table import read_edge
 
@@ -66,26 +66,18 @@ class Constraints:
         object.__setattr__(self, "apart", texts(self.apart, "apart", "Constraints"))
         object.__setattr__(self, "sinks", texts(self.sinks, "sinks", "Constraints"))
 
-    def masks(self, names: tuple[str, ...], max_parents: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """For each node, the parents it must have and those it must not, as masks over all columns.
+    def matrices(self, names: tuple[str, ...], max_parents: int) -> tuple[Flags, Flags]:
+        """Of every (child, parent), whether the edge is required, and whether it is forbidden.
 
-        Contradictions are errors that name the edges.
+        Among exogenous columns, and into them, everything is forbidden. Contradictions are errors that name the edges.
 
         >>> constraints = Constraints(required=[("a", "b")], tiers=[["a", "b"], ["c"]])
-        >>> required, forbidden = constraints.masks(("a", "b", "c"), 2)
-        >>> required.tolist(), forbidden.tolist()
-        ([0, 1, 0], [4, 4, 0])
+        >>> required, forbidden = constraints.matrices(("a", "b", "c"), 2)
+        >>> np.argwhere(required).tolist(), np.argwhere(forbidden).tolist()
+        ([[1, 0]], [[0, 2], [1, 2]])
         """
-        required, forbidden = self.matrices(names, max_parents)
-        return masks_of_matrix(required.T), masks_of_matrix(forbidden.T)
-
-    def matrices(self, names: tuple[str, ...], max_parents: int) -> tuple[Flags, Flags]:
-        """The same for any number of columns: of every (child, parent), whether it is required, and forbidden.
-
-        Among exogenous columns, and into them, everything is forbidden.
-        """
-        names = different_texts(names, "names", "masks")
-        whole_number(max_parents, "max_parents", "masks", least=0)
+        names = different_texts(names, "names", "matrices")
+        whole_number(max_parents, "max_parents", "matrices", least=0)
         required = self._edges("required", names)
         forbidden = self._edges("forbidden", names)
         tier = self._tier_of(names)

@@ -14,15 +14,15 @@ they move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Integers, Wide
 from dagpost._tools.kernels import copy_into, inlined, kernel
-from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost._tools.uniforms import SEED_BLOCK, uniform_blocks
+from dagpost._tools.progress import Stage
+from dagpost._tools.uniforms import SEED_BLOCK
 from dagpost._tools.wide_floats import ZERO, multiply, ratio, to_logs
 from dagpost.engines import Engine
 from dagpost.exact.order import ForwardTable
@@ -41,41 +41,14 @@ from dagpost.families.numbering import squeezed
 MOVED_TOGETHER = 64 * SEED_BLOCK
 
 
-@dataclass(frozen=True, eq=False)
-class OrderSample:
+class OrderSample(NamedTuple):
     """Orders, first node first, with what is needed to draw graphs from them.
 
-    `log_alpha[s, i]` is the log of the weight of node `i` over the parent sets inside its predecessors in order `s`;
-    `log_probability[s]` is the log posterior probability of order `s`.
+    `log_alpha[s, i]` is the log of the weight of node `i` over the parent sets inside its predecessors in order `s`.
     """
 
     orders: NDArray[np.uint8]
     log_alpha: NDArray[np.float64]
-    log_probability: NDArray[np.float64]
-
-
-def sample_orders(
-    forward: ForwardTable, count: int, *, seed: np.random.SeedSequence, engine: Engine, reporter: Reporter = NO_PROGRESS
-) -> OrderSample:
-    """Draw `count` independent orders from their exact posterior.
-
-    >>> from dagpost.engines import ThreadEngine
-    >>> from dagpost.exact.order import forward_table
-    >>> table = forward_table(np.log([[1.0, 3.0], [2.0, 1.0]]), 1, engine=ThreadEngine(1))
-    >>> sample = sample_orders(table, 11_000, seed=np.random.SeedSequence(1), engine=ThreadEngine(1))
-    >>> bool(abs((sample.orders[:, 0] == 0).mean() - 3 / 11) < 0.02)
-    True
-    """
-    with reporter.stage("orders", count * (forward.layout.top + 1)) as stage:
-        parts = [
-            draw_orders(forward, uniforms, engine=engine, stage=stage)
-            for uniforms in uniform_blocks(seed, count, forward.layout.nodes, MOVED_TOGETHER)
-        ]
-    return OrderSample(
-        np.concatenate([part.orders for part in parts]),
-        np.concatenate([part.log_alpha for part in parts]),
-        np.concatenate([part.log_probability for part in parts]),
-    )
 
 
 def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine: Engine, stage: Stage) -> OrderSample:
@@ -102,7 +75,7 @@ def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine:
         stage.advance(samples)
     log_alpha = to_logs(alpha)
     log_alpha += forward.log_scales
-    return OrderSample(orders, log_alpha, log_alpha.sum(axis=1) - forward.log_evidence)
+    return OrderSample(orders, log_alpha)
 
 
 @kernel

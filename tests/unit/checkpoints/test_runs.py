@@ -149,22 +149,6 @@ def test_damaged_rounds_of_chains_are_run_again(folder: Path, said: Said) -> Non
         eager(folder).remove()
 
 
-def test_the_best_graphs_are_not_searched_for_again(folder: Path) -> None:
-    model = DagPosterior(prior="uniform", score="bdeu", max_parents=1, method="kbest").fit(
-        datasets.load("coronary").to_pandas().iloc[:, :3]
-    )
-    # There are fewer graphs than that.
-    whole = model.sample(100)
-    assert 1 < len(whole) < 100
-    assert same_sample(model.sample(100, checkpoint=eager(folder)), whole)
-    model.fitted_.workspace.run_on(StoppingEngine(0), NO_PROGRESS)
-    with pytest.raises(Stopped):
-        model.sample(100)
-    found = model.sample(100, checkpoint=eager(folder))
-    assert same_sample(found, whole)
-    assert found.provenance == whole.provenance
-
-
 def test_bootstrap_replicates_that_were_found_are_not_looked_for_again(folder: Path) -> None:
     table = datasets.load("coronary")
 

@@ -45,30 +45,10 @@ def here() -> ComponentWorkspace:
     return workspace_on(ThreadEngine(2))
 
 
-@pytest.fixture(scope="module", params=["cuda", "dask"])
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    if request.param == "cuda":
-        with fake_cupy.installed():
-            yield CudaEngine(2, sizes=fake_cupy.SMALL_SIZES)
-        return
-    distributed = pytest.importorskip("distributed")
-    from dagpost.engines.dask import DaskEngine
-    from dagpost.engines.dask.backend import DaskBackend
-    from dagpost.engines.dask.cluster import local_cluster
-
-    class AlwaysOnCluster(DaskBackend):
-        def structure_on_cluster(self, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:
-            return True
-
-        def structure_seconds(self, nodes: int) -> float:
-            return 0.0
-
-    class EagerEngine(DaskEngine):
-        def backend(self) -> DaskBackend:
-            return AlwaysOnCluster(self)
-
-    with local_cluster(1) as cluster, distributed.Client(cluster) as client:
-        yield EagerEngine(client, threads=2)
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    with fake_cupy.installed():
+        yield CudaEngine(2, sizes=fake_cupy.SMALL_SIZES)
 
 
 @pytest.mark.long

@@ -302,9 +302,8 @@ def test_a_checkpoint_whose_chains_cannot_be_is_refused(
     [
         ("exact-layers", "sample", "graphs"),
         (Bootstrap(replicates=20), "fit", "replicates"),
-        ("kbest", "sample", "20 best graphs"),
     ],
-    ids=["layers", "bootstrap", "kbest"],
+    ids=["layers", "bootstrap"],
 )
 @pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
 def test_a_checkpoint_whose_graphs_cannot_be_is_refused(

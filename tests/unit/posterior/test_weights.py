@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 from benchmarks.ellis_wong import ellis_wong
+from benchmarks.sampled_orders import sample_orders
 from tests.naive import posterior as naive
 from tests.naive import sampling as naive_sampling
 from tests.tools.wording import Said
@@ -18,7 +19,6 @@ from dagpost.exact.order import forward_table
 from dagpost.posterior.intervals import weighted_estimate
 from dagpost.posterior.weights import ESTIMATORS, WeightedSample, evidence_ratio, weigh
 from dagpost.sampling.dags import rank_families
-from dagpost.sampling.orders import sample_orders
 
 #: All graphs on three nodes (25), and 40 draws of them from either posterior.
 ALL = naive_sampling.enumerated(3, 1.5, seed=4)

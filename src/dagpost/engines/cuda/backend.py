@@ -34,6 +34,7 @@ class CudaBackend(ExactBackend):
     """The sums of the CUDA engine. It writes no checkpoints of tables: seconds are not worth a file of 137 GB."""
 
     name = "cuda"
+    graphs_here = False
 
     def __init__(self, engine: CudaEngine) -> None:
         super().__init__(engine)

@@ -1,21 +1,19 @@
-"""The exact sums on a Dask cluster; on threads of this process where those are faster."""
+"""The exact sums over orders on a Dask cluster; those over all graphs are taken on the threads of this process."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Stage
 from dagpost.checkpoints import Tracking
-from dagpost.engines.dask import order, structure
+from dagpost.engines.dask import order
 from dagpost.engines.dask.blocks import USUAL_CUT, Cut, gathering_top
 from dagpost.engines.dask.cluster import Cluster
 from dagpost.engines.dask.sampling import draw_orders
 from dagpost.engines.host.backend import KEPT_SHARE, ExactBackend
 from dagpost.exact.order import Forward, ForwardTable
-from dagpost.exact.structure import StructurePosterior, expected_seconds
 from dagpost.sampling.dags import RankedFamilies, draw_dags
 
 if TYPE_CHECKING:
@@ -53,15 +51,6 @@ class DaskBackend(ExactBackend):
     def keeps_order(self, nodes: int) -> bool:
         return (8 << nodes) <= KEPT_SHARE * self.cluster.room().memory
 
-    def structure_on_cluster(self, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:
-        """Whether the sums over all graphs are taken on the cluster, and not on threads of this process."""
-        return structure.is_worth_it(self._dask, nodes, max_parents, evidence_only=evidence_only)
-
-    def structure_seconds(self, nodes: int) -> float:
-        if not self.structure_on_cluster(nodes):
-            return super().structure_seconds(nodes)
-        return expected_seconds(nodes, min(self.cluster.threads(), structure.most_cores(nodes)))
-
     def forward_table(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> Forward:
         with self.cluster.release_on_error():
             return order.forward_table(self.cluster, log_weights, max_parents, cut=self._cut, **tracking)
@@ -85,18 +74,3 @@ class DaskBackend(ExactBackend):
     def on_host(self, forward: Any) -> ForwardTable:
         with self.cluster.release_on_error():
             return order.on_host(self.cluster, forward)
-
-    def structure_posterior(
-        self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]
-    ) -> StructurePosterior:
-        if not self.structure_on_cluster(len(log_weights), max_parents):
-            return super().structure_posterior(log_weights, max_parents, **tracking)
-        with self.cluster.release_on_error():
-            found = structure.structure_posterior(self._dask, log_weights, max_parents, **tracking)
-        return replace(found, engine=self.name)
-
-    def structure_evidence(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> float:
-        if not self.structure_on_cluster(len(log_weights), max_parents, evidence_only=True):
-            return super().structure_evidence(log_weights, max_parents, **tracking)
-        with self.cluster.release_on_error():
-            return structure.structure_evidence(self._dask, log_weights, max_parents, **tracking)

@@ -20,7 +20,6 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from dagpost._tools.arrays import Integers, Wide
 from dagpost._tools.kernels import kernel
@@ -56,7 +55,7 @@ def gathering_top(nodes: int, max_parents: int) -> int:
 def block_top(nodes: int, max_parents: int, room: Room, cut: Cut = USUAL_CUT) -> int:
     """The number `p` of top nodes across blocks.
 
-    >>> [block_top(22, 5, Room(threads, threads, threads << 30, 0, 1 << 30)) for threads in (1, 2, 4, 16)]
+    >>> [block_top(22, 5, Room(threads, threads, threads << 30, 0)) for threads in (1, 2, 4, 16)]
     [3, 4, 6, 6]
     """
     if cut.top is not None:
@@ -138,27 +137,18 @@ class Fetched:
 
 
 class Kept:
-    """The blocks of a table as a checkpoint sees them: on the cluster, or read back into buffers.
+    """The blocks of a table, `size` entries each, as a checkpoint sees them: on the cluster, or read into buffers."""
 
-    A block is an array of `size` entries, or a tuple of such arrays where several types are given.
-    """
-
-    def __init__(self, cluster: Cluster, blocks: list[Any], size: int, *types: DTypeLike) -> None:
+    def __init__(self, cluster: Cluster, blocks: list[Any], size: int) -> None:
         self._cluster, self._blocks, self._size = cluster, blocks, size
-        self._types = [np.dtype(kind) for kind in types]
-        self._buffers: dict[int, list[NDArray[Any]]] = {}
+        self._buffers: dict[int, Wide] = {}
 
     def pieces(self, block: int) -> list[Any]:
-        """The arrays of a block, or the buffers to read them into."""
+        """The array of a block, or the buffer to read it into."""
         future = self._blocks[block]
         if future is None:
-            return self._buffers.setdefault(block, [np.empty(self._size, dtype=kind) for kind in self._types])
-        if len(self._types) == 1:
-            return [Fetched(self._size * self._types[0].itemsize, lambda: self._cluster.result(future))]
-        return [
-            Fetched(self._size * kind.itemsize, lambda part=part: self._cluster.result(future)[part])
-            for part, kind in enumerate(self._types)
-        ]
+            return [self._buffers.setdefault(block, np.empty(self._size, dtype=np.int64))]
+        return [Fetched(8 * self._size, lambda: self._cluster.result(future))]
 
     def pieces_of_wave(self, wave: list[int]) -> list[Any]:
         """Those of all blocks of a wave."""
@@ -167,14 +157,7 @@ class Kept:
     def put_back(self, blocks: Sequence[int]) -> None:
         """Hand over blocks that were read to the cluster."""
         for block in blocks:
-            pieces = self._buffers.pop(block)
-            whole = pieces[0] if len(pieces) == 1 else tuple(pieces)
-            (self._blocks[block],) = self._cluster.scatter([whole])
-
-
-def part_of(parts: tuple[Any, ...], number: int) -> Any:
-    """One of several results of a task, as a result of its own: a task that needs one does not fetch all."""
-    return parts[number]
+            (self._blocks[block],) = self._cluster.scatter([self._buffers.pop(block)])
 
 
 @kernel

@@ -13,7 +13,6 @@ When something is wrong with a cluster, Dask speaks of its own parts; failures.p
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -52,13 +51,6 @@ class Room:
     threads: int
     memory: int
     disk: int
-    #: Bytes of memory for results on the worker that has the least.
-    smallest: int
-
-    @property
-    def threads_per_worker(self) -> int:
-        """Tasks that a worker runs at the same time."""
-        return -(-self.threads // max(self.workers, 1))
 
     @property
     def memory_per_thread(self) -> int:
@@ -356,12 +348,10 @@ def room_of(workers: list[WorkerRoom]) -> Room:
     """What some workers have together; a disk, or the free memory of a machine, that they share is counted once."""
     limited = sum(worker.memory_limit for worker in workers)
     machines = {worker.machine: worker.machine_memory for worker in workers if not worker.memory_limit}
-    sharing = Counter(worker.machine for worker in workers if not worker.memory_limit)
-    least = min(worker.memory_limit or worker.machine_memory // sharing[worker.machine] for worker in workers)
     disks = {(worker.machine, worker.disk): worker.disk_bytes for worker in workers}
     memory = int(_HELD_SHARE * (limited + sum(machines.values())))
     threads = sum(worker.threads for worker in workers)
-    return Room(len(workers), threads, memory, sum(disks.values()), int(_HELD_SHARE * least))
+    return Room(len(workers), threads, memory, sum(disks.values()))
 
 
 def _room_of_worker(dask_worker: Any = None) -> WorkerRoom:

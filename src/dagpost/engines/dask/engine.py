@@ -6,7 +6,7 @@
 | orders and graphs drawn from them | sampling.py: the orders where the blocks are, then the graphs on threads here |
 | counting for discrete scores | scores.py |
 | chains, bootstrap replicates, folds of a cross-validation | tasks.py |
-| sums over all graphs, `3^n` terms | structure.py: on the cluster; the tables come here in the end |
+| sums over all graphs, `3^n` terms | on threads here, where graphs are drawn from their tables |
 
 Every result is the same to the last bit as with threads, whatever the number of workers. From 30 variables on, that
 holds for the tables and draws but not for the last digits of family probabilities (blocks.py says why).

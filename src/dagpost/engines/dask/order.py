@@ -79,7 +79,7 @@ def forward_table(
     weights = cluster.hand_over("weights", wide_weights(log_weights, scales))
     places = places_of(cluster, top)
     blocks: list[Any] = [None] * (1 << top)
-    kept = Kept(cluster, blocks, 1 << (nodes - top), np.int64)
+    kept = Kept(cluster, blocks, 1 << (nodes - top))
     worth_keeping = _worth_keeping(nodes, cut, tracking)
     with tracked("forward table", in_waves(waves(top)), kept.pieces, **worth_keeping) as (saved, stage):
         kept.put_back(saved.finished)
@@ -113,7 +113,7 @@ def family_probabilities(
     blocks: list[Any] = [None] * (1 << top)
     given: list[list[Any]] = [[]] * (1 << top)
     gathering = _Gathering(cluster, layout, forward.log_weights.shape, cut)
-    kept = Kept(cluster, blocks, 1 << (nodes - top), np.int64)
+    kept = Kept(cluster, blocks, 1 << (nodes - top))
     with tracked(
         "edge probabilities",
         waves(top)[::-1],

@@ -59,7 +59,7 @@ def draw_orders(cluster: Cluster, forward: ClusterForward, uniforms: Floats, *, 
         stage.advance(count)
     log_alpha = to_logs(samples.alpha)
     log_alpha += forward.log_scales
-    return OrderSample(samples.orders, log_alpha, log_alpha.sum(axis=1) - forward.log_evidence)
+    return OrderSample(samples.orders, log_alpha)
 
 
 def _move_wave(cluster: Cluster, forward: ClusterForward, samples: _Samples, wave: list[int]) -> bool:

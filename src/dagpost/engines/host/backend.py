@@ -41,6 +41,8 @@ class ExactBackend:
 
     #: Kept in the provenance of what comes from these sums.
     name: ClassVar[str]
+    #: Whether the sums over all graphs are taken in the memory of this process.
+    graphs_here: ClassVar[bool] = True
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

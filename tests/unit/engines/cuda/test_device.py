@@ -19,7 +19,7 @@ from tests.tools.wording import Said
 from dagpost import DagPosterior, datasets
 from dagpost._tools import memory
 from dagpost._tools.progress import NO_PROGRESS, reporter_for
-from dagpost._tools.uniforms import uniform_blocks
+from dagpost._tools.uniforms import uniform_rows
 from dagpost._tools.wide_floats import to_logs
 from dagpost.checkpoints import NO_CHECKPOINT
 from dagpost.engines import ThreadEngine
@@ -155,7 +155,7 @@ def test_drawn_graphs_have_their_exact_probabilities(cuda: Any) -> None:
     """Chi-square over all graphs of four nodes; false alarm 1e-6."""
     weights, count = random_weights(4, 3, 1.0), samples(200_000, 20_000)
     table = cuda.forward_table(weights, 3, reporter=NO_PROGRESS)
-    uniforms = np.concatenate(list(uniform_blocks(np.random.SeedSequence(7), count, 8, 1 << 16)))
+    uniforms = uniform_rows(np.random.SeedSequence(7), slice(0, count), 8)
     parents, log_joint = cuda.draw_dags(table, lambda: None, uniforms, stage=NO_PROGRESS.stage("", 1))
     host = HOST.forward_table(weights, 3)
     others, other_log_joint = HOST.draw_dags(
@@ -183,7 +183,7 @@ def test_edges_of_drawn_graphs_are_as_frequent_as_they_are_probable(cuda: Any, n
 
     weights, count = random_weights(nodes, max_parents, 2.0), samples(50_000, 10_000)
     table = cuda.forward_table(weights, max_parents, reporter=NO_PROGRESS)
-    uniforms = np.concatenate(list(uniform_blocks(np.random.SeedSequence(3), count, 2 * nodes, 1 << 16)))
+    uniforms = uniform_rows(np.random.SeedSequence(3), slice(0, count), 2 * nodes)
     parents, _ = cuda.draw_dags(table, lambda: None, uniforms, stage=NO_PROGRESS.stage("", 1))
     edges = edge_probabilities(cuda.family_probabilities(table, reporter=NO_PROGRESS), max_parents)
     bits = (parents[:, :, None] >> np.arange(nodes, dtype=np.uint64)) & np.uint64(1)

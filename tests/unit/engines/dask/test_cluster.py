@@ -43,9 +43,9 @@ def engine() -> Iterator[DaskEngine]:
 def test_what_workers_share_is_counted_once() -> None:
     gigabyte = 1 << 30
     limited = [WorkerRoom(1, 10 * gigabyte, "one", 50 * gigabyte, 7, 100 * gigabyte)] * 4
-    assert cluster.room_of(limited) == Room(4, 4, int(0.6 * 40 * gigabyte), 100 * gigabyte, 6 * gigabyte)
+    assert cluster.room_of(limited) == Room(4, 4, int(0.6 * 40 * gigabyte), 100 * gigabyte)
     free = [WorkerRoom(2, 0, name, 50 * gigabyte, 7, 100 * gigabyte) for name in ("one", "one", "two")]
-    assert cluster.room_of(free) == Room(3, 6, int(0.6 * 100 * gigabyte), 200 * gigabyte, 15 * gigabyte)
+    assert cluster.room_of(free) == Room(3, 6, int(0.6 * 100 * gigabyte), 200 * gigabyte)
 
 
 def test_a_pickled_engine_goes_on_with_the_same_cluster(engine: DaskEngine) -> None:

@@ -101,9 +101,9 @@ def test_how_a_table_is_cut_does_not_change_it(engine: DaskEngine) -> None:
 
 
 def test_blocks_become_finer_with_workers_and_with_less_memory() -> None:
-    rooms = [Room(threads, threads, threads << 33, 0, 1 << 33) for threads in (1, 2, 8, 64)]
+    rooms = [Room(threads, threads, threads << 33, 0) for threads in (1, 2, 8, 64)]
     assert [blocks.block_top(24, 5, room) for room in rooms] == [3, 4, 7, 7]
-    assert blocks.block_top(24, 5, Room(1, 1, 1 << 26, 0, 1 << 26)) > 3
+    assert blocks.block_top(24, 5, Room(1, 1, 1 << 26, 0)) > 3
     # Beyond 24 nodes any cluster cuts in the same way, so that a checkpoint of one can be read by another.
     assert [blocks.block_top(nodes, 5, rooms[0]) for nodes in (25, 29, 30, 33, 36)] == [7, 7, 8, 11, 14]
 

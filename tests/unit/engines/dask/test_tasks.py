@@ -22,7 +22,6 @@ from dagpost import BDeu, Bootstrap, DagPosterior, PartitionMCMC, datasets  # no
 from dagpost.checkpoints import NO_CHECKPOINT  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
 from dagpost.engines.dask import DaskEngine, cluster  # noqa: E402
-from dagpost.engines.dask.backend import DaskBackend  # noqa: E402
 from dagpost.engines.dask.tasks import Tasks  # noqa: E402
 from dagpost.engines.registry import resolve_engine  # noqa: E402
 from dagpost.errors import DagpostWarning, InputError  # noqa: E402
@@ -391,37 +390,6 @@ def test_models_and_samples_say_what_ran(
         assert read.own_sample().provenance["engine"] == ran
     drawn_anew = read.sample(20, seed=2).provenance["engine"]
     assert drawn_anew == ("dask" if isinstance(method, Bootstrap) else "threads"), "replicates are not found again"
-
-
-class AlwaysOnCluster(DaskBackend):
-    def structure_on_cluster(self, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:
-        return True
-
-
-class EagerEngine(DaskEngine):
-    """Takes the sums over all graphs on the cluster, however few nodes there are."""
-
-    def backend(self) -> DaskBackend:
-        return AlwaysOnCluster(self)
-
-
-@pytest.mark.long
-def test_sums_over_all_graphs_on_the_cluster_are_named(client: Any) -> None:
-    engine = EagerEngine(client, threads=2)
-    model = DagPosterior(prior="uniform", score="bdeu", engine=engine, method="exact-layers", samples=20, seed=1).fit(
-        CORONARY
-    )
-    assert (model.engine_, model.own_sample().provenance["engine"]) == ("dask", "dask")
-
-
-def test_a_copy_of_a_model_knows_what_made_its_sums(engine: DaskEngine, client: Any) -> None:
-    eager = EagerEngine(client, threads=2)
-    model = DagPosterior(prior="uniform", score="bdeu", engine=eager, method="exact-layers", samples=20, seed=1).fit(
-        CORONARY
-    )
-    DagPosterior(prior="uniform", score="bdeu", engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
-    for asked in (model, copy.deepcopy(model)):
-        assert asked.sample(20, seed=2).provenance["engine"] == "dask"
 
 
 def test_a_model_can_be_saved_after_its_cluster_is_gone(tmp_path: Path, said: Said) -> None:
