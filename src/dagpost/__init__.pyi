@@ -75,8 +75,6 @@ from dagpost.posterior.expectation import Expectation as Expectation
 from dagpost.posterior.plan import Plan as Plan
 from dagpost.posterior.prior_edges import prior_edges as prior_edges
 from dagpost.posterior.regime_effects import RegimeEffects as RegimeEffects
-from dagpost.posterior.regime_effects import TargetComparison as TargetComparison
-from dagpost.posterior.regime_effects import compare_targets as compare_targets
 from dagpost.posterior.sample import DagSample as DagSample
 from dagpost.posterior.summaries import adjacency_table as adjacency_table
 from dagpost.posterior.summaries import compare as compare

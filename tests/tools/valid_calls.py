@@ -62,7 +62,7 @@ _NOT_INPUT = frozenset(
         ),
         *("ValueEstimate", "ValueDistribution", "explorer.serving.Explorer"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
-        *("RegimeEffects", "TargetComparison", "Trajectory", "reference.Case", "reference.Truth"),
+        *("RegimeEffects", "Trajectory", "reference.Case", "reference.Truth"),
         *("reference.Answer", "reference.Distances"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )
@@ -225,7 +225,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.directions": (made.model.directions, {}),
         "Regimes": (lambda **settings: made.fit(**bdeu, regimes=dagpost.Regimes(**settings)), {"column": "C"}),
         "prior_edges": (dagpost.prior_edges, {"model": new, "data": ["A", "B", "C"]}),
-        "compare_targets": (dagpost.compare_targets, {"model": made.regimes, "targets": {"1": "A"}}),
         "DagPosterior.sample": (made.model.sample, {"count": 20, "seed": 1}),
         "DagPosterior.best": (made.model.best, {}),
         "DagPosterior.family_probabilities": (made.model.family_probabilities, {"child": "A"}),
