@@ -880,8 +880,6 @@ def summaries() -> Iterator[Case]:
         yield f"summary: graphs, {name}", lambda sample=sample: _summary_of_graphs(sample())
         yield f"summary: classes, {name}", lambda sample=sample: _classes(sample())
         yield f"summary: blankets, {name}", lambda sample=sample: dagpost.markov_blanket_table(sample())
-        yield f"summary: distances, {name}", lambda sample=sample: _distances(sample())
-    yield "summary: recovery", lambda: _recovery(edges)
     yield "summary: comparison", _comparison
 
 
@@ -909,22 +907,6 @@ def _classes(sample: DagSample) -> dict[str, Any]:
     classes = dagpost.equivalence_classes(sample)
     names = ("patterns", "probabilities", "lower", "upper", "graphs")
     return {**{name: getattr(classes, name) for name in names}, "table": classes.table(5)}
-
-
-def _distances(sample: DagSample) -> dict[str, Any]:
-    best = coronary_model().best(1)[0]
-    found = [dagpost.distance_distribution(sample, best, equivalence=kind) for kind in (False, True)]
-    return {
-        "probabilities": [one.probabilities for one in found],
-        "means": [one.mean for one in found],
-        "quantiles": [one.quantile(0.9) for one in found],
-    }
-
-
-def _recovery(edges: pd.DataFrame) -> dict[str, Any]:
-    found = dagpost.edge_recovery(edges, coronary_model().best(1)[0])
-    names = ("roc", "precision_recall", "area_under_roc", "average_precision")
-    return {name: getattr(found, name) for name in names}
 
 
 def _comparison() -> Found:

@@ -78,9 +78,7 @@ from dagpost.posterior.regime_effects import RegimeEffects as RegimeEffects
 from dagpost.posterior.sample import DagSample as DagSample
 from dagpost.posterior.summaries import adjacency_table as adjacency_table
 from dagpost.posterior.summaries import compare as compare
-from dagpost.posterior.summaries import distance_distribution as distance_distribution
 from dagpost.posterior.summaries import edge_entropy as edge_entropy
-from dagpost.posterior.summaries import edge_recovery as edge_recovery
 from dagpost.posterior.summaries import equivalence_classes as equivalence_classes
 from dagpost.posterior.summaries import essential_graph as essential_graph
 from dagpost.posterior.summaries import graph_entropy as graph_entropy

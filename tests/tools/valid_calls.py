@@ -70,7 +70,7 @@ _NOT_INPUT = frozenset(
     f"posterior.summaries.{name}"
     for name in (
         *("TopGraphs", "EquivalenceClasses", "GraphEntropy", "GraphStanding", "ThresholdGraph"),
-        *("DistanceDistribution", "EdgeRecovery", "Comparison"),
+        "Comparison",
     )
 }
 
@@ -363,8 +363,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "orientation_table": (dagpost.orientation_table, {"source": made.sample}),
         "edge_entropy": (dagpost.edge_entropy, {"source": made.sample}),
         "markov_blanket_table": (dagpost.markov_blanket_table, {"source": made.sample}),
-        "distance_distribution": (dagpost.distance_distribution, {"source": made.sample, "graph": dag}),
-        "edge_recovery": (dagpost.edge_recovery, {"source": made.sample, "graph": dag}),
         "compare": (dagpost.compare, {"models": {"one": made.model, "two": made.sample}}),
         "plot_comparison": (dagpost.plot_comparison, {"compared": made.compared}),
         "posterior.summaries.TopGraphs.graph": (dagpost.top_graphs(made.sample).graph, {"place": 0}),
@@ -374,10 +372,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
             {"count": 1},
         ),
         "posterior.summaries.EquivalenceClasses.table": (dagpost.equivalence_classes(made.sample).table, {}),
-        "posterior.summaries.DistanceDistribution.quantile": (
-            dagpost.distance_distribution(made.sample, dag).quantile,
-            {"probability": 0.5},
-        ),
         "posterior.summaries.essential_graphs": (
             _named("posterior.summaries.essential_graphs"),
             {"parents": made.sample.parents},

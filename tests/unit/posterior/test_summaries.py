@@ -30,11 +30,8 @@ from dagpost.posterior.summaries import (
     adjacency_table,
     blankets,
     compare,
-    distance_distribution,
     edge_entropy,
-    edge_recovery,
     equivalence_classes,
-    essential_graphs,
     graph_entropy,
     graph_of_masks,
     graph_standing,
@@ -419,74 +416,6 @@ def test_blankets_are_added_up_over_blocks(model: DagPosterior, monkeypatch: pyt
     np.testing.assert_allclose(markov_blanket_table(sample).to_numpy(), whole.to_numpy(), atol=1e-12)
 
 
-# A known graph
-
-
-@given(st.integers(1, 6), st.sampled_from([0.1, 0.4, 0.8]), st.integers(0, 2**32), st.booleans())
-def test_distances_count_the_pairs_that_differ(nodes: Any, density: Any, seed: Any, equivalence: Any) -> None:
-    dags = naive_features.random_dags(nodes, 12, density, seed)
-    weights = np.random.default_rng(seed).dirichlet(np.ones(11))
-    truth, rows = dags[0], dags[1:]
-    found = distance_distribution(sample_of(rows.tolist(), weights), truth, equivalence=equivalence)
-    compared = essential_graphs(dags) if equivalence else dags
-    expected = np.zeros(nodes * (nodes - 1) // 2 + 1)
-    for row, weight in zip(compared[1:].tolist(), weights, strict=True):
-        expected[naive_summaries.distance(tuple(compared[0].tolist()), tuple(row))] += weight
-    np.testing.assert_allclose(found.probabilities, expected[: len(found.probabilities)], atol=1e-12)
-    assert expected[len(found.probabilities) :].sum() == 0.0
-    assert found.mean == pytest.approx(expected @ np.arange(len(expected)))
-    assert found.table()["probability"].sum() == pytest.approx(1.0)
-    for probability in (0.0, 0.3, 0.5, 1.0):
-        quantile = found.quantile(probability)
-        assert expected[: quantile + 1].sum() >= probability - 1e-9
-        assert quantile == 0 or expected[:quantile].sum() < probability
-
-
-def test_a_reversed_edge_is_one_mistake_and_equivalent_graphs_have_none(said: Said) -> None:
-    sample = sample_of([[2, 0, 2], [0, 1, 2]])  # B -> A and B -> C, and A -> B -> C
-    chain = [("A", "B"), ("B", "C")]
-    assert distance_distribution(sample, chain).probabilities.tolist() == [0.5, 0.5]
-    same = distance_distribution(sample, chain, equivalence=True)
-    assert same.probabilities.tolist() == [1.0]
-    assert repr(same) == "structural Hamming distance between completed graphs: 0.00 expected, 0 to 0 with 90%"
-    # A -> B <- C has both edges directed, which are undirected in the chain.
-    other = distance_distribution(sample, [("A", "B"), ("C", "B")], equivalence=True)
-    assert other.probabilities.tolist() == [0.0, 0.0, 1.0]
-    with said.raises(InputError):
-        same.quantile(1.5)
-
-
-@given(edge_tables(), st.integers(0, 2**32))
-def test_recovery_curves_count_true_and_false_edges(case: Any, seed: Any) -> None:
-    edges = case[2]
-    nodes = len(edges)
-    (truth,) = naive_features.random_dags(nodes, 1, 0.5, seed)
-    there = naive_summaries.edges_of(tuple(truth.tolist()))
-    if not there:
-        with pytest.raises(InputError, match="has no edges, so there is nothing to recover"):
-            edge_recovery(edges, truth)
-        return
-    found = edge_recovery(edges, truth)
-    matrix = np.clip(edges.to_numpy(), 0.0, 1.0)
-    pairs = list(permutations(range(nodes), 2))
-    for row in found.roc.itertuples():
-        drawn = {pair for pair in pairs if matrix[pair] >= row.threshold}
-        assert (row.true_edges, row.false_edges) == (len(drawn & there), len(drawn - there))
-        assert row.true_positive_rate == pytest.approx(len(drawn & there) / len(there))
-    for row in found.precision_recall.itertuples():
-        drawn = {pair for pair in pairs if matrix[pair] >= row.threshold}
-        assert row.recall == pytest.approx(len(drawn & there) / len(there))
-        assert row.precision == pytest.approx(len(drawn & there) / len(drawn) if drawn else 1.0)
-    # The area is the chance that a true edge is ranked above one that is not there.
-    wins = [
-        (matrix[one] > matrix[other]) + 0.5 * (matrix[one] == matrix[other])
-        for one in there
-        for other in pairs
-        if other not in there
-    ]
-    assert found.area_under_roc == pytest.approx(float(np.mean(wins)))
-
-
 # Several models
 
 
@@ -558,7 +487,6 @@ BY_GRAPHS = [
     top_graphs,
     markov_blanket_table,
     graph_entropy,
-    lambda source: distance_distribution(source, TRUTH),
     lambda source: graph_standing(source, TRUTH),
 ]
 BY_EDGES = [
@@ -566,7 +494,6 @@ BY_EDGES = [
     orientation_table,
     edge_entropy,
     threshold_graph,
-    lambda source: edge_recovery(source, TRUTH).roc,
     lambda source: sorted(probability_graph(source).edges(data="probability")),
 ]
 
@@ -651,8 +578,6 @@ def test_names_are_never_markup() -> None:
     shown: list[Any] = [
         top_graphs(sample),
         threshold_graph(edges, 0.1),
-        distance_distribution(sample, []),
-        edge_recovery(edges, sample[0]),
         compare(cast("Any", {"<i>": Fitted(edges, edges), "b": Fitted(edges, edges)})),
     ]
     for summary in shown:
