@@ -890,17 +890,15 @@ def _threshold(edges: pd.DataFrame, threshold: float) -> dict[str, Any]:
 
 
 def _summary_of_graphs(sample: DagSample) -> Found:
-    top, entropy = dagpost.top_graphs(sample, 10), dagpost.graph_entropy(sample)
-    names = ("value", "lower", "standard_error", "covered", "graphs")
+    top = dagpost.top_graphs(sample, 10)
     numbers = {
         "parents": top.parents,
         "probabilities": top.probabilities,
         "log_joint": top.log_joint,
         "covered": float(top.covered),
         "table": top.table(),
-        "entropy": {name: getattr(entropy, name) for name in names},
     }
-    return Found(numbers, [repr(top), repr(entropy)])
+    return Found(numbers, [repr(top)])
 
 
 def _classes(sample: DagSample) -> dict[str, Any]:

@@ -81,7 +81,6 @@ from dagpost.posterior.summaries import compare as compare
 from dagpost.posterior.summaries import edge_entropy as edge_entropy
 from dagpost.posterior.summaries import equivalence_classes as equivalence_classes
 from dagpost.posterior.summaries import essential_graph as essential_graph
-from dagpost.posterior.summaries import graph_entropy as graph_entropy
 from dagpost.posterior.summaries import graph_standing as graph_standing
 from dagpost.posterior.summaries import markov_blanket_table as markov_blanket_table
 from dagpost.posterior.summaries import orientation_table as orientation_table

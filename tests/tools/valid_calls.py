@@ -69,7 +69,7 @@ _NOT_INPUT = frozenset(
 ) | {
     f"posterior.summaries.{name}"
     for name in (
-        *("TopGraphs", "EquivalenceClasses", "GraphEntropy", "GraphStanding", "ThresholdGraph"),
+        *("TopGraphs", "EquivalenceClasses", "GraphStanding", "ThresholdGraph"),
         "Comparison",
     )
 }
@@ -356,7 +356,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "top_graphs": (dagpost.top_graphs, {"source": made.sample}),
         "equivalence_classes": (dagpost.equivalence_classes, {"source": made.sample}),
         "essential_graph": (dagpost.essential_graph, {"graph": dag}),
-        "graph_entropy": (dagpost.graph_entropy, {"source": made.sample}),
         "graph_standing": (dagpost.graph_standing, {"source": made.sample, "graph": dag}),
         "threshold_graph": (dagpost.threshold_graph, {"source": made.sample}),
         "adjacency_table": (dagpost.adjacency_table, {"source": made.sample}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import permutations
 from typing import Any, cast
 
@@ -32,7 +31,6 @@ from dagpost.posterior.summaries import (
     compare,
     edge_entropy,
     equivalence_classes,
-    graph_entropy,
     graph_of_masks,
     graph_standing,
     markov_blanket_table,
@@ -265,45 +263,7 @@ def test_where_orders_count_the_weight_ranks() -> None:
     assert graph_standing(sample, [("B", "A")]).rank is None
 
 
-# Entropy
-
-
-def test_the_entropy_of_all_graphs_is_the_sum_over_them(all_of_three: Any) -> None:
-    _, mass, whole = all_of_three
-    found = graph_entropy(whole)
-    assert found.value == pytest.approx(naive_summaries.entropy(mass), abs=1e-10)
-    assert found.covered == pytest.approx(1.0)
-    assert found.rule == "graphs seen"
-
-
-@given(st.integers(1, 25), st.integers(0, 2**32))
-def test_the_lower_bound_never_exceeds_the_entropy(all_of_three: Any, count: Any, seed: Any) -> None:
-    _, mass, whole = all_of_three
-    rows = np.random.default_rng(seed).choice(25, count, replace=False)
-    found = graph_entropy(whole[rows])
-    assert found.lower <= naive_summaries.entropy(mass) + 1e-9
-    assert found.covered == pytest.approx(mass[rows].sum())
-
-
-@pytest.mark.parametrize("estimator", ["counting", "distinct"])
-def test_the_mean_surprise_of_draws_estimates_the_entropy(model: DagPosterior, estimator: Any, said: Said) -> None:
-    # Within six standard errors: a false alarm in 1e-8 of all seeds, were the error normal; the seed is fixed.
-    truth = graph_entropy(model.best(20_000))
-    assert truth.covered > 0.9999
-    sample = replace(model.sample(2000, seed=3), estimator=estimator).reweighed()
-    found = graph_entropy(sample)
-    said(found.rule)
-    assert 0.0 < found.standard_error < 0.1
-    assert abs(found.value - truth.value) < 6.0 * found.standard_error + 1e-3
-    assert found.lower < truth.value
-
-
-def test_without_the_evidence_the_shares_of_the_weight_are_used() -> None:
-    sample = sample_of([[0, 1], [0, 1], [0, 0], [2, 0]], [0.25, 0.25, 0.25, 0.25])
-    found = graph_entropy(sample)
-    assert found.value == pytest.approx(1.5 * math.log(2))
-    assert (found.rule, found.graphs, found.lower) == ("shares of weight", 3, 0.0)
-    assert repr(found) == "1.040 nats, as of 3 equally probable graphs (shares of weight; 3 graphs seen)"
+# Edges
 
 
 @given(edge_tables())
@@ -313,9 +273,6 @@ def test_the_entropy_of_an_edge_is_that_of_a_coin(case: Any) -> None:
     for place, p in np.ndenumerate(edges.to_numpy()):
         clipped = min(max(p, 0.0), 1.0)
         assert found[place] == pytest.approx(naive_summaries.entropy(np.array([clipped, 1.0 - clipped])), abs=1e-12)
-
-
-# Edges
 
 
 @given(edge_tables(), st.floats(0.0, 0.99))
@@ -486,7 +443,6 @@ BY_GRAPHS = [
     equivalence_classes,
     top_graphs,
     markov_blanket_table,
-    graph_entropy,
     lambda source: graph_standing(source, TRUTH),
 ]
 BY_EDGES = [
