@@ -880,7 +880,6 @@ def summaries() -> Iterator[Case]:
         yield f"summary: graphs, {name}", lambda sample=sample: _summary_of_graphs(sample())
         yield f"summary: classes, {name}", lambda sample=sample: _classes(sample())
         yield f"summary: blankets, {name}", lambda sample=sample: dagpost.markov_blanket_table(sample())
-    yield "summary: comparison", _comparison
 
 
 def _threshold(edges: pd.DataFrame, threshold: float) -> dict[str, Any]:
@@ -905,12 +904,6 @@ def _classes(sample: DagSample) -> dict[str, Any]:
     classes = dagpost.equivalence_classes(sample)
     names = ("patterns", "probabilities", "lower", "upper", "graphs")
     return {**{name: getattr(classes, name) for name in names}, "table": classes.table(5)}
-
-
-def _comparison() -> Found:
-    models = {f"ess {size:g}": make(coronary(), score=dagpost.BDeu(size)) for size in (1.0, 10.0)}
-    found = dagpost.compare({**models, "order": coronary_model("order")})
-    return Found(found.table, repr(found))
 
 
 def exports() -> Iterator[Case]:

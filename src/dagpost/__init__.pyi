@@ -69,7 +69,6 @@ from dagpost.methods.structure_mcmc import StructureMCMC as StructureMCMC
 from dagpost.methods.targets import Target as Target
 from dagpost.methods.trees import Trees as Trees
 from dagpost.model import DagPosterior as DagPosterior
-from dagpost.plots.comparison_plot import plot_comparison as plot_comparison
 from dagpost.posterior.estimate import Estimate as Estimate
 from dagpost.posterior.expectation import Expectation as Expectation
 from dagpost.posterior.plan import Plan as Plan
@@ -77,7 +76,6 @@ from dagpost.posterior.prior_edges import prior_edges as prior_edges
 from dagpost.posterior.regime_effects import RegimeEffects as RegimeEffects
 from dagpost.posterior.sample import DagSample as DagSample
 from dagpost.posterior.summaries import adjacency_table as adjacency_table
-from dagpost.posterior.summaries import compare as compare
 from dagpost.posterior.summaries import edge_entropy as edge_entropy
 from dagpost.posterior.summaries import equivalence_classes as equivalence_classes
 from dagpost.posterior.summaries import essential_graph as essential_graph

@@ -67,11 +67,7 @@ _NOT_INPUT = frozenset(
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )
 ) | {
-    f"posterior.summaries.{name}"
-    for name in (
-        *("TopGraphs", "EquivalenceClasses", "GraphStanding", "ThresholdGraph"),
-        "Comparison",
-    )
+    f"posterior.summaries.{name}" for name in (*("TopGraphs", "EquivalenceClasses", "GraphStanding", "ThresholdGraph"),)
 }
 
 
@@ -175,7 +171,6 @@ class Made:
             progress=False,
         )
         self.chains = chains.fit(self.frame).sample(40, seed=1)
-        self.compared = dagpost.compare({"one": self.model, "two": self.sample})
         self.csv = self.put("table.csv", lambda path: self.frame.to_csv(path, index=False))
         self.model_file = self.put("model.dagpost", self.model.save)
         self.sample_file = self.put("sample.dagpost", self.sample.save)
@@ -362,8 +357,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "orientation_table": (dagpost.orientation_table, {"source": made.sample}),
         "edge_entropy": (dagpost.edge_entropy, {"source": made.sample}),
         "markov_blanket_table": (dagpost.markov_blanket_table, {"source": made.sample}),
-        "compare": (dagpost.compare, {"models": {"one": made.model, "two": made.sample}}),
-        "plot_comparison": (dagpost.plot_comparison, {"compared": made.compared}),
         "posterior.summaries.TopGraphs.graph": (dagpost.top_graphs(made.sample).graph, {"place": 0}),
         "posterior.summaries.EquivalenceClasses.graph": (dagpost.equivalence_classes(made.sample).graph, {"place": 0}),
         "posterior.summaries.EquivalenceClasses.first_patterns": (

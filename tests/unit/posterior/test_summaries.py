@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from itertools import permutations
-from typing import Any, cast
+from typing import Any
 
-import matplotlib as mpl
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -23,12 +22,9 @@ from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
 from dagpost.errors import InputError
-from dagpost.plots.comparison_plot import plot_comparison
 from dagpost.posterior.summaries import (
-    Comparison,
     adjacency_table,
     blankets,
-    compare,
     edge_entropy,
     equivalence_classes,
     graph_of_masks,
@@ -373,67 +369,6 @@ def test_blankets_are_added_up_over_blocks(model: DagPosterior, monkeypatch: pyt
     np.testing.assert_allclose(markov_blanket_table(sample).to_numpy(), whole.to_numpy(), atol=1e-12)
 
 
-# Several models
-
-
-class Fitted:
-    """What a comparison asks of a model."""
-
-    def __init__(self, edges: Any, paths: Any) -> None:
-        self.names_ = tuple(edges.index)
-        self.edge_probabilities_ = edges
-        self.fitted_ = self
-        self._paths = paths
-
-    def own_sample(self) -> Any:
-        raise AssertionError("a comparison needs no graphs")
-
-    def probability_matrix(self, relation: Any = "~>") -> Any:
-        assert relation == "~>"
-        return self._paths
-
-
-def two_models() -> Any:
-    first = Fitted(table_of([[0, 0.5], [0.1, 0]]), table_of([[0, 0.6], [0.1, 0]]))
-    # The same variables, in another order.
-    second = Fitted(table_of([[0, 0.4], [0.25, 0]], ["B", "A"]), table_of([[0, 0.3], [0.95, 0]], ["B", "A"]))
-    return {"one": first, "two": second}
-
-
-def test_a_comparison_lists_what_moves_most_first() -> None:
-    found = compare(two_models())
-    assert found.table.columns.to_list() == ["from", "to", "relation", "one", "two", "spread"]
-    rows = [tuple(row) for row in found.table.round(9).itertuples(index=False)]
-    assert rows == [
-        ("A", "B", "~>", 0.6, 0.95, 0.35),
-        ("B", "A", "->", 0.1, 0.4, 0.3),
-        ("A", "B", "->", 0.5, 0.25, 0.25),
-        ("B", "A", "~>", 0.1, 0.3, 0.2),
-    ]
-    assert repr(found) == "2 models; what moves most is A ~> B: 0.600 to 0.950"
-
-
-def test_models_of_real_data_are_compared(model: DagPosterior) -> None:
-    other = DagPosterior(prior="uniform", score="bic").fit(datasets.load("coronary"))
-    found = compare({"bdeu": model, "bic": other}).table
-    assert len(found) == 2 * 6 * 5
-    for row in found.sample(10, random_state=1).itertuples(index=False):
-        source, target, relation, first, second, spread = row
-        exact = [float(m.probability(f'"{source}" {relation} "{target}"')) for m in (model, other)]
-        assert [first, second] == pytest.approx(exact, abs=1e-9)
-        assert spread == pytest.approx(abs(first - second))
-
-
-def test_a_sample_is_compared_with_a_model(model: DagPosterior) -> None:
-    sample = model.sample(20_000, seed=1)
-    found = compare({"exact": model, "drawn": sample}).table
-    # Twenty thousand independent graphs: a share of one half has a standard error of 0.0036.
-    assert 0.0 < found["spread"].max() < 0.02
-    for row in found.head(5).itertuples(index=False):
-        source, target, relation, _, second, _ = row
-        assert second == pytest.approx(float(sample.probability(f'"{source}" {relation} "{target}"')), abs=1e-12)
-
-
 def _shown(result: Any) -> str:
     return str(result.table() if hasattr(result, "table") else result)
 
@@ -476,54 +411,6 @@ def test_a_model_without_data_has_no_summary(summary: Any, said: Said) -> None:
         summary(DagPosterior(prior="uniform", score="bdeu"))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda models: list(models.values()),
-        lambda models: {"one": models["one"]},
-        lambda models: {**models, "spread": models["one"]},
-        lambda models: {**models, 3: models["one"]},
-        lambda models: {**models, "new": DagPosterior(prior="uniform", score="bdeu")},
-        lambda models: {**models, "new": 3},
-        lambda models: {**models, "odd": Fitted(table_of([[0.0]], ["A"]), table_of([[0.0]], ["A"]))},
-    ],
-)
-def test_what_cannot_be_compared_is_refused(change: Any, said: Said) -> None:
-    with said.raises(InputError):
-        compare(change(two_models()))
-
-
-def test_a_comparison_is_drawn_with_a_dot_for_each_model_and_edge(tmp_path: Any, said: Said) -> None:
-    import matplotlib.pyplot as plt
-
-    mpl.use("Agg")
-    names = ["$x$", "a\nb", "<b>"]
-    edges = table_of(np.where(np.eye(3), 0.0, 0.25), names)
-    found = compare(cast("Any", {"$1": Fitted(edges, edges), "two": Fitted(edges * 2, edges * 3)}))
-    figure, ax = plt.subplots()
-    assert plot_comparison(found, relation=None, count=7, ax=ax) is ax
-    assert [len(line.get_xdata()) for line in ax.lines] == [7, 7]
-    shapes = {line.get_marker() for line in ax.lines}
-    assert len(shapes) == 2
-    np.testing.assert_allclose(ax.lines[0].get_xdata(), 0.25)
-    # Drawing it would fail on a formula that is none.
-    figure.savefig(tmp_path / "comparison.png")
-    plt.close(figure)
-    own = plot_comparison(found)
-    assert own.get_yticklabels()[0].get_text() == r"\$x\$ → a\nb"
-    assert len(own.lines[0].get_xdata()) == 6
-    plt.close(own.figure)
-    with said.raises(InputError):
-        plot_comparison(found, relation="--")
-
-
-def test_one_variable_leaves_nothing_to_compare() -> None:
-    alone = Fitted(table_of([[0.0]]), table_of([[0.0]]))
-    assert (
-        repr(compare(cast("Any", {"a": alone, "b": alone}))) == "2 models of one variable: there is nothing to compare"
-    )
-
-
 # How they show themselves
 
 
@@ -534,7 +421,6 @@ def test_names_are_never_markup() -> None:
     shown: list[Any] = [
         top_graphs(sample),
         threshold_graph(edges, 0.1),
-        compare(cast("Any", {"<i>": Fitted(edges, edges), "b": Fitted(edges, edges)})),
     ]
     for summary in shown:
         markup = summary._repr_html_()
@@ -543,8 +429,3 @@ def test_names_are_never_markup() -> None:
         assert "<i>" not in markup
         assert "\n" not in repr(summary)
     assert "&lt;script&gt;" in shown[0]._repr_html_()
-
-
-def test_a_comparison_without_rows_shows_itself() -> None:
-    empty = Comparison(compare(two_models()).table.head(0), ("one", "two"))
-    assert "nothing to compare" in empty._repr_html_()

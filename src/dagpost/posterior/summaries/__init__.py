@@ -20,5 +20,3 @@ from dagpost.posterior.summaries.graphs import GraphStanding as GraphStanding
 from dagpost.posterior.summaries.graphs import TopGraphs as TopGraphs
 from dagpost.posterior.summaries.graphs import graph_standing as graph_standing
 from dagpost.posterior.summaries.graphs import top_graphs as top_graphs
-from dagpost.posterior.summaries.sensitivity import Comparison as Comparison
-from dagpost.posterior.summaries.sensitivity import compare as compare
