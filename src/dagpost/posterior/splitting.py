@@ -3,7 +3,8 @@
 Edges may form cycles among too many columns for exact sums: which rule would split them?
 
 Columns that were left out of the tiers that others are in, the most frequent slip, are named; otherwise it is said how
-many columns have to go. What is said of a rule was computed: how many columns the largest group has once it is followed.
+many columns have to go. What is said of a rule was computed: how many columns the largest group has once it is
+followed.
 """
 
 from __future__ import annotations
