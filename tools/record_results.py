@@ -880,9 +880,6 @@ def summaries() -> Iterator[Case]:
         yield f"summary: graphs, {name}", lambda sample=sample: _summary_of_graphs(sample())
         yield f"summary: classes, {name}", lambda sample=sample: _classes(sample())
         yield f"summary: blankets, {name}", lambda sample=sample: dagpost.markov_blanket_table(sample())
-        yield f"summary: distances, {name}", lambda sample=sample: _distances(sample())
-    yield "summary: recovery", lambda: _recovery(edges)
-    yield "summary: comparison", _comparison
 
 
 def _threshold(edges: pd.DataFrame, threshold: float) -> dict[str, Any]:
@@ -892,45 +889,21 @@ def _threshold(edges: pd.DataFrame, threshold: float) -> dict[str, Any]:
 
 
 def _summary_of_graphs(sample: DagSample) -> Found:
-    top, entropy = dagpost.top_graphs(sample, 10), dagpost.graph_entropy(sample)
-    names = ("value", "lower", "standard_error", "covered", "graphs")
+    top = dagpost.top_graphs(sample, 10)
     numbers = {
         "parents": top.parents,
         "probabilities": top.probabilities,
         "log_joint": top.log_joint,
         "covered": float(top.covered),
         "table": top.table(),
-        "entropy": {name: getattr(entropy, name) for name in names},
     }
-    return Found(numbers, [repr(top), repr(entropy)])
+    return Found(numbers, [repr(top)])
 
 
 def _classes(sample: DagSample) -> dict[str, Any]:
     classes = dagpost.equivalence_classes(sample)
     names = ("patterns", "probabilities", "lower", "upper", "graphs")
     return {**{name: getattr(classes, name) for name in names}, "table": classes.table(5)}
-
-
-def _distances(sample: DagSample) -> dict[str, Any]:
-    best = coronary_model().best(1)[0]
-    found = [dagpost.distance_distribution(sample, best, equivalence=kind) for kind in (False, True)]
-    return {
-        "probabilities": [one.probabilities for one in found],
-        "means": [one.mean for one in found],
-        "quantiles": [one.quantile(0.9) for one in found],
-    }
-
-
-def _recovery(edges: pd.DataFrame) -> dict[str, Any]:
-    found = dagpost.edge_recovery(edges, coronary_model().best(1)[0])
-    names = ("roc", "precision_recall", "area_under_roc", "average_precision")
-    return {name: getattr(found, name) for name in names}
-
-
-def _comparison() -> Found:
-    models = {f"ess {size:g}": make(coronary(), score=dagpost.BDeu(size)) for size in (1.0, 10.0)}
-    found = dagpost.compare({**models, "order": coronary_model("order")})
-    return Found(found.table, repr(found))
 
 
 def exports() -> Iterator[Case]:

@@ -353,7 +353,7 @@ class DagPosterior(Estimator):
         """Whether the pairs found and clear directions hang on our choices: each made otherwise, one at a time.
 
         Tried are other settings of the score, another score, other bins, other priors on edges, one parent less and one
-        more; each is a fit with exact sums. Made once and kept with the model. `compare` is for models of your own.
+        more; each is a fit with exact sums. Made once and kept with the model.
         """
         from dagpost.posterior.variations import sensitivity_of
 

@@ -128,18 +128,6 @@ def essential_graph(dag: Dag) -> Dag:
     return pattern_of_class(members, len(dag))
 
 
-# Distance
-
-
-def distance(first: Dag, second: Dag) -> int:
-    """The number of pairs that are joined differently: not at all, one way, the other way, or both ways."""
-    one, other = edges_of(first), edges_of(second)
-    return sum(
-        ((a, b) in one, (b, a) in one) != ((a, b) in other, (b, a) in other)
-        for a, b in combinations(range(len(first)), 2)
-    )
-
-
 # Sums over graphs
 
 

@@ -62,16 +62,12 @@ _NOT_INPUT = frozenset(
         ),
         *("ValueEstimate", "ValueDistribution", "explorer.serving.Explorer"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
-        *("RegimeEffects", "TargetComparison", "Trajectory", "reference.Case", "reference.Truth"),
+        *("RegimeEffects", "Trajectory", "reference.Case", "reference.Truth"),
         *("reference.Answer", "reference.Distances"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )
 ) | {
-    f"posterior.summaries.{name}"
-    for name in (
-        *("TopGraphs", "EquivalenceClasses", "GraphEntropy", "GraphStanding", "ThresholdGraph"),
-        *("DistanceDistribution", "EdgeRecovery", "Comparison"),
-    )
+    f"posterior.summaries.{name}" for name in (*("TopGraphs", "EquivalenceClasses", "GraphStanding", "ThresholdGraph"),)
 }
 
 
@@ -175,7 +171,6 @@ class Made:
             progress=False,
         )
         self.chains = chains.fit(self.frame).sample(40, seed=1)
-        self.compared = dagpost.compare({"one": self.model, "two": self.sample})
         self.csv = self.put("table.csv", lambda path: self.frame.to_csv(path, index=False))
         self.model_file = self.put("model.dagpost", self.model.save)
         self.sample_file = self.put("sample.dagpost", self.sample.save)
@@ -225,7 +220,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.directions": (made.model.directions, {}),
         "Regimes": (lambda **settings: made.fit(**bdeu, regimes=dagpost.Regimes(**settings)), {"column": "C"}),
         "prior_edges": (dagpost.prior_edges, {"model": new, "data": ["A", "B", "C"]}),
-        "compare_targets": (dagpost.compare_targets, {"model": made.regimes, "targets": {"1": "A"}}),
         "DagPosterior.sample": (made.model.sample, {"count": 20, "seed": 1}),
         "DagPosterior.best": (made.model.best, {}),
         "DagPosterior.family_probabilities": (made.model.family_probabilities, {"child": "A"}),
@@ -357,17 +351,12 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "top_graphs": (dagpost.top_graphs, {"source": made.sample}),
         "equivalence_classes": (dagpost.equivalence_classes, {"source": made.sample}),
         "essential_graph": (dagpost.essential_graph, {"graph": dag}),
-        "graph_entropy": (dagpost.graph_entropy, {"source": made.sample}),
         "graph_standing": (dagpost.graph_standing, {"source": made.sample, "graph": dag}),
         "threshold_graph": (dagpost.threshold_graph, {"source": made.sample}),
         "adjacency_table": (dagpost.adjacency_table, {"source": made.sample}),
         "orientation_table": (dagpost.orientation_table, {"source": made.sample}),
         "edge_entropy": (dagpost.edge_entropy, {"source": made.sample}),
         "markov_blanket_table": (dagpost.markov_blanket_table, {"source": made.sample}),
-        "distance_distribution": (dagpost.distance_distribution, {"source": made.sample, "graph": dag}),
-        "edge_recovery": (dagpost.edge_recovery, {"source": made.sample, "graph": dag}),
-        "compare": (dagpost.compare, {"models": {"one": made.model, "two": made.sample}}),
-        "plot_comparison": (dagpost.plot_comparison, {"compared": made.compared}),
         "posterior.summaries.TopGraphs.graph": (dagpost.top_graphs(made.sample).graph, {"place": 0}),
         "posterior.summaries.EquivalenceClasses.graph": (dagpost.equivalence_classes(made.sample).graph, {"place": 0}),
         "posterior.summaries.EquivalenceClasses.first_patterns": (
@@ -375,10 +364,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
             {"count": 1},
         ),
         "posterior.summaries.EquivalenceClasses.table": (dagpost.equivalence_classes(made.sample).table, {}),
-        "posterior.summaries.DistanceDistribution.quantile": (
-            dagpost.distance_distribution(made.sample, dag).quantile,
-            {"probability": 0.5},
-        ),
         "posterior.summaries.essential_graphs": (
             _named("posterior.summaries.essential_graphs"),
             {"parents": made.sample.parents},

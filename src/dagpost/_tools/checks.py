@@ -97,7 +97,7 @@ def is_finite(value: object) -> bool:
         return False
 
 
-def one_of(value: Any, name: str, known: Iterable[str], owner: str | None = None, *, hint: str = "") -> str:
+def one_of(value: Any, name: str, known: Iterable[str], owner: str | None = None) -> str:
     """`value` if it is one of some words.
 
     >>> one_of("order", "modularity", ("structure", "order"))
@@ -107,7 +107,7 @@ def one_of(value: Any, name: str, known: Iterable[str], owner: str | None = None
     if isinstance(value, str) and value in words:
         return value
     allowed = either(f"one of {', '.join(map(repr, words))}", f"one of {', '.join(words)}")
-    raise refusal(value, name, owner, allowed, hint)
+    raise refusal(value, name, owner, allowed)
 
 
 def truth(value: object, name: str, owner: str | None = None, *, optional: bool = False) -> bool | None:

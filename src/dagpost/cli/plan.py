@@ -17,15 +17,11 @@ _LONG_SECONDS = 2.0
 
 def announce(plan: Plan, what: str) -> None:
     """Say what a long run will do and take; say nothing of a short one, or of one that the memory does not allow."""
-    from dagpost.posterior.plan import busy_remark
-
     if plan.seconds < _LONG_SECONDS or not plan.fits:
         return
     lines = [f"{what}. What will be done:", *plan.lines()]
     if plan.hint:
         lines.append(in_words(plan.hint))
-    if busy := busy_remark():
-        lines.append(busy)
     if plan.chains:
         lines.append("After their burn-in, Ctrl-C ends the chains early, with the graphs that they have.")
     typer.echo("\n".join(lines), err=True)

@@ -18,20 +18,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dagpost.plots.sources import Source
-    from dagpost.posterior.summaries import Comparison
 
-#: Room for one row of the legend between axes and title, and for each other one, in points.
+#: Room for one row of the legend between axes and title, and for a second one, in points.
 _LEGEND, _ROW = 26.0, 17.0
 #: Letters that fit beside each other in the legend, and those that the mark of each label takes.
 _ACROSS, _MARK = 60, 6
 
 
 def comparison(
-    first: Comparison | Source,
-    second: Source | None = None,
+    first: Source,
+    second: Source,
     *,
     labels: Sequence[str] = ("first", "second"),
-    relation: str | None = "->",
+    relation: str = "->",
     count: int = 12,
     ax: Axes | None = None,
 ) -> Axes:
@@ -40,12 +39,11 @@ def comparison(
     Parameters
     ----------
     first, second
-        Two posteriors of the same variables, each a fitted `DagPosterior`, a `DagSample` or a table of probabilities;
-        or first alone, a `Comparison` of any number of models, as `compare` gives it.
+        Two posteriors of the same variables, each a fitted `DagPosterior`, a `DagSample` or a table of probabilities.
     labels
         The names of the two in the legend.
     relation
-        "->" for edges, "~>" for paths; of a `Comparison` also None for both.
+        "->" for edges, "~>" for paths.
     count
         How many lines at most.
     ax
@@ -59,23 +57,16 @@ def comparison(
     5
     """
     whole_number(count, "count")
-    if relation is not None or second is not None:
-        one_of(relation, "relation", ("->", "~>"), hint="Of a Comparison, None stands for both.")
-    if second is not None:
-        shown, rows, measure, said = _of_two(first, second, labels, relation or "->")
-    else:
-        shown, rows = _of_comparison(first, relation)
-        measure, said = "probability", ""
+    one_of(relation, "relation", ("->", "~>"))
+    shown, rows, measure, said = _of_two(first, second, labels, relation)
     rows = rows[:count]
     texts = [text for text, _ in rows]
-    values = np.array([numbers for _, numbers in rows]).reshape(len(rows), len(shown))
-    across = min(len(shown), 4)
-    if sum(cell_len(plain(label)) + _MARK for label in sorted(shown, key=len)[-across:]) > _ACROSS:
-        across = 1
-    more = _ROW * (-(-len(shown) // across) - 1)
+    values = np.array([numbers for _, numbers in rows]).reshape(len(rows), 2)
+    across = 2 if sum(cell_len(plain(label)) + _MARK for label in shown) <= _ACROSS else 1
+    more = _ROW * (2 - across)
     ax = axes_for(ax, 7.0, 1.6 + 0.32 * len(rows) + more / 72.0)
     heights = np.arange(len(rows))
-    shifts = np.linspace(-0.22, 0.22, len(shown))
+    shifts = -0.22, 0.22
     if len(rows):
         ax.hlines(heights, values.min(axis=1), values.max(axis=1), color="0.75", linewidth=2, zorder=1)
     for place, label in enumerate(shown):
@@ -84,8 +75,8 @@ def comparison(
             # Posteriors that agree would hide each other on one line.
             heights + shifts[place],
             linestyle="none",
-            marker=SHAPES[place % len(SHAPES)],
-            color=COLOURS[place % len(COLOURS)],
+            marker=SHAPES[place],
+            color=COLOURS[place],
             markeredgecolor="black",
             markeredgewidth=0.7,
             markersize=7,
@@ -96,23 +87,8 @@ def comparison(
     ax.set_xlim(-0.03, 1.03)
     # To the left, over the names of the edges, there is always room.
     ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=across, frameon=False)
-    if said:
-        say(ax, said, pad=_LEGEND + more)
+    say(ax, said, pad=_LEGEND + more)
     return ax
-
-
-def _of_comparison(found: Any, relation: str | None) -> tuple[tuple[str, ...], list[tuple[str, list[float]]]]:
-    if not hasattr(found, "table") or not hasattr(found, "models"):
-        raise InputError(
-            "A comparison is drawn of two posteriors, or of what compare({'one': model, 'two': other}) gives. "
-            f"Got {type(found).__name__} alone."
-        )
-    table = found.table if relation is None else found.table[found.table["relation"] == relation]
-    rows = [
-        (edge_text(row["from"], row["to"], row["relation"]), [float(row[model]) for model in found.models])
-        for row in table.to_dict("records")
-    ]
-    return found.models, rows
 
 
 def _of_two(
@@ -141,20 +117,3 @@ def _of_two(
     measure = " or ".join(dict.fromkeys([one.measure, two.measure]))
     said = " ".join(f"{plain(label)}: {own.told}" for label, own in zip(labels, (one, two), strict=True))
     return tuple(labels), rows, measure, f"Both: {one.told}" if one.told == two.told else said
-
-
-def plot_comparison(
-    compared: Comparison, *, relation: str | None = "->", count: int = 12, ax: Axes | None = None
-) -> Axes:
-    """Draw the edges and paths that move most, one dot for each model on a line from the least to the most.
-
-    Parameters
-    ----------
-    relation
-        "->" for edges, "~>" for paths, None for both.
-    count
-        How many lines at most.
-    ax
-        Where to draw; None: in a new figure.
-    """
-    return comparison(compared, relation=relation, count=count, ax=ax)

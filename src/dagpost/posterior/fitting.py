@@ -21,7 +21,6 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data.recipe_words import notice_of_gaps
 from dagpost.data.table import Table
-from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.exact.order import check_weights
@@ -99,15 +98,10 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
             if method is not None:
                 method.at_fit(study, workspace, model.seed)
             reason = "" if chains is None else reason_for(chains, study)
-            everything = chains is not None or checkpoint is not None
-            fitted = _settled(method, reason, settings, data, study.score, workspace, table, everything=everything)
+            everything = checkpoint is not None
+            before = Before.of_study(study)
+            fitted = _settled(method, reason, settings, data, study.score, workspace, table, before, everything)
     fitted.remember("prior", study.prior.chosen)
-    return _with_joined_before(fitted, Before.of_study(study), engine)
-
-
-def _with_joined_before(fitted: Fitted, before: Before, engine: Engine) -> Fitted:
-    if fitted.method.modularity is not None:
-        fitted.remember(JOINED_BEFORE, before.joined(fitted.modularity, engine))
     return fitted
 
 
@@ -153,8 +147,7 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
     identity = identity_of(fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept, workspace.checkpointed(kept):
         everything = checkpoint is not None
-        fitted = _settled(method, "", settings, data, _GIVEN_SCORES, workspace, None, everything=everything)
-    return _with_joined_before(fitted, before, engine)
+        return _settled(method, "", settings, data, _GIVEN_SCORES, workspace, None, before, everything)
 
 
 def _settled(
@@ -165,7 +158,7 @@ def _settled(
     score: Any,
     workspace: Workspace,
     table: Table | None,
-    *,
+    before: Before,
     everything: bool,
 ) -> Fitted:
     """Settle the method; what was once chosen holds for a run that resumes after a kill."""
@@ -188,6 +181,8 @@ def _settled(
     if method is None or chosen.edges_at_fit or everything:
         # Computed now, and remembered; chains that complete a table run now.
         _ = fitted.results
+    if chosen.modularity is not None:
+        fitted.remember(JOINED_BEFORE, before.joined(fitted.modularity, workspace.engine))
     return fitted
 
 

@@ -8,7 +8,6 @@ considered.
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,8 +48,6 @@ _BYTES_A_DRAW = 100
 #: Of an average: which share of its sums the evidence of a value takes, and how many values weigh so much that they are
 #: summed whole.
 _EVIDENCE, _SUMMED_WHOLE = 0.4, 8
-#: Programs that wait for a core, for each core there is, from which on a machine is called busy.
-_BUSY = 0.75
 
 
 @dataclass(frozen=True)
@@ -198,19 +195,6 @@ def cost_of_exact_edges(modularity: str, nodes: int, max_parents: int, engine: E
     """Time and memory of exact edges under one of the two posteriors, whether they fit or not."""
     workspace = ExactWorkspace(np.empty((nodes, 0)), min(max_parents, nodes - 1), engine, NO_PROGRESS)
     return _tables(ExactLayers(), modularity, workspace, exact=True)[0]
-
-
-def busy_remark() -> str:
-    """A remark on a machine that has other things to do; where the system does not say, nothing."""
-    try:
-        # Both of the whole machine, also where this process may use a part of it only.
-        waiting, cores = os.getloadavg()[0], os.cpu_count() or 1
-    except (AttributeError, OSError):
-        return ""
-    if waiting < _BUSY * cores:
-        return ""
-    times = (waiting + cores) / cores
-    return f"The machine is busy with other work, so it may all take up to {times:.0f} times as long."
 
 
 def _scores(method: Method, workspace: Workspace, study: Study, workers: int, candidates_only: bool) -> Cost:

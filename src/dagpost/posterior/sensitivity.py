@@ -2,8 +2,7 @@
 
 A pair is found if it is joined with at least `FOUND`. One that another sensible choice takes below that does not
 survive; one that another choice would have found is marked too. What becomes of clear directions: pair_direction.py.
-How the refits are made: variations.py. Models that a user made otherwise are set side by side by `compare`
-(summaries/sensitivity.py).
+How the refits are made: variations.py.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Edges may form cycles among too many columns for exact sums: which rule would split them?
 
-In this order: columns that were left out of the tiers that others are in, the most frequent slip; one edge, and one
-column, without which the largest group falls apart; otherwise how many columns have to go. What is said of a rule was
-computed: how many columns the largest group has once it is followed.
+Columns that were left out of the tiers that others are in, the most frequent slip, are named; otherwise it is said how
+many columns have to go. What is said of a rule was computed: how many columns the largest group has once it is
+followed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,22 +30,15 @@ from dagpost.methods.choice import AUTO, PATIENCE_SECONDS, require_room
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import scores_filled
 
-#: Columns and edges are left out one by one if there are at most so many: half a second.
-_MOST_COLUMNS, _MOST_EDGES = 256, 1024
-#: A rule that leaves more than this share of a group together, and too many for exact sums, does not help.
-_LARGE_SHARE = 0.75
-
 
 class Advice(NamedTuple):
     """A rule that splits the largest group: which setting, which columns to name there, and what is left."""
 
-    #: "tiers", "exogenous" or "forbidden" (the columns are then the parent and the child of an edge).
+    #: "tiers", or "exogenous", where any columns will do, as many as these.
     rule: str
     columns: tuple[int, ...]
     #: How many columns the largest group has then.
     left: int
-    #: Whether any columns will do, as many as are named.
-    any_of_them: bool = False
 
 
 def advise(components: Components, constraints: Constraints, names: Sequence[str], most: int) -> Advice:
@@ -54,17 +47,11 @@ def advise(components: Components, constraints: Constraints, names: Sequence[str
     inside = components.edges[np.ix_(group, group)]
     # Groups that the advice does not touch stay as large as they are.
     others = sorted(components.sizes)[-2] if len(components.parts) > 1 else 0
-    found = _into_tiers(group, inside, constraints, names)
-    if found is None:
-        found = _single_rule(group, inside, constraints.matrices(tuple(names), len(names))[0][group])
-        # To cut off a column or two is not worth a rule by itself.
-        if found is not None and found.left > max(most, _LARGE_SHARE * len(group)):
-            found = None
-    if found is not None:
-        return found._replace(left=max(found.left, others))
+    into_tiers = _into_tiers(group, inside, constraints, names)
+    if into_tiers is not None:
+        return into_tiers._replace(left=max(into_tiers.left, others))
     surplus = max(len(group) - most, 1)
-    last = tuple(group[-surplus:].tolist())
-    return Advice("exogenous", last, max(len(group) - surplus, others), any_of_them=True)
+    return Advice("exogenous", tuple(group[-surplus:].tolist()), max(len(group) - surplus, others))
 
 
 def in_words(components: Components) -> str:
@@ -88,8 +75,8 @@ def cycles_in_words(components: Components, names: Sequence[str]) -> str:
 def advice_in_words(advice: Advice, names: Sequence[str], most: int) -> str:
     """The advice, in sentences for Python and for the command line."""
     named = [shown(names[column]) for column in advice.columns]
-    among = "no cycles" if advice.left == 1 else f"cycles among at most {advice.left:,} columns"
     if advice.rule == "tiers":
+        among = "no cycles" if advice.left == 1 else f"cycles among at most {advice.left:,} columns"
         one = len(named) == 1
         are = "is" if one else "are"
         them = "it" if one else "them"
@@ -97,15 +84,11 @@ def advice_in_words(advice: Advice, names: Sequence[str], most: int) -> str:
             f"{shortened(named)} {are} in no tier, so edges lead through {them} from later tiers to earlier ones. With "
             f"{them} in {bare('tiers')} too, the others can form {among}."
         )
-    elif advice.rule == "forbidden":
-        what = f"Without the edge {' -> '.join(named)}, if you name it in {bare('forbidden')}, they can form {among}."
-    elif advice.any_of_them:
+    else:
         what = (
             f"Split them by {bare('tiers')}, or name at least {len(named):,} of them in {bare('exogenous')}, so that "
             "they are not modelled."
         )
-    else:
-        what = f"With {named[0]} in {bare('exogenous')}, and so not modelled, they can form {among}."
     return f"{what} Exact sums take at most {most} columns at once here."
 
 
@@ -119,39 +102,6 @@ def _into_tiers(group: Integers, inside: Flags, constraints: Constraints, names:
     if left == np.count_nonzero(~free):
         return None
     return Advice("tiers", tuple(group[free].tolist()), left)
-
-
-def _single_rule(group: Integers, inside: Flags, must: Flags) -> Advice | None:
-    """The edge, or the column, without which the least is left of the largest group; None if nothing falls apart.
-
-    An edge that must be there, and a column that must have parents, cannot go: `must` has a row for each of the group.
-    """
-    found = []
-    children, parents = np.nonzero(inside & ~must[:, group])
-    if len(group) <= _MOST_COLUMNS and 0 < len(children) <= _MOST_EDGES:
-        left = [_largest_left(inside, [child], [parent]) for child, parent in zip(children, parents, strict=True)]
-        best = int(np.argmin(left))
-        if left[best] < len(group):
-            found.append(Advice("forbidden", (int(group[parents[best]]), int(group[children[best]])), int(left[best])))
-    columns = np.flatnonzero(~must.any(axis=1))
-    if len(group) <= _MOST_COLUMNS and len(columns):
-        everyone = range(len(group))
-        left = [_largest_left(inside, [column, everyone], [everyone, column]) for column in columns.tolist()]
-        best = int(np.argmin(left))
-        if left[best] < len(group) - 1:
-            found.append(Advice("exogenous", (int(group[columns[best]]),), int(left[best])))
-    # An edge, which comes first here, is given up more easily than a column.
-    return min(found, key=lambda advice: advice.left, default=None)
-
-
-def _largest_left(edges: Flags, children: Sequence[Any], parents: Sequence[Any]) -> int:
-    """The size of the largest component that is left without some edges."""
-    from scipy.sparse.csgraph import connected_components
-
-    left = edges.copy()
-    for child, parent in zip(children, parents, strict=True):
-        left[child, parent] = False
-    return int(np.bincount(connected_components(left, connection="strong")[1]).max())
 
 
 #: Why tiers do not help where a graph counts once for every order.

@@ -1,7 +1,4 @@
-"""What conditions on parents leave of a model, and its evidence, in each way in which they can be met.
-
-Ratios of such evidences are taken in logs: they say what holds under a condition that is all but impossible, where a
-difference of probabilities would have no digits left.
+"""What conditions on parents leave of a model, in each way in which they can be met.
 
 Whether there is any graph at all whose families have weight is answered without a sum, before anybody waits for one: a
 node may be placed once one of its parent sets lies among those placed before it, and placing it never hurts the
@@ -10,7 +7,6 @@ others: all nodes can be placed, one after the other, if and only if there is su
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -74,17 +70,6 @@ def restricted_part(
     """
     left = part.restricted(allowed_sets)
     return divided(left) if isinstance(left, ExactWorkspace) and modularity == "structure" else left
-
-
-def log_evidence_left(part: SummingWorkspace, kept: Mapping[int, Flags], modularity: str) -> float:
-    """The log evidence of what conditions leave of one part; minus infinity if they leave it no graph.
-
-    They may contradict each other, lead to a cycle, or contradict what a condition of the model left of this part.
-    """
-    try:
-        return restricted_part(part, kept, modularity).log_evidence(modularity)
-    except NoGraphError:
-        return -math.inf
 
 
 def possible_ways(found: ProjectedWays, part: SummingWorkspace) -> Iterator[dict[int, Flags]]:

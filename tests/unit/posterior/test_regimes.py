@@ -22,12 +22,10 @@ from dagpost import (
     InputError,
     Recipe,
     Regimes,
-    compare_targets,
 )
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.methods.base import Study
-from dagpost.posterior.regime_effects import log_odds_of
 from dagpost.posterior.study import with_regimes
 from dagpost.priors import log_prior, log_prior_of_lists
 from dagpost.priors.constraints import Constraints
@@ -152,38 +150,6 @@ def test_a_file_keeps_the_regimes(model: DagPosterior, tmp_path: Path) -> None:
     assert isinstance(table, Table)
     assert table.regimes == ("regime=r1", "regime=r2")
     assert model.own_sample().provenance["regimes"]["reference"] == "r0"
-
-
-def test_known_targets_are_compared_with_what_was_found(model: DagPosterior, said: Said) -> None:
-    frame = random_frame(1, 3, 2, rows=400)
-    found = compare_targets(model, {"r2": "v0", "r1": ["v1", "v2"]})
-    assert found.found == 1
-    assert found.table.loc[0, ["regime", "target", "rank"]].tolist() == ["r2", "v0", 1]
-    alone = compare_targets(model, {"r2": "v0"})
-    chance = float(alone.table.loc[0, "probability"])
-    odds = np.log(chance / (1 - chance)) - np.log((1 / 3) / (2 / 3))
-    assert alone.log_odds_gained == pytest.approx(odds, rel=1e-6) or chance == 1.0
-    known = DagPosterior(prior="uniform", score="bdeu").fit(
-        frame.drop(columns="regime"), interventions=["v0" if regime == "r2" else None for regime in frame["regime"]]
-    )
-    heard = repr(compare_targets(model, {"r2": "v0"}, known))
-    fewer = known.log_evidence_ < model.log_evidence_
-    assert ("That can only raise its evidence" if fewer else "cannot be compared") in heard
-    assert "nats" in repr(compare_targets(model, {"r2": "v0"}, fitted(frame, max_parents=1)))
-    with said.raises(InputError):
-        compare_targets(model, {"r9": "v0"})
-    with said.raises(InputError):
-        compare_targets(model, {"r2": "regime=r1"})
-
-
-def test_odds_are_those_of_the_probabilities_and_tell_sure_ones_apart(model: DagPosterior) -> None:
-    effects = model.regime_effects()
-    chances = effects.probabilities[0]
-    summed = log_odds_of(model.fitted_, effects, "r1", summed_from=0.0)
-    np.testing.assert_allclose(summed, np.log(chances / (1.0 - chances)), atol=1e-7)
-    sure = log_odds_of(model.fitted_, effects, "r2")
-    assert sure.argmax() == 0
-    assert np.isfinite(sure).all()
 
 
 def test_known_and_unknown_targets_go_together() -> None:

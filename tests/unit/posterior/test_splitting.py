@@ -36,14 +36,12 @@ def components_of(rules: Constraints, names: tuple[str, ...]) -> Components:
 def followed(advice: Advice, rules: Constraints, names: tuple[str, ...]) -> Constraints:
     """The rules with what an advice says."""
     named = [names[column] for column in advice.columns]
-    tiers, exogenous, forbidden = list(rules.tiers or ()), list(rules.exogenous), list(rules.forbidden)
+    tiers, exogenous = list(rules.tiers or ()), list(rules.exogenous)
     if advice.rule == "tiers":
         tiers += [[name] for name in named]
-    elif advice.rule == "exogenous":
-        exogenous += named
     else:
-        forbidden.append((named[0], named[1]))
-    return Constraints(rules.required, forbidden, tiers or None, exogenous)
+        exogenous += named
+    return Constraints(rules.required, rules.forbidden, tiers or None, exogenous)
 
 
 def table_of(columns: int, rows: int = 40) -> pd.DataFrame:
@@ -76,17 +74,18 @@ def test_advice_that_is_followed_leaves_what_it_says(case: tuple[Constraints, tu
     if len(found.largest) == 1:
         return
     advice = advise(found, rules, names, most)
-    if advice.any_of_them:
+    any_of_them = advice.rule == "exogenous"
+    if any_of_them:
         # Any columns will do, unless other rules say that they have parents.
         rules = Constraints((), rules.forbidden, rules.tiers)
     left = max(components_of(followed(advice, rules, names), names).sizes)
-    if advice.any_of_them:
+    if any_of_them:
         assert left <= advice.left
     else:
         assert left == advice.left
     words = advice_in_words(advice, names, most)
     for spelled in (in_python(words), in_words(words)):
-        assert all(repr(names[column]) in spelled for column in advice.columns[:8]) or advice.any_of_them
+        assert all(repr(names[column]) in spelled for column in advice.columns[:8]) or any_of_them
 
 
 def test_columns_that_were_left_out_of_the_tiers_are_named(said: Said) -> None:
@@ -96,24 +95,9 @@ def test_columns_that_were_left_out_of_the_tiers_are_named(said: Said) -> None:
     said(in_words(advice_in_words(advice, NAMES, 6)))
 
 
-def test_one_column_or_one_edge_between_two_groups_is_found() -> None:
-    """Two groups of five that only one column joins both ways; then, that two single edges join."""
-    names = NAMES[:11]
-    one, other = names[:5], names[5:10]
-    pairs = [(a, b) for a in one for b in other] + [(b, a) for a in one for b in other]
-    by_column = Constraints(forbidden=pairs)
-    assert advise(components_of(by_column, names), by_column, names, 6) == Advice("exogenous", (10,), 5)
-    kept = {("a", "f"), ("g", "b")}
-    rules = Constraints(forbidden=[pair for pair in pairs if pair not in kept], exogenous=["k"])
-    found = advise(components_of(rules, names), rules, names, 6)
-    assert found.rule == "forbidden"
-    assert tuple(names[column] for column in found.columns) in kept
-    assert found.left == 5
-
-
 def test_without_a_rule_that_splits_it_says_how_many_columns_are_too_many() -> None:
     advice = advise(components_of(Constraints(), NAMES), Constraints(), NAMES, 9)
-    assert (advice.rule, len(advice.columns), advice.left, advice.any_of_them) == ("exogenous", 3, 9, True)
+    assert (advice.rule, len(advice.columns), advice.left) == ("exogenous", 3, 9)
     assert "name at least 3 of them in exogenous" in in_python(advice_in_words(advice, NAMES, 9))
 
 

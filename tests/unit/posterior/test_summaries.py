@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import permutations
-from typing import Any, cast
+from typing import Any
 
-import matplotlib as mpl
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -24,18 +22,11 @@ from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
 from dagpost.errors import InputError
-from dagpost.plots.comparison_plot import plot_comparison
 from dagpost.posterior.summaries import (
-    Comparison,
     adjacency_table,
     blankets,
-    compare,
-    distance_distribution,
     edge_entropy,
-    edge_recovery,
     equivalence_classes,
-    essential_graphs,
-    graph_entropy,
     graph_of_masks,
     graph_standing,
     markov_blanket_table,
@@ -268,45 +259,7 @@ def test_where_orders_count_the_weight_ranks() -> None:
     assert graph_standing(sample, [("B", "A")]).rank is None
 
 
-# Entropy
-
-
-def test_the_entropy_of_all_graphs_is_the_sum_over_them(all_of_three: Any) -> None:
-    _, mass, whole = all_of_three
-    found = graph_entropy(whole)
-    assert found.value == pytest.approx(naive_summaries.entropy(mass), abs=1e-10)
-    assert found.covered == pytest.approx(1.0)
-    assert found.rule == "graphs seen"
-
-
-@given(st.integers(1, 25), st.integers(0, 2**32))
-def test_the_lower_bound_never_exceeds_the_entropy(all_of_three: Any, count: Any, seed: Any) -> None:
-    _, mass, whole = all_of_three
-    rows = np.random.default_rng(seed).choice(25, count, replace=False)
-    found = graph_entropy(whole[rows])
-    assert found.lower <= naive_summaries.entropy(mass) + 1e-9
-    assert found.covered == pytest.approx(mass[rows].sum())
-
-
-@pytest.mark.parametrize("estimator", ["counting", "distinct"])
-def test_the_mean_surprise_of_draws_estimates_the_entropy(model: DagPosterior, estimator: Any, said: Said) -> None:
-    # Within six standard errors: a false alarm in 1e-8 of all seeds, were the error normal; the seed is fixed.
-    truth = graph_entropy(model.best(20_000))
-    assert truth.covered > 0.9999
-    sample = replace(model.sample(2000, seed=3), estimator=estimator).reweighed()
-    found = graph_entropy(sample)
-    said(found.rule)
-    assert 0.0 < found.standard_error < 0.1
-    assert abs(found.value - truth.value) < 6.0 * found.standard_error + 1e-3
-    assert found.lower < truth.value
-
-
-def test_without_the_evidence_the_shares_of_the_weight_are_used() -> None:
-    sample = sample_of([[0, 1], [0, 1], [0, 0], [2, 0]], [0.25, 0.25, 0.25, 0.25])
-    found = graph_entropy(sample)
-    assert found.value == pytest.approx(1.5 * math.log(2))
-    assert (found.rule, found.graphs, found.lower) == ("shares of weight", 3, 0.0)
-    assert repr(found) == "1.040 nats, as of 3 equally probable graphs (shares of weight; 3 graphs seen)"
+# Edges
 
 
 @given(edge_tables())
@@ -316,9 +269,6 @@ def test_the_entropy_of_an_edge_is_that_of_a_coin(case: Any) -> None:
     for place, p in np.ndenumerate(edges.to_numpy()):
         clipped = min(max(p, 0.0), 1.0)
         assert found[place] == pytest.approx(naive_summaries.entropy(np.array([clipped, 1.0 - clipped])), abs=1e-12)
-
-
-# Edges
 
 
 @given(edge_tables(), st.floats(0.0, 0.99))
@@ -419,135 +369,6 @@ def test_blankets_are_added_up_over_blocks(model: DagPosterior, monkeypatch: pyt
     np.testing.assert_allclose(markov_blanket_table(sample).to_numpy(), whole.to_numpy(), atol=1e-12)
 
 
-# A known graph
-
-
-@given(st.integers(1, 6), st.sampled_from([0.1, 0.4, 0.8]), st.integers(0, 2**32), st.booleans())
-def test_distances_count_the_pairs_that_differ(nodes: Any, density: Any, seed: Any, equivalence: Any) -> None:
-    dags = naive_features.random_dags(nodes, 12, density, seed)
-    weights = np.random.default_rng(seed).dirichlet(np.ones(11))
-    truth, rows = dags[0], dags[1:]
-    found = distance_distribution(sample_of(rows.tolist(), weights), truth, equivalence=equivalence)
-    compared = essential_graphs(dags) if equivalence else dags
-    expected = np.zeros(nodes * (nodes - 1) // 2 + 1)
-    for row, weight in zip(compared[1:].tolist(), weights, strict=True):
-        expected[naive_summaries.distance(tuple(compared[0].tolist()), tuple(row))] += weight
-    np.testing.assert_allclose(found.probabilities, expected[: len(found.probabilities)], atol=1e-12)
-    assert expected[len(found.probabilities) :].sum() == 0.0
-    assert found.mean == pytest.approx(expected @ np.arange(len(expected)))
-    assert found.table()["probability"].sum() == pytest.approx(1.0)
-    for probability in (0.0, 0.3, 0.5, 1.0):
-        quantile = found.quantile(probability)
-        assert expected[: quantile + 1].sum() >= probability - 1e-9
-        assert quantile == 0 or expected[:quantile].sum() < probability
-
-
-def test_a_reversed_edge_is_one_mistake_and_equivalent_graphs_have_none(said: Said) -> None:
-    sample = sample_of([[2, 0, 2], [0, 1, 2]])  # B -> A and B -> C, and A -> B -> C
-    chain = [("A", "B"), ("B", "C")]
-    assert distance_distribution(sample, chain).probabilities.tolist() == [0.5, 0.5]
-    same = distance_distribution(sample, chain, equivalence=True)
-    assert same.probabilities.tolist() == [1.0]
-    assert repr(same) == "structural Hamming distance between completed graphs: 0.00 expected, 0 to 0 with 90%"
-    # A -> B <- C has both edges directed, which are undirected in the chain.
-    other = distance_distribution(sample, [("A", "B"), ("C", "B")], equivalence=True)
-    assert other.probabilities.tolist() == [0.0, 0.0, 1.0]
-    with said.raises(InputError):
-        same.quantile(1.5)
-
-
-@given(edge_tables(), st.integers(0, 2**32))
-def test_recovery_curves_count_true_and_false_edges(case: Any, seed: Any) -> None:
-    edges = case[2]
-    nodes = len(edges)
-    (truth,) = naive_features.random_dags(nodes, 1, 0.5, seed)
-    there = naive_summaries.edges_of(tuple(truth.tolist()))
-    if not there:
-        with pytest.raises(InputError, match="has no edges, so there is nothing to recover"):
-            edge_recovery(edges, truth)
-        return
-    found = edge_recovery(edges, truth)
-    matrix = np.clip(edges.to_numpy(), 0.0, 1.0)
-    pairs = list(permutations(range(nodes), 2))
-    for row in found.roc.itertuples():
-        drawn = {pair for pair in pairs if matrix[pair] >= row.threshold}
-        assert (row.true_edges, row.false_edges) == (len(drawn & there), len(drawn - there))
-        assert row.true_positive_rate == pytest.approx(len(drawn & there) / len(there))
-    for row in found.precision_recall.itertuples():
-        drawn = {pair for pair in pairs if matrix[pair] >= row.threshold}
-        assert row.recall == pytest.approx(len(drawn & there) / len(there))
-        assert row.precision == pytest.approx(len(drawn & there) / len(drawn) if drawn else 1.0)
-    # The area is the chance that a true edge is ranked above one that is not there.
-    wins = [
-        (matrix[one] > matrix[other]) + 0.5 * (matrix[one] == matrix[other])
-        for one in there
-        for other in pairs
-        if other not in there
-    ]
-    assert found.area_under_roc == pytest.approx(float(np.mean(wins)))
-
-
-# Several models
-
-
-class Fitted:
-    """What a comparison asks of a model."""
-
-    def __init__(self, edges: Any, paths: Any) -> None:
-        self.names_ = tuple(edges.index)
-        self.edge_probabilities_ = edges
-        self.fitted_ = self
-        self._paths = paths
-
-    def own_sample(self) -> Any:
-        raise AssertionError("a comparison needs no graphs")
-
-    def probability_matrix(self, relation: Any = "~>") -> Any:
-        assert relation == "~>"
-        return self._paths
-
-
-def two_models() -> Any:
-    first = Fitted(table_of([[0, 0.5], [0.1, 0]]), table_of([[0, 0.6], [0.1, 0]]))
-    # The same variables, in another order.
-    second = Fitted(table_of([[0, 0.4], [0.25, 0]], ["B", "A"]), table_of([[0, 0.3], [0.95, 0]], ["B", "A"]))
-    return {"one": first, "two": second}
-
-
-def test_a_comparison_lists_what_moves_most_first() -> None:
-    found = compare(two_models())
-    assert found.table.columns.to_list() == ["from", "to", "relation", "one", "two", "spread"]
-    rows = [tuple(row) for row in found.table.round(9).itertuples(index=False)]
-    assert rows == [
-        ("A", "B", "~>", 0.6, 0.95, 0.35),
-        ("B", "A", "->", 0.1, 0.4, 0.3),
-        ("A", "B", "->", 0.5, 0.25, 0.25),
-        ("B", "A", "~>", 0.1, 0.3, 0.2),
-    ]
-    assert repr(found) == "2 models; what moves most is A ~> B: 0.600 to 0.950"
-
-
-def test_models_of_real_data_are_compared(model: DagPosterior) -> None:
-    other = DagPosterior(prior="uniform", score="bic").fit(datasets.load("coronary"))
-    found = compare({"bdeu": model, "bic": other}).table
-    assert len(found) == 2 * 6 * 5
-    for row in found.sample(10, random_state=1).itertuples(index=False):
-        source, target, relation, first, second, spread = row
-        exact = [float(m.probability(f'"{source}" {relation} "{target}"')) for m in (model, other)]
-        assert [first, second] == pytest.approx(exact, abs=1e-9)
-        assert spread == pytest.approx(abs(first - second))
-
-
-def test_a_sample_is_compared_with_a_model(model: DagPosterior) -> None:
-    sample = model.sample(20_000, seed=1)
-    found = compare({"exact": model, "drawn": sample}).table
-    # Twenty thousand independent graphs: a share of one half has a standard error of 0.0036.
-    assert 0.0 < found["spread"].max() < 0.02
-    for row in found.head(5).itertuples(index=False):
-        source, target, relation, _, second, _ = row
-        assert second == pytest.approx(float(sample.probability(f'"{source}" {relation} "{target}"')), abs=1e-12)
-
-
 def _shown(result: Any) -> str:
     return str(result.table() if hasattr(result, "table") else result)
 
@@ -557,8 +378,6 @@ BY_GRAPHS = [
     equivalence_classes,
     top_graphs,
     markov_blanket_table,
-    graph_entropy,
-    lambda source: distance_distribution(source, TRUTH),
     lambda source: graph_standing(source, TRUTH),
 ]
 BY_EDGES = [
@@ -566,7 +385,6 @@ BY_EDGES = [
     orientation_table,
     edge_entropy,
     threshold_graph,
-    lambda source: edge_recovery(source, TRUTH).roc,
     lambda source: sorted(probability_graph(source).edges(data="probability")),
 ]
 
@@ -593,54 +411,6 @@ def test_a_model_without_data_has_no_summary(summary: Any, said: Said) -> None:
         summary(DagPosterior(prior="uniform", score="bdeu"))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda models: list(models.values()),
-        lambda models: {"one": models["one"]},
-        lambda models: {**models, "spread": models["one"]},
-        lambda models: {**models, 3: models["one"]},
-        lambda models: {**models, "new": DagPosterior(prior="uniform", score="bdeu")},
-        lambda models: {**models, "new": 3},
-        lambda models: {**models, "odd": Fitted(table_of([[0.0]], ["A"]), table_of([[0.0]], ["A"]))},
-    ],
-)
-def test_what_cannot_be_compared_is_refused(change: Any, said: Said) -> None:
-    with said.raises(InputError):
-        compare(change(two_models()))
-
-
-def test_a_comparison_is_drawn_with_a_dot_for_each_model_and_edge(tmp_path: Any, said: Said) -> None:
-    import matplotlib.pyplot as plt
-
-    mpl.use("Agg")
-    names = ["$x$", "a\nb", "<b>"]
-    edges = table_of(np.where(np.eye(3), 0.0, 0.25), names)
-    found = compare(cast("Any", {"$1": Fitted(edges, edges), "two": Fitted(edges * 2, edges * 3)}))
-    figure, ax = plt.subplots()
-    assert plot_comparison(found, relation=None, count=7, ax=ax) is ax
-    assert [len(line.get_xdata()) for line in ax.lines] == [7, 7]
-    shapes = {line.get_marker() for line in ax.lines}
-    assert len(shapes) == 2
-    np.testing.assert_allclose(ax.lines[0].get_xdata(), 0.25)
-    # Drawing it would fail on a formula that is none.
-    figure.savefig(tmp_path / "comparison.png")
-    plt.close(figure)
-    own = plot_comparison(found)
-    assert own.get_yticklabels()[0].get_text() == r"\$x\$ → a\nb"
-    assert len(own.lines[0].get_xdata()) == 6
-    plt.close(own.figure)
-    with said.raises(InputError):
-        plot_comparison(found, relation="--")
-
-
-def test_one_variable_leaves_nothing_to_compare() -> None:
-    alone = Fitted(table_of([[0.0]]), table_of([[0.0]]))
-    assert (
-        repr(compare(cast("Any", {"a": alone, "b": alone}))) == "2 models of one variable: there is nothing to compare"
-    )
-
-
 # How they show themselves
 
 
@@ -651,9 +421,6 @@ def test_names_are_never_markup() -> None:
     shown: list[Any] = [
         top_graphs(sample),
         threshold_graph(edges, 0.1),
-        distance_distribution(sample, []),
-        edge_recovery(edges, sample[0]),
-        compare(cast("Any", {"<i>": Fitted(edges, edges), "b": Fitted(edges, edges)})),
     ]
     for summary in shown:
         markup = summary._repr_html_()
@@ -662,8 +429,3 @@ def test_names_are_never_markup() -> None:
         assert "<i>" not in markup
         assert "\n" not in repr(summary)
     assert "&lt;script&gt;" in shown[0]._repr_html_()
-
-
-def test_a_comparison_without_rows_shows_itself() -> None:
-    empty = Comparison(compare(two_models()).table.head(0), ("one", "two"))
-    assert "nothing to compare" in empty._repr_html_()

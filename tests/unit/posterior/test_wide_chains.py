@@ -15,7 +15,7 @@ from tests.naive import wide as naive
 from tests.naive.summaries import sample_of
 from tests.tools.wording import Said
 
-from dagpost import DagSample, ResourceError, compare, custom, edge, long_table, to_arviz
+from dagpost import DagSample, ResourceError, custom, edge, long_table, to_arviz
 from dagpost._tools import memory
 from dagpost.families import graph_lists, masks
 from dagpost.families.graph_lists import lists_of
@@ -94,7 +94,6 @@ def test_what_is_shown_of_a_chain_sample_says_how_many_columns_there_are(pair: A
     _, wide = pair
     assert "130 variables" in wide._repr_html_()
     assert len(long_table(wide)) == COLUMNS * (COLUMNS - 1)
-    assert compare({"first": wide[:200], "last": wide[200:]}).table["spread"].max() > 0.0
     tree = to_arviz(wide)
     frequencies = tree["posterior"]["edge"].to_numpy().mean(axis=(0, 1))
     np.testing.assert_allclose(frequencies, wide.edge_frequencies(), atol=1e-12)

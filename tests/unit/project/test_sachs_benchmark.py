@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from benchmarks import sachs
 
+from dagpost import DagPosterior, Regimes
+
 
 def test_the_files_of_all_experiments_are_read(tmp_path: Path) -> None:
     for number in range(1, 10):
@@ -29,3 +31,18 @@ def test_known_targets_are_shown_beside_what_was_found(capsys: pytest.CaptureFix
     said = capsys.readouterr().out
     assert "1 of 1 known targets found; 1 are the first of 2 variables in their regime." in said
     assert "exact: True" in said
+
+
+def test_odds_are_those_of_the_probabilities_and_tell_sure_ones_apart() -> None:
+    generator = np.random.default_rng(1)
+    regime = np.repeat(["r0", "r1", "r2"], 130)
+    first = generator.random(390) < np.where(regime == "r2", 0.9, 0.3)
+    cells = pd.DataFrame({"v0": first, "v1": first ^ (generator.random(390) < 0.2), "regime": regime})
+    model = DagPosterior("bdeu", prior="uniform", regimes=Regimes("regime", reference="r0")).fit(cells.astype(str))
+    effects = model.regime_effects()
+    chances = effects.table.loc["r1"].to_numpy()
+    summed = sachs.log_odds(model, effects, "r1", summed_from=0.0)
+    np.testing.assert_allclose(summed, np.log(chances / (1.0 - chances)), atol=1e-7)
+    sure = sachs.log_odds(model, effects, "r2")
+    assert sure.argmax() == 0
+    assert np.isfinite(sure).all()

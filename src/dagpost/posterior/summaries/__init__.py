@@ -1,4 +1,4 @@
-"""What people ask of a posterior over graphs: the best ones, classes, probable edges, distance from a known graph."""
+"""What people ask of a posterior over graphs: the best ones, classes, probable edges, the standing of a known graph."""
 
 from __future__ import annotations
 
@@ -16,15 +16,7 @@ from dagpost.posterior.summaries.equivalence import equivalence_classes as equiv
 from dagpost.posterior.summaries.equivalence import essential_graph as essential_graph
 from dagpost.posterior.summaries.equivalence import pattern_graph as pattern_graph
 from dagpost.posterior.summaries.given import masks_of_graph as masks_of_graph
-from dagpost.posterior.summaries.graphs import GraphEntropy as GraphEntropy
 from dagpost.posterior.summaries.graphs import GraphStanding as GraphStanding
 from dagpost.posterior.summaries.graphs import TopGraphs as TopGraphs
-from dagpost.posterior.summaries.graphs import graph_entropy as graph_entropy
 from dagpost.posterior.summaries.graphs import graph_standing as graph_standing
 from dagpost.posterior.summaries.graphs import top_graphs as top_graphs
-from dagpost.posterior.summaries.sensitivity import Comparison as Comparison
-from dagpost.posterior.summaries.sensitivity import compare as compare
-from dagpost.posterior.summaries.truth import DistanceDistribution as DistanceDistribution
-from dagpost.posterior.summaries.truth import EdgeRecovery as EdgeRecovery
-from dagpost.posterior.summaries.truth import distance_distribution as distance_distribution
-from dagpost.posterior.summaries.truth import edge_recovery as edge_recovery

@@ -1,4 +1,4 @@
-"""The graphs of a sample one by one: the most probable ones, where a given graph stands, how spread out they all are.
+"""The graphs of a sample one by one: the most probable ones, and where a given graph stands.
 
 Where the evidence is known and every graph counts once, the posterior probability of a drawn graph is known exactly
 (docs/design, "Weights"); elsewhere its share of the weight of the sample stands for it, and the result says which.
@@ -24,7 +24,6 @@ from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import edges_text, html_of
 from dagpost.posterior.summaries.given import masks_of_graph
-from dagpost.posterior.weights import ESTIMATES_MEANS
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -227,62 +226,3 @@ def distinct_graphs(sample: DagSample) -> tuple[DistinctGraphs, Floats, bool]:
     if sample.target != STRUCTURE or math.isnan(sample.log_evidence):
         return distinct, distinct.weights, False
     return distinct, np.exp(sample.log_joint[distinct.rows] - sample.log_evidence), True
-
-
-# How spread out
-
-
-@dataclass(frozen=True, repr=False)
-class GraphEntropy:
-    """Entropy of the posterior over graphs, in nats; `exp(value)` equally probable graphs would have as much.
-
-    `lower` is certain where the evidence is known: what the graphs seen contribute, and the least that the rest of
-    the mass, 1 - `covered`, can. `value` is the estimate, with its standard error (nan where there is none). `rule`
-    says what it is:
-
-    - "mean of -log p": the mean of minus the log of the exact probability under the weights of the sample.
-    - "graphs seen": `value` is the lower bound itself, for graphs that were picked rather than drawn.
-    - "shares of weight": the probabilities are not known; shares of the weight stand for them. This is too low, by
-      much where most graphs were drawn once: at most log(graphs) can come out.
-    """
-
-    value: float
-    lower: float
-    standard_error: float
-    covered: float
-    graphs: int
-    rule: str
-
-    def __repr__(self) -> str:
-        error = "" if math.isnan(self.standard_error) else f" ± {self.standard_error:.3f}"
-        mass = "" if math.isnan(self.covered) else f", covering {self.covered:.4f} of the posterior"
-        return (
-            f"{self.value:.3f}{error} nats, as of {math.exp(self.value):,.0f} equally probable graphs "
-            f"({self.rule}; {self.graphs:,} graphs seen{mass})"
-        )
-
-
-def graph_entropy(source: GraphSource) -> GraphEntropy:
-    """How spread out the posterior over graphs is: its entropy, from a sample or a model's own one.
-
-    >>> from dagpost import DagPosterior, datasets
-    >>> best = DagPosterior().fit(datasets.load("coronary")).best(100)
-    >>> graph_entropy(best)
-    3.366 nats, as of 29 equally probable graphs (graphs seen; 100 graphs seen, covering 0.6256 of the posterior)
-    """
-    from scipy.special import entr
-
-    sample = sample_of(source)
-    distinct, probabilities, exact = distinct_graphs(sample)
-    plug_in = float(entr(probabilities).sum())
-    count = len(distinct)
-    if not exact:
-        return GraphEntropy(plug_in, 0.0, math.nan, math.nan, count, "shares of weight")
-    covered = min(float(probabilities.sum()), 1.0)
-    lower = max(plug_in + float(entr(1.0 - covered)), 0.0)
-    if sample.estimator not in ESTIMATES_MEANS:
-        return GraphEntropy(lower, lower, math.nan, covered, count, "graphs seen")
-    surprise = sample.log_evidence - sample.log_joint
-    mean = float(sample.weights @ surprise)
-    error = math.sqrt(float(sample.weights @ (surprise - mean) ** 2) / sample.effective_samples)
-    return GraphEntropy(max(mean, lower), lower, error, covered, count, "mean of -log p")
