@@ -47,9 +47,6 @@ class PlotOptions:
             "--legend/--no-legend", help="graph, in-time: explain the lines; yes unless given.", show_default=False
         ),
     ] = None
-    layout: Annotated[
-        str | None, option("LAYOUT", "graph: layered (parents above children), circle, or graphviz (needs `dot`).")
-    ] = None
     relation: Annotated[
         str | None, option("RELATION", 'heat-map, comparison: "->" for edges, "~>" for paths, "--" for either way.')
     ] = None

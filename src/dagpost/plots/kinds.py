@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Parameters of the functions that are settled otherwise, or belong to a figure that Python arranges.
-_NOT_ASKED = ("ax", "labels", "colour_bar", "points")
+_NOT_ASKED = ("ax", "labels", "layout", "colour_bar", "points")
 
 
 class Asked(NamedTuple):

@@ -59,7 +59,7 @@ def test_every_plot_is_a_kind() -> None:
     "more",
     [
         [],
-        ["--threshold", "0.5", "--numbers", "--no-legend", "--layout", "circle"],
+        ["--threshold", "0.5", "--numbers", "--no-legend"],
         ["--kind", "heat-map", "--relation", "~>", "--order", "C,A,B", "--no-numbers"],
         ["--kind", "edges", "--count", "3"],
         ["--kind", "comparison", "--with", "chained.dagpost", "--relation", "~>"],
@@ -145,7 +145,6 @@ def test_the_same_picture_is_the_same_file_and_replaces_itself(run: Run, model: 
         (["--kind", "traces"], "do not come from chains"),
         (["--kind", "effect-density", "--cause", "A"], "Name one with --outcome, too"),
         (["--threshold", "2"], "--threshold must be a float of at least 0 and below 1"),
-        (["--layout", "square"], "'square'"),
         (["--kind", "heat-map", "--order", "A,B,Z"], "'Z'"),
         (["--kind", "edges", "--size", "4x4", "--title", "x" * 150], "need more room. Give a larger --size, or none"),
         (["--size", "5"], "--size is a width and a height in centimetres, as 16x10"),

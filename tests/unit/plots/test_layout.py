@@ -144,27 +144,6 @@ def test_broken_names_fit_and_lose_nothing_unless_they_say_so(name: str, width: 
     assert text_width(cut_to(name, width), 1.0) <= max(width, 1.0) + 1e-9
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 10, 25, 40, 64])
-def test_boxes_on_a_circle_do_not_overlap(count: int) -> None:
-    centres = placing.on_circle([(60.0, 20.0)] * count)
-    for (x1, y1), (x2, y2) in combinations(centres.tolist(), 2):
-        assert abs(x1 - x2) >= 60.0 or abs(y1 - y2) >= 20.0
-
-
-def test_graphviz_puts_parents_above_children() -> None:
-    if shutil.which("dot") is None:
-        pytest.skip("the program 'dot' of graphviz is not installed")
-    heights = placing.by_graphviz([(0, 1), (1, 2)], [(40.0, 20.0)] * 4)[:, 1]
-    assert heights[0] < heights[1] < heights[2]
-    assert len(heights) == 4
-
-
-def test_without_graphviz_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
-    monkeypatch.setattr("shutil.which", lambda _: None)
-    with said.raises(InputError):
-        placing.by_graphviz([], [(1.0, 1.0)])
-
-
 def test_positions_that_are_given_keep_their_order() -> None:
     xs, ys = placing.as_given([(0.0, 0.0), (5.0, 1.0), (2.0, 9.0)], [(40.0, 20.0)] * 3).T
     assert np.argsort(xs).tolist() == [0, 2, 1]
