@@ -63,8 +63,6 @@ def test_every_plot_is_a_kind() -> None:
         ["--kind", "heat-map", "--relation", "~>", "--order", "C,A,B", "--no-numbers"],
         ["--kind", "edges", "--count", "3"],
         ["--kind", "comparison", "--with", "chained.dagpost", "--relation", "~>"],
-        ["--kind", "convergence", "--measure", "SAD"],
-        ["--kind", "convergence", "--measure", "Delta"],
     ],
     ids=" ".join,
 )
@@ -139,7 +137,7 @@ def test_the_same_picture_is_the_same_file_and_replaces_itself(run: Run, model: 
             ["--relation", "~>"],
             "--relation is not for the plot 'graph', but for heat-map, comparison. Leave it out, or",
         ),
-        (["--with", "model.dagpost"], "--with is not for the plot 'graph', but for comparison, convergence."),
+        (["--with", "model.dagpost"], "--with is not for the plot 'graph', but for comparison."),
         (["--kind", "comparison"], "A comparison needs a second model or sample. Name it: --with FILE"),
         (["--kind", "in-time"], "A picture in time is"),
         (["--kind", "traces"], "do not come from chains"),

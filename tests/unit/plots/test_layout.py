@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import shutil
 from itertools import combinations, pairwise
 from random import Random
 
@@ -13,9 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.row_costs import cost_of_nodes
-from tests.tools.wording import Said
 
-from dagpost.errors import InputError
 from dagpost.plots import placing, rows
 from dagpost.plots.curves import meets_box, points_along, rounded
 from dagpost.plots.detours import way_around
