@@ -20,7 +20,7 @@ from torture.campaign import Campaign, require
 from torture.choices import Choices
 
 #: Engines that need a device or start processes, and pictures, which take as long as all the others.
-_LEFT_OUT = ("CudaEngine", "DaskEngine", "plots.", "plot_comparison", "DagPosterior.plot", "DagSample.plot")
+_LEFT_OUT = ("CudaEngine", "DaskEngine", "plots.", "DagPosterior.plot", "DagSample.plot")
 _ROWS = 24
 
 

@@ -69,7 +69,6 @@ from dagpost.methods.structure_mcmc import StructureMCMC as StructureMCMC
 from dagpost.methods.targets import Target as Target
 from dagpost.methods.trees import Trees as Trees
 from dagpost.model import DagPosterior as DagPosterior
-from dagpost.plots.comparison_plot import plot_comparison as plot_comparison
 from dagpost.posterior.estimate import Estimate as Estimate
 from dagpost.posterior.expectation import Expectation as Expectation
 from dagpost.posterior.plan import Plan as Plan

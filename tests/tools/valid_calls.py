@@ -366,7 +366,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "distance_distribution": (dagpost.distance_distribution, {"source": made.sample, "graph": dag}),
         "edge_recovery": (dagpost.edge_recovery, {"source": made.sample, "graph": dag}),
         "compare": (dagpost.compare, {"models": {"one": made.model, "two": made.sample}}),
-        "plot_comparison": (dagpost.plot_comparison, {"compared": made.compared}),
         "posterior.summaries.TopGraphs.graph": (dagpost.top_graphs(made.sample).graph, {"place": 0}),
         "posterior.summaries.EquivalenceClasses.graph": (dagpost.equivalence_classes(made.sample).graph, {"place": 0}),
         "posterior.summaries.EquivalenceClasses.first_patterns": (

@@ -141,20 +141,3 @@ def _of_two(
     measure = " or ".join(dict.fromkeys([one.measure, two.measure]))
     said = " ".join(f"{plain(label)}: {own.told}" for label, own in zip(labels, (one, two), strict=True))
     return tuple(labels), rows, measure, f"Both: {one.told}" if one.told == two.told else said
-
-
-def plot_comparison(
-    compared: Comparison, *, relation: str | None = "->", count: int = 12, ax: Axes | None = None
-) -> Axes:
-    """Draw the edges and paths that move most, one dot for each model on a line from the least to the most.
-
-    Parameters
-    ----------
-    relation
-        "->" for edges, "~>" for paths, None for both.
-    count
-        How many lines at most.
-    ax
-        Where to draw; None: in a new figure.
-    """
-    return comparison(compared, relation=relation, count=count, ax=ax)

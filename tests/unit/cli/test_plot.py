@@ -161,7 +161,7 @@ def test_plot_refuses_in_words(arguments: list[str], words: str, run: Run, model
 
 
 def test_options_of_a_plot_are_those_of_its_function() -> None:
-    assert options_of("graph") == ("threshold", "layout", "numbers", "legend")
+    assert options_of("graph") == ("threshold", "numbers", "legend")
     assert options_of("traces") == ("statement",)
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests.tools.pictures import ALARM, arrows, caption, frame, legend_words, sparse
 from tests.tools.wording import Said
 
-from dagpost import Bootstrap, DagPosterior, DagSample, compare, datasets, plot_comparison, plots
+from dagpost import Bootstrap, DagPosterior, DagSample, compare, datasets, plots
 from dagpost.causal import Effect
 from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import LARGEST_R_HAT
@@ -168,7 +168,7 @@ def test_no_edge_at_all_is_told() -> None:
 def test_two_posteriors_are_compared_like_models_in_a_comparison(model: DagPosterior) -> None:
     other = DagPosterior(score="bic").fit(datasets.load("coronary"))
     ax = plots.comparison(model, other, labels=("BDeu", "$BIC$"), count=7)
-    same = plot_comparison(compare({"BDeu": model, "$BIC$": other}), count=7)
+    same = plots.comparison(compare({"BDeu": model, "$BIC$": other}), count=7)
     for drawn in (ax, same):
         assert len(drawn.lines) == 2
         assert len({line.get_marker() for line in drawn.lines}) == 2

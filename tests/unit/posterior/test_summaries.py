@@ -24,7 +24,7 @@ from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
 from dagpost.errors import InputError
-from dagpost.plots.comparison_plot import plot_comparison
+from dagpost.plots.comparison_plot import comparison
 from dagpost.posterior.summaries import (
     Comparison,
     adjacency_table,
@@ -618,7 +618,7 @@ def test_a_comparison_is_drawn_with_a_dot_for_each_model_and_edge(tmp_path: Any,
     edges = table_of(np.where(np.eye(3), 0.0, 0.25), names)
     found = compare(cast("Any", {"$1": Fitted(edges, edges), "two": Fitted(edges * 2, edges * 3)}))
     figure, ax = plt.subplots()
-    assert plot_comparison(found, relation=None, count=7, ax=ax) is ax
+    assert comparison(found, relation=None, count=7, ax=ax) is ax
     assert [len(line.get_xdata()) for line in ax.lines] == [7, 7]
     shapes = {line.get_marker() for line in ax.lines}
     assert len(shapes) == 2
@@ -626,12 +626,12 @@ def test_a_comparison_is_drawn_with_a_dot_for_each_model_and_edge(tmp_path: Any,
     # Drawing it would fail on a formula that is none.
     figure.savefig(tmp_path / "comparison.png")
     plt.close(figure)
-    own = plot_comparison(found)
+    own = comparison(found)
     assert own.get_yticklabels()[0].get_text() == r"\$x\$ → a\nb"
     assert len(own.lines[0].get_xdata()) == 6
     plt.close(own.figure)
     with said.raises(InputError):
-        plot_comparison(found, relation="--")
+        comparison(found, relation="--")
 
 
 def test_one_variable_leaves_nothing_to_compare() -> None:
