@@ -175,7 +175,6 @@ class Made:
             progress=False,
         )
         self.chains = chains.fit(self.frame).sample(40, seed=1)
-        self.compared = dagpost.compare({"one": self.model, "two": self.sample})
         self.csv = self.put("table.csv", lambda path: self.frame.to_csv(path, index=False))
         self.model_file = self.put("model.dagpost", self.model.save)
         self.sample_file = self.put("sample.dagpost", self.sample.save)
