@@ -126,7 +126,7 @@ def python_code(content: Content) -> str | None:
         changed = {key: value for key, value in asked.regimes.items() if key == "column" or value != usual[key]}
         arguments.append(f"regimes=Regimes({_named(changed)}),")
     if asked.recipe is not None:
-        arguments.append(f"recipe={RECIPE!r},")
+        arguments.append(f"recipe={RECIPE!r},  # the report has this file")
     lines = ["model = DagPosterior(", *(f"    {argument}" for argument in arguments), ")"] if arguments else []
     lines = lines or ["model = DagPosterior()"]
     source, more = repr(TABLE), "".join(f", {what}={name!r}" for what, name in asked.beside.items())
