@@ -27,4 +27,4 @@ plots.in_time(model)
 # %%
 # ``model.plot()`` is short for the same picture. `plots.graph` draws all columns alike.
 
-plots.graph(model, layout="circle")
+plots.graph(model)

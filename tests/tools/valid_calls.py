@@ -281,7 +281,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "plots.in_time": (plots.in_time, {"source": edges_in_time()}),
         "plots.edges": (plots.edges, {"source": made.sample}),
         "plots.heat_map": (plots.heat_map, {"source": made.model}),
-        "plots.convergence": (plots.convergence, {"samples": made.sample, "exact": made.model}),
         "plots.traces": (plots.traces, {"source": made.chains}),
         "plots.r_hat": (plots.r_hat, {"source": made.chains}),
         "plots.effect_density": (plots.effect_density, {"effect": made.effect}),

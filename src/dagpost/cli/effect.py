@@ -62,9 +62,6 @@ def effect(
     curve: Annotated[
         bool, typer.Option("--curve", help="What would be seen along all numbers of the cause; with -o, draw that.")
     ] = False,
-    matrix: Annotated[
-        bool, typer.Option("--matrix", help="All effects as a matrix of their means: causes in rows.")
-    ] = False,
     minimum: Annotated[
         float | None, option("P", "Of all effects: leave out those that are there less probably; 0.1 unless given.")
     ] = None,
@@ -109,13 +106,11 @@ def effect(
             confidence,
             seed,
             minimum,
-            matrix=matrix,
             as_json=as_json,
         )
         return
-    if matrix or minimum is not None:
-        name = "--matrix" if matrix else "--minimum"
-        raise InputError(f"{name} is for all effects, without a cause and an outcome. Leave it out, or these.")
+    if minimum is not None:
+        raise InputError("--minimum is for all effects, without a cause and an outcome. Leave it out, or these.")
     found = _found(fitted, words, do, rather_than or [], level, _DRAWS if draws is None else draws, confidence, seed)
     # Before any picture: what has no curve is refused.
     outcomes = found.along().outcomes if curve else found.outcomes
@@ -262,7 +257,6 @@ def _show_all(
     seed: int | None,
     minimum: float | None,
     *,
-    matrix: bool,
     as_json: bool,
 ) -> None:
     """All effects, or those of one column and on it."""
@@ -278,10 +272,7 @@ def _show_all(
         print_json({"confidence": confidence, **given_content_of(model), "effects": table.to_dict("records")})
         return
     print_given(model)
-    if matrix:
-        _print_matrix(table, model.names_)
-    else:
-        _print_all(table, least, confidence)
+    _print_all(table, least, confidence)
 
 
 def _print_all(table: pd.DataFrame, least: float, confidence: float) -> None:
@@ -312,27 +303,6 @@ def _print_all(table: pd.DataFrame, least: float, confidence: float) -> None:
         typer.echo(f"({left:,} effect{'' if left == 1 else 's'} with probability below {least} not shown: --minimum 0)")
     typer.echo(
         "Each is an effect only if no common cause is hidden; name cause and outcome to see what else is assumed."
-    )
-
-
-def _print_matrix(table: pd.DataFrame, names: Any) -> None:
-    from dagpost.causal.sentences import change_text
-
-    means = {
-        (row["cause"], row["outcome"]): change_text(row["mean"], not _is_missing(row["outcome_level"]))
-        for row in table.to_dict("records")
-    }
-    outcomes = [name for name in names if any((cause, name) in means for cause in names)]
-    rows = [("cause \\ outcome", *map(printable, outcomes))]
-    rows += [
-        (printable(cause), *(means.get((cause, name), "") for name in outcomes))
-        for cause in names
-        if any((cause, name) in means for name in outcomes)
-    ]
-    print_columns(rows, right=tuple(range(1, len(rows[0]))))
-    typer.echo(
-        "Mean changes, of the outcome's mean or of the probability of one of its levels; which level, and which values "
-        "of the cause are compared, is listed without --matrix."
     )
 
 

@@ -47,9 +47,6 @@ class PlotOptions:
             "--legend/--no-legend", help="graph, in-time: explain the lines; yes unless given.", show_default=False
         ),
     ] = None
-    layout: Annotated[
-        str | None, option("LAYOUT", "graph: layered (parents above children), circle, or graphviz (needs `dot`).")
-    ] = None
     relation: Annotated[
         str | None, option("RELATION", 'heat-map, comparison: "->" for edges, "~>" for paths, "--" for either way.')
     ] = None
@@ -61,14 +58,9 @@ class PlotOptions:
     statement: Annotated[
         str | None, option("STATEMENT", 'traces: how often this held so far, as "A -> B"; the log score unless given.')
     ] = None
-    measure: Annotated[
-        str | None, option("MEASURE", "convergence: SAD (summed errors of edges) or Delta (mass of the graphs).")
-    ] = None
     other: Annotated[
         Path | None,
-        option(
-            "FILE", "comparison: the second model or sample. convergence: the model with the exact edges.", "--with"
-        ),
+        option("FILE", "comparison: the second model or sample.", "--with"),
     ] = None
     cause: Annotated[
         str | None, option("COLUMN", "effect-density: what is set.", autocompletion=choices.complete_variable)

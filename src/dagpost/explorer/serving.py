@@ -32,10 +32,10 @@ _LARGEST_PORT = 65_535
 _PIECE_SECONDS = 0.5
 _SECONDS_TO_END = 5.0
 _NAME = "dagpost explorer"
-#: A browser holds six connections at most, and begins to speak at once.
-_MOST_CONNECTIONS, _SILENT_SECONDS = 512, 20.0
-#: Of uvicorn: no words about itself, no log with the token in it.
+#: Of uvicorn: no words about itself, no log with the token in it. A browser holds six connections at most.
 _SETTINGS: dict[str, Any] = {
+    "http": "h11",
+    "limit_concurrency": 512,
     "ws": "none",
     "loop": "asyncio",
     "lifespan": "off",
@@ -68,7 +68,7 @@ class Explorer:
             self.address = f"http://{HOST}:{self.port}/{token}/"
             self._desk = Desk(session)
             self._guard = application(self._desk, assets_of(session), token, self.port)
-            self._server = uvicorn.Server(uvicorn.Config(self._guard, http=_protocol(), **_SETTINGS))
+            self._server = uvicorn.Server(uvicorn.Config(self._guard, **_SETTINGS))
         except BaseException:
             self._socket.close()
             raise
@@ -153,37 +153,6 @@ def _uvicorn() -> Any:
             'The explorer needs Starlette and uvicorn, which are not installed: pip install "dagpost[explore]".'
         ) from missing
     return uvicorn
-
-
-def _protocol() -> Any:
-    """The plain protocol of uvicorn, which by itself would keep any number of connections that never ask anything."""
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    class BoundedProtocol(H11Protocol):
-        """A connection that is closed if no whole request comes in time, or if there are too many already."""
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            if len(self.connections) > _MOST_CONNECTIONS:
-                transport.abort()
-            else:
-                self.loop.call_later(_SILENT_SECONDS, self._close_if_silent, None)
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self._waits() and self.cycle is not None and self.timeout_keep_alive_task is None:
-                # The first bytes of a further request have ended the waiting for it.
-                self.loop.call_later(_SILENT_SECONDS, self._close_if_silent, self.cycle)
-
-        def _waits(self) -> bool:
-            return self.cycle is None or self.cycle.response_complete
-
-        def _close_if_silent(self, last: Any) -> None:
-            """Close the connection if no request has come since the `last` one."""
-            if self.cycle is last and self._waits() and not self.transport.is_closing():
-                self.transport.abort()
-
-    return BoundedProtocol
 
 
 def _bound(port: int | None) -> socket.socket:

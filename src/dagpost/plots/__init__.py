@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dagpost.plots.chain_plots import r_hat, traces
 from dagpost.plots.comparison_plot import comparison
-from dagpost.plots.convergence_plot import convergence
 from dagpost.plots.edge_chart import edges
 from dagpost.plots.effect_curve_plot import effect_curve
 from dagpost.plots.effect_outcomes_plot import effect_outcomes
@@ -21,7 +20,6 @@ from dagpost.plots.time_plot import in_time
 
 __all__ = [
     "comparison",
-    "convergence",
     "edges",
     "effect_curve",
     "effect_density",

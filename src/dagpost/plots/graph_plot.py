@@ -54,8 +54,8 @@ def graph(
         Pairs that are joined, either way, with less than this probability are not drawn; the caption says how many. Of
         more than 64 columns, those that are joined to others are drawn, by the most probable pairs.
     layout
-        "layered" (boxes in rows, so that lines are short, cross little and lead from parents down to children),
-        "circle", "graphviz" (needs its program `dot`), or a position (x, y) for each name.
+        "layered" (boxes in rows, so that lines are short, cross little and lead from parents down to children), or a
+        position (x, y) for each name.
     numbers
         Whether each line has the probability of an edge, either way, written on it; None: where it covers nothing.
     legend
@@ -77,7 +77,7 @@ def graph(
     positions = placing.given_positions(layout, shown.names)
     directions, remark = directions_at_hand(source, shown)
     own, ax = ax is None, axes_for(ax, 6.0, 4.5)
-    scene = graph_scene(shown, directions, remark, threshold, numbers, str(layout) if positions is None else positions)
+    scene = graph_scene(shown, directions, remark, threshold, numbers, positions)
     from dagpost.plots.canvas import draw_sheet
 
     draw_sheet(sheet_of(scene, legend=legend), ax, own=own)
@@ -90,7 +90,7 @@ def graph_scene(
     remark: str,
     threshold: float,
     numbers: bool | None,
-    layout: str | Sequence[tuple[float, float]] = "layered",
+    positions: Sequence[tuple[float, float]] | None = None,
 ) -> Scene:
     """The scene of a posterior, with what its numbers are, and what is not drawn."""
     pairs = directions.pairs(max(threshold, np.nextafter(0.0, 1.0)))
@@ -107,7 +107,7 @@ def graph_scene(
         pairs,
         threshold=threshold,
         numbers=numbers,
-        layout=layout,
+        positions=positions,
         least=[(one, two) for one, two in np.argwhere(half_known).tolist()],
         measure=shown.measure,
         remarks=told,

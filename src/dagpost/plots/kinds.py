@@ -13,13 +13,13 @@ from dagpost._tools.spelling import bare, setting
 from dagpost._tools.text import nearest
 from dagpost.data.time_columns import time_columns
 from dagpost.errors import InputError
-from dagpost.posterior.sources import is_model, sample_of
+from dagpost.posterior.sources import is_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Parameters of the functions that are settled otherwise, or belong to a figure that Python arranges.
-_NOT_ASKED = ("ax", "labels", "colour_bar", "points")
+_NOT_ASKED = ("ax", "labels", "layout", "colour_bar")
 
 
 class Asked(NamedTuple):
@@ -46,11 +46,6 @@ def _two(asked: Asked) -> Arguments:
         raise InputError(f"A comparison needs a second model or sample. Name it: {bare('with')} FILE.")
     names = asked.name, asked.other_name
     return (asked.source, asked.other), {"labels": names if names[0] != names[1] else ("first", "second")}
-
-
-def _sample_and_truth(asked: Asked) -> Arguments:
-    truth = asked.source if asked.other is None and is_model(asked.source) else asked.other
-    return (sample_of(asked.source), truth), {}
 
 
 def _effect(asked: Asked) -> Arguments:
@@ -80,7 +75,6 @@ KINDS = {
     "effect-curve": Kind("what would be seen along all values", _effect, ("cause", "outcome")),
     "effect-outcomes": Kind("what would be seen if a value were set", _effect, ("cause", "outcome")),
     "comparison": Kind("where two posteriors differ most", _two, ("with",)),
-    "convergence": Kind("how fast the graphs come near the truth", _sample_and_truth, ("with",)),
     "traces": Kind("the way of each chain"),
     "r-hat": Kind("whether the chains agree"),
 }
@@ -104,9 +98,8 @@ def options_of(kind: str) -> tuple[str, ...]:
     """
     parameters = inspect.signature(_function(kind)).parameters.values()
     named = [own.name for own in parameters if own.default is not own.empty and own.name not in _NOT_ASKED]
-    # Second posteriors and truths are positions, though they have a default.
-    inputs = {"second", "exact"}
-    return (*(name for name in named if name not in inputs), *KINDS[kind].also)
+    # A second posterior is a position, though it has a default.
+    return (*(name for name in named if name != "second"), *KINDS[kind].also)
 
 
 def check_options(kind: str, given: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ from dagpost.plots.curves import Path, corners_around, points_along
 from dagpost.plots.letters import text_width
 from dagpost.plots.marks import LOOKS, head_size, listed
 from dagpost.plots.number_places import number_places
-from dagpost.plots.placing import placed
+from dagpost.plots.placing import as_given
 from dagpost.plots.ports import Frame, Point
 from dagpost.plots.readable_part import readable_part
 from dagpost.plots.routing import Routed, Wanted, routed
@@ -127,7 +127,7 @@ def scene_of(
     threshold: float = THRESHOLD,
     shape: Shape = "wide",
     numbers: bool | None = None,
-    layout: str | Sequence[Point] = "layered",
+    positions: Sequence[Point] | None = None,
     said: Sequence[str] | None = None,
     signs: Sequence[str] | None = None,
     least: Sequence[Edge] = (),
@@ -148,9 +148,8 @@ def scene_of(
         "wide" for a screen, "narrow" for a phone.
     numbers
         Whether every line has its number; None: those on which it covers nothing.
-    layout
-        "layered" (in rows, where lines are short, cross little and lead down), "circle", "graphviz", or a position for
-        every column.
+    positions
+        Where the box of every column is; None: in rows, where lines are short, cross little and lead down.
     said, signs
         What is told of each pair, and the sign of its effect ("+", "-" or ""), in the order of the pairs.
     least
@@ -179,18 +178,17 @@ def scene_of(
     inside = [given[place]._replace(source=local[ends[place][0]], target=local[ends[place][1]]) for place in drawn]
     labels, cut = labels_of_boxes(shown, shape)
     sides = sides_of(labels, inside, threshold, size)
-    if layout == "layered":
+    if positions is None:
         centres = middles_of(sides, inside, threshold, shape, size)
     else:
-        own = layout if isinstance(layout, str) else [layout[node] for node in part.nodes]
-        centres = placed(own, sides, [(pair.source, pair.target) for pair in inside]) if sides else np.zeros((0, 2))
+        centres = as_given([positions[node] for node in part.nodes], sides) if sides else np.zeros((0, 2))
     given_columns = {local[node] for node in directions.exogenous if node in local}
     boxes = [
         Box(node, directions.names[node], label, float(x), float(y), *side, square=local[node] in given_columns)
         for node, label, (x, y), side in zip(part.nodes, labels, centres, sides, strict=True)
     ]
     told = [_told(directions, given[place], said[place] if said is not None else given[place].label) for place in drawn]
-    may_stretch = layout == "layered" and len(boxes) <= _STRETCHED and numbers is None
+    may_stretch = positions is None and len(boxes) <= _STRETCHED and numbers is None
     stretches = _STRETCHES[shape] if may_stretch else (1.0,)
     for stretch in stretches:
         # Boxes move apart until every number finds a place; a phone is not wider.

@@ -1,12 +1,11 @@
-"""Everything that it takes to compute a result again: Python code, a command, the recipe, and the data's digest.
+"""Everything that it takes to compute a result again: Python code, the recipe, and the data's digest.
 
 What no file keeps, such as a function of the user's, is named in a comment in its place.
 """
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple
 
@@ -21,34 +20,26 @@ from dagpost.posterior.condition_words import GIVEN_FROM, GIVEN_SETTING, GIVEN_S
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
 from dagpost.report.tables import folded, text
-from dagpost.scores.committee import Committee
 from dagpost.scores.registry import SCORES
 
 #: What stands for the user's files.
-TABLE, MODEL, RECIPE = "table.csv", "model.dagpost", "recipe.toml"
+TABLE, RECIPE = "table.csv", "recipe.toml"
 _REGISTRIES: Mapping[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
 _USUAL = {"modularity": "structure", "max_parents": 5, "samples": 30_000, "seed": None, "missing": None}
-_OF_RECIPE = (
-    *("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen", "exogenous", "order", "unordered"),
-)
-#: Settings of a recipe that an option takes as they are.
-_PLAIN = {"bins": "--bins", "missing": "--missing", "strategy": "--discretise"}
 
 
 class Asked(NamedTuple):
     """The settings of a fit as they were asked for, in the order in which code names them.
 
     `choices` are the score, the prior and the method as JSON holds them; `by_hand` says of each that no file keeps what
-    it is. `recipe` has what was asked of it, `decided` is the text of a file with all that it decided, where that is
-    needed to do the same again.
+    it is. `recipe` is the text of a file with all that it decided, where anything was asked of it.
     """
 
     choices: Mapping[str, Any]
     by_hand: Mapping[str, str]
     plain: Mapping[str, Any]
     rules: Mapping[str, Any]
-    recipe: Mapping[str, Any]
-    decided: str | None
+    recipe: str | None
     regimes: Mapping[str, Any] | None
     beside: Mapping[str, str]
     time: Mapping[str, Any] | None
@@ -69,15 +60,12 @@ def asked_of(content: Content) -> Asked | None:
         elif described is not None:
             choices[key] = described
     recipe = content.recipe
-    given = settings.get("recipe")
-    decided = None if recipe is None or not (given and given.get("steps")) else toml_of(recipe.to_json())
     return Asked(
         choices,
         by_hand,
         {key: settings[key] for key, usual in _USUAL.items() if settings.get(key, usual) != usual},
         _rules(content, settings),
-        {} if recipe is None or decided else _recipe_settings(recipe, settings.get("missing")),
-        decided,
+        None if recipe is None or not _is_needed(recipe, settings) else toml_of(recipe.to_json()),
         settings.get("regimes"),
         settings.get("beside") or {},
         None if content.unrolling is None else _unrolling(content.unrolling),
@@ -95,15 +83,11 @@ def _rules(content: Content, settings: Mapping[str, Any]) -> dict[str, Any]:
     return own | ({"exogenous": left} if left else {})
 
 
-def _recipe_settings(recipe: Recipe, missing: str | None) -> dict[str, Any]:
-    """What was asked of a recipe, less what the model says itself."""
-    usual = Recipe()
-    described = {key: recipe.to_json()[key] for key in _OF_RECIPE}
-    return {
-        key: value
-        for key, value in described.items()
-        if value not in (None, [], getattr(usual, key)) and not (key == "missing" and value == missing)
-    }
+def _is_needed(recipe: Recipe, settings: Mapping[str, Any]) -> bool:
+    """Whether the usual recipe may not decide the same."""
+    given = settings.get("recipe")
+    asked, usual = recipe.to_json(), Recipe(missing=settings.get("missing") or "augment").to_json()
+    return bool(given and given.get("steps")) or any(asked[key] != value for key, value in usual.items())
 
 
 def _unrolling(record: Any) -> dict[str, Any]:
@@ -141,11 +125,8 @@ def python_code(content: Content) -> str | None:
         usual = vars(Regimes("column"))
         changed = {key: value for key, value in asked.regimes.items() if key == "column" or value != usual[key]}
         arguments.append(f"regimes=Regimes({_named(changed)}),")
-    if asked.decided is not None:
-        arguments.append(f"recipe={RECIPE!r},")
-    elif asked.recipe:
-        imports.add("Recipe")
-        arguments.append(f"recipe=Recipe({_named(asked.recipe)}),")
+    if asked.recipe is not None:
+        arguments.append(f"recipe={RECIPE!r},  # the report has this file")
     lines = ["model = DagPosterior(", *(f"    {argument}" for argument in arguments), ")"] if arguments else []
     lines = lines or ["model = DagPosterior()"]
     source, more = repr(TABLE), "".join(f", {what}={name!r}" for what, name in asked.beside.items())
@@ -216,152 +197,16 @@ def _named(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={value!r}" for key, value in settings.items())
 
 
-# In a terminal
-
-
-def command(content: Content) -> str | None:
-    """The command that fits the same model; None where a command cannot say it."""
-    asked = asked_of(content)
-    if asked is None or asked.by_hand or content.observations is None:
-        return None
-    words = ["dagpost", "fit", TABLE, "-o", MODEL]
-    for key in _REGISTRIES:
-        described = asked.choices.get(key)
-        if described is None or described == "auto":
-            continue
-        own = _word(described, _REGISTRIES[key]) if isinstance(described, Mapping) else str(described)
-        if own is None:
-            return None
-        words += [f"--{key}", own]
-    for key, value in asked.plain.items():
-        words += [f"--{key.replace('_', '-')}", str(value)]
-    written = _written_rules(asked)
-    recipe = _written_recipe(asked)
-    if written is None or recipe is None:
-        return None
-    words += [*written, *recipe]
-    for key, value in (asked.regimes or {}).items():
-        words += [] if value is None else [f"--{'regimes' if key == 'column' else key.replace('_', '-')}", str(value)]
-    for key, value in (asked.time or {}).items():
-        words += _written_time(key, value)
-    for what, name in asked.beside.items():
-        words += [f"--{what}", name]
-    return shlex.join(words)
-
-
-def given_command(content: Content) -> str | None:
-    """The command that reports on the model under what is given; None where nothing is, or a command cannot say it."""
-    statements, picked, setting = _given(content)
-    if not statements or picked or setting or content.of_sample:
-        return None
-    words = ["dagpost", "report", MODEL, "-o", "report.html"]
-    return shlex.join([*words, *(word for statement in statements for word in ("--given", statement))])
-
-
-def _word(described: Mapping[str, Any], registry: Registry[Any]) -> str | None:
-    """A choice as an option takes it: `name`, or `name:setting=value,...`; None where values are not so written."""
-    kind, given = _settings_changed(described, registry)
-    chosen = registry.of_class(kind, "dagpost")
-    if chosen is None:
-        return None
-    if registry is PRIORS:
-        own = given.get("probability")
-        if not given:
-            return str(chosen.name)
-        plain = isinstance(own, float | str) or (isinstance(own, list) and all(isinstance(each, float) for each in own))
-        written = ",".join(map(str, own)) if isinstance(own, list) else own
-        return f"{chosen.name}:{written}" if len(given) == 1 and plain else None
-    if issubclass(chosen, Committee) and given:
-        given["members"] = from_json(dict(described), registry).typed
-    settings = [f"{key}={_value(value)}" for key, value in given.items()]
-    # The marks that part the names of a list cannot stand in them.
-    lists = [value for value in given.values() if isinstance(value, list | tuple)]
-    if any(">" in str(own) or str(own) != str(own).strip() for value in lists for own in value):
-        return None
-    if any("None" in own or "," in own.partition("=")[2] for own in settings):
-        return None
-    return f"{chosen.name}:{','.join(settings)}" if settings else str(chosen.name)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ">".join(map(_value, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _written_rules(asked: Asked) -> list[str] | None:
-    words: list[str] = []
-    for key in ("required", "forbidden"):
-        for parent, child in asked.rules.get(key, ()):
-            words += [f"--{key}", f"{_in_quotes(parent)} -> {_in_quotes(child)}"]
-    for tier in asked.rules.get("tiers", ()):
-        words += ["--tier", _joined(tier)]
-    exogenous = [*asked.rules.get("exogenous", ()), *asked.recipe.get("exogenous", ())]
-    if exogenous:
-        words += ["--exogenous", _joined(exogenous)]
-    # What would be read otherwise than it was meant.
-    names = [*(name for tier in asked.rules.get("tiers", ()) for name in tier), *exogenous]
-    edges = [name for key in ("required", "forbidden") for edge in asked.rules.get(key, ()) for name in edge]
-    return None if any("*" in name or '"' in name or name != name.strip() for name in (*names, *edges)) else words
-
-
-def _written_recipe(asked: Asked) -> list[str] | None:
-    if asked.decided is not None:
-        return ["--recipe", RECIPE]
-    words: list[str] = []
-    for key, value in asked.recipe.items():
-        if key in ("columns", "drop", "keep", "unordered"):
-            words += [f"--{key}", _joined(value)]
-        elif key == "cut":
-            for name, own in value.items():
-                points = own if isinstance(own, list) else [own]
-                rule = len(points) == 2 and isinstance(points[1], str)
-                words += ["--cut", f"{name}={f'{points[0]}:{points[1]}' if rule else ','.join(map(str, points))}"]
-        elif key == "order":
-            for name, levels in value.items():
-                rising = "<".join(f'"{level}"' if "<" in str(level) else str(level) for level in levels)
-                words += ["--order", f"{_in_quotes(name)}={rising}"]
-        elif key in _PLAIN:
-            words += [_PLAIN[key], str(value)]
-        elif key != "exogenous":
-            return None
-    return words
-
-
-def _written_time(key: str, value: Any) -> list[str]:
-    if key == "contemporaneous":
-        return ["--no-contemporaneous"]
-    if key == "wide":
-        return ["--wide", "{series}_{time}"]
-    return [f"--{key}", _joined(value) if isinstance(value, list) else str(value)]
-
-
-def _joined(names: Sequence[str]) -> str:
-    """Names as one value; one with a comma in quotes."""
-    return ",".join(f'"{name}"' if "," in name else name for name in names)
-
-
-def _in_quotes(name: str) -> str:
-    return name if name.replace("_", "").replace(" ", "").isalnum() else f'"{name}"'
-
-
 # On the page
 
 
 def reproduction_section(content: Content) -> str:
     """The blocks to copy, each with what it is."""
-    code, line, asked = python_code(content), command(content), asked_of(content)
-    if code is None:
+    code, asked = python_code(content), asked_of(content)
+    if code is None or asked is None:
         return ""
-    blocks = [_block(f"In Python, with your data in {TABLE}:", code)]
-    if line is not None and not (content.given and not content.of_sample and given_command(content) is None):
-        given = ", with --given" if content.given else ""
-        then = "" if not content.of_sample else f" (then dagpost sample and dagpost report{given})"
-        under = given_command(content)
-        blocks.append(_block(f"In a terminal{then}:", line if under is None else f"{line}\n{under}"))
-    if asked is not None and asked.decided is not None:
-        blocks.append(_block(f"The recipe, as {RECIPE}:", asked.decided))
-    return folded("Compute it again: code and command", "".join(blocks))
+    recipe = "" if asked.recipe is None else _block(f"The recipe, as {RECIPE}:", asked.recipe)
+    return folded("Compute it again", _block(f"In Python, with your data in {TABLE}:", code) + recipe)
 
 
 def _block(caption: str, code: str) -> str:

@@ -129,13 +129,6 @@ class Committee(Score):
         """The weights of the members, which sum to 1."""
         return tuple(self.weights or [1.0 / len(self.members) for _ in self.members])
 
-    @property
-    def typed(self) -> tuple[str, ...] | None:
-        """The members as a command names them; None where one has settings that no name stands for."""
-        binned = [f"{own.bins} bins" if isinstance(own, BDeu) and own.bins else own.name for own in self._scores]
-        named = all(name and _member(name) == own for name, own in zip(binned, self._scores, strict=True))
-        return tuple(binned) if named else None
-
     def parameter_prior(self) -> LocalPrior:
         """Sizes come from additive regressions, in the graphs of all members."""
         return LocalPrior("dagpost.local.additive")

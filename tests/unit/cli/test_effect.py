@@ -105,9 +105,6 @@ def test_without_an_outcome_all_effects_are_listed(run: Run, model: str, fitted:
     assert len([line for line in every if " one unit more " in line]) == len(table)
     of_one = json.loads(run("effect", model, "dose", "--draws", "100", "--seed", "1", "--json").stdout)["effects"]
     assert {row["cause"] for row in of_one if row["outcome"] != "dose"} == {"dose"}
-    matrix = run("effect", model, "--matrix", "--draws", "100", "--seed", "1").stdout.splitlines()
-    mean = float(table[(table["cause"] == "dose") & (table["outcome"] == "weight")]["mean"].iloc[0])
-    assert f"{mean:+.3g}" in next(line for line in matrix if line.startswith("dose "))
 
 
 def test_an_effect_is_drawn(run: Run, model: str, tmp_path: Path) -> None:
@@ -159,7 +156,7 @@ def test_a_curve_is_listed_drawn_and_written(run: Run, model: str, fitted: Path,
         (["dose", "pressure", "--confidence", "2"], "--confidence"),
         (["dose", "pressure", "--given", "nobody -> dose"], "'nobody'"),
         (["dose", "pressure", "-o", "a.txt"], "does not end as the file of a picture"),
-        (["dose", "pressure", "--matrix"], "--matrix is for all effects"),
+        (["dose", "pressure", "--minimum", "0"], "--minimum is for all effects"),
         (["dose", "--do", "3"], "--do is for one effect. Name an outcome beside 'dose'"),
         (["--given", "dose -> nobody"], "'nobody'"),
         (["--minimum", "7"], "--minimum must be between 0 and 1"),

@@ -59,12 +59,10 @@ def test_every_plot_is_a_kind() -> None:
     "more",
     [
         [],
-        ["--threshold", "0.5", "--numbers", "--no-legend", "--layout", "circle"],
+        ["--threshold", "0.5", "--numbers", "--no-legend"],
         ["--kind", "heat-map", "--relation", "~>", "--order", "C,A,B", "--no-numbers"],
         ["--kind", "edges", "--count", "3"],
         ["--kind", "comparison", "--with", "chained.dagpost", "--relation", "~>"],
-        ["--kind", "convergence", "--measure", "SAD"],
-        ["--kind", "convergence", "--measure", "Delta"],
     ],
     ids=" ".join,
 )
@@ -139,13 +137,12 @@ def test_the_same_picture_is_the_same_file_and_replaces_itself(run: Run, model: 
             ["--relation", "~>"],
             "--relation is not for the plot 'graph', but for heat-map, comparison. Leave it out, or",
         ),
-        (["--with", "model.dagpost"], "--with is not for the plot 'graph', but for comparison, convergence."),
+        (["--with", "model.dagpost"], "--with is not for the plot 'graph', but for comparison."),
         (["--kind", "comparison"], "A comparison needs a second model or sample. Name it: --with FILE"),
         (["--kind", "in-time"], "A picture in time is"),
         (["--kind", "traces"], "do not come from chains"),
         (["--kind", "effect-density", "--cause", "A"], "Name one with --outcome, too"),
         (["--threshold", "2"], "--threshold must be a float of at least 0 and below 1"),
-        (["--layout", "square"], "'square'"),
         (["--kind", "heat-map", "--order", "A,B,Z"], "'Z'"),
         (["--kind", "edges", "--size", "4x4", "--title", "x" * 150], "need more room. Give a larger --size, or none"),
         (["--size", "5"], "--size is a width and a height in centimetres, as 16x10"),
@@ -164,7 +161,7 @@ def test_plot_refuses_in_words(arguments: list[str], words: str, run: Run, model
 
 
 def test_options_of_a_plot_are_those_of_its_function() -> None:
-    assert options_of("graph") == ("threshold", "layout", "numbers", "legend")
+    assert options_of("graph") == ("threshold", "numbers", "legend")
     assert options_of("traces") == ("statement",)
 
 

@@ -230,34 +230,14 @@ def test_chunks_without_end_are_cut_off(explorer: Explorer) -> None:
     assert _ask(explorer, "view")[0] == 200
 
 
-@pytest.mark.parametrize("first", [b"", b"GET / HT"])
-def test_a_connection_that_asks_nothing_is_closed(
-    model: DagPosterior, monkeypatch: pytest.MonkeyPatch, first: bytes
-) -> None:
-    monkeypatch.setattr(serving, "_SILENT_SECONDS", 0.05)
-    with model.explore(open_browser=False) as explorer:
-        with socket.create_connection(("127.0.0.1", explorer.port), timeout=PATIENCE_SECONDS) as silent:
-            silent.sendall(first)
-            with suppress(ConnectionResetError):
-                assert silent.recv(1) == b""
-        # Also after a request that was answered.
-        connection = _connection(explorer)
-        connection.request("GET", urlsplit(explorer.address).path)
-        assert connection.getresponse().read()
-        connection.sock.sendall(b"GET / HT")
-        with suppress(ConnectionResetError):
-            assert connection.sock.recv(1) == b""
-        connection.close()
-
-
-def test_silent_connections_are_bounded_in_number(model: DagPosterior, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "_MOST_CONNECTIONS", 3)
+def test_connections_are_bounded_in_number(model: DagPosterior, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(serving._SETTINGS, "limit_concurrency", 3)
     with model.explore(open_browser=False) as explorer, ExitStack() as open_ones:
         address = ("127.0.0.1", explorer.port)
         for _ in range(3):
             open_ones.enter_context(socket.create_connection(address, timeout=PATIENCE_SECONDS))
-        with socket.create_connection(address, timeout=PATIENCE_SECONDS) as beyond, suppress(ConnectionResetError):
-            assert beyond.recv(1) == b""
+        _until(lambda: len(explorer._server.server_state.connections) == 3)
+        assert _get(explorer, "")[0] == 503
         open_ones.close()
         _until(lambda: not explorer._server.server_state.connections)
         assert _get(explorer, "")[0] == 200

@@ -27,13 +27,11 @@ GALLERY = Path(__file__).resolve().parents[3] / "docs" / "gallery"
 
 def every_plot(model: DagPosterior, chains: DagSample) -> dict[str, Any]:
     effect = model.effect("Smoking", "Pressure", draws=500, seed=1)
-    other = model.sample(300, seed=1)
     numbers = DagPosterior("bge", seed=1).fit(np.random.default_rng(1).normal(size=(50, 2)))
     return {
         "graph": lambda ax: plots.graph(model, ax=ax),
         "heat_map": lambda ax: plots.heat_map(model, ax=ax),
         "edges": lambda ax: plots.edges(chains, ax=ax),
-        "convergence": lambda ax: plots.convergence(other, model, ax=ax),
         "traces": lambda ax: plots.traces(chains, ax=ax),
         "r_hat": lambda ax: plots.r_hat(chains, ax=ax),
         "effect_density": lambda ax: plots.effect_density(effect, ax=ax),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import shutil
 from itertools import combinations, pairwise
 from random import Random
 
@@ -13,9 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.row_costs import cost_of_nodes
-from tests.tools.wording import Said
 
-from dagpost.errors import InputError
 from dagpost.plots import placing, rows
 from dagpost.plots.curves import meets_box, points_along, rounded
 from dagpost.plots.detours import way_around
@@ -142,27 +139,6 @@ def test_broken_names_fit_and_lose_nothing_unless_they_say_so(name: str, width: 
     assert all(text_width(line, 1.0) <= max(width, 2.5) + 1e-9 for line in lines)
     assert cut == lines[-1].endswith("…") or name.endswith("…")
     assert text_width(cut_to(name, width), 1.0) <= max(width, 1.0) + 1e-9
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 10, 25, 40, 64])
-def test_boxes_on_a_circle_do_not_overlap(count: int) -> None:
-    centres = placing.on_circle([(60.0, 20.0)] * count)
-    for (x1, y1), (x2, y2) in combinations(centres.tolist(), 2):
-        assert abs(x1 - x2) >= 60.0 or abs(y1 - y2) >= 20.0
-
-
-def test_graphviz_puts_parents_above_children() -> None:
-    if shutil.which("dot") is None:
-        pytest.skip("the program 'dot' of graphviz is not installed")
-    heights = placing.by_graphviz([(0, 1), (1, 2)], [(40.0, 20.0)] * 4)[:, 1]
-    assert heights[0] < heights[1] < heights[2]
-    assert len(heights) == 4
-
-
-def test_without_graphviz_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
-    monkeypatch.setattr("shutil.which", lambda _: None)
-    with said.raises(InputError):
-        placing.by_graphviz([], [(1.0, 1.0)])
 
 
 def test_positions_that_are_given_keep_their_order() -> None:

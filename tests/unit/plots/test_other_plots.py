@@ -1,4 +1,4 @@
-"""The plots beside the graph: heat maps, edges, convergence, chains, effects, comparisons."""
+"""The plots beside the graph: heat maps, edges, chains, effects, comparisons."""
 
 from __future__ import annotations
 
@@ -66,40 +66,6 @@ def test_a_heat_map_of_many_has_no_numbers_but_marks_what_is_not_known() -> None
     assert not any(one.overlaps(two) for one, two in combinations(labels, 2))
 
 
-def test_sad_and_delta_are_those_of_the_beginnings_of_a_sample(model: DagPosterior) -> None:
-    sample = model.sample(2_000, seed=3)
-    ax = plots.convergence(sample, model, points=5)
-    sizes, sad = ax.lines[0].get_data()
-    assert sizes[0] == 10
-    assert sizes[-1] == 2_000
-    exact = model.edge_probabilities_.to_numpy()
-    for size, value in zip(sizes, sad, strict=True):
-        part = sample[: int(size)].edge_frequencies().to_numpy()
-        assert value == pytest.approx(np.abs(part - exact).sum())
-    assert ax.get_ylabel().startswith("SAD")
-    assert ax.get_xscale() == ax.get_yscale() == "log"
-    delta = plots.convergence(sample, measure="Delta", points=5)
-    np.testing.assert_allclose(delta.lines[0].get_ydata(), [sample[: int(size)].covered for size in sizes])
-    assert np.all(np.diff(delta.lines[0].get_ydata()) >= 0)
-
-
-def test_runs_are_drawn_with_their_mean_and_range_and_named(model: DagPosterior, chains: DagSample) -> None:
-    runs = [model.sample(500, seed=seed) for seed in range(3)]
-    ax = plots.convergence({"layers$": runs, "chains": chains}, model.edge_probabilities_, points=4)
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == [r"layers\$ (mean and range of 3 runs)", "chains", "counting independent graphs"]
-    assert len(ax.collections) == 1
-    assert len({line.get_linestyle() for line in ax.lines}) == 3
-
-
-def test_a_sample_without_any_error_is_drawn() -> None:
-    rows = pd.DataFrame({"a": [0, 1] * 50, "b": [0, 0, 1, 1] * 25})
-    only = DagPosterior(score="bdeu", required=[("a", "b")], seed=1).fit(rows)
-    ax = plots.convergence(only.sample(100, seed=1), only)
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), 0.0)
-    ax.figure.canvas.draw()
-
-
 def test_a_tight_frame_holds_the_whole_graph(model: DagPosterior) -> None:
     ax = plots.graph(model)
     written = io.BytesIO()
@@ -119,42 +85,6 @@ def test_a_model_from_a_file_is_drawn_without_drawing_graphs(tmp_path: Path) -> 
     loaded.fitted_.remember("sample", None)
     assert caption(loaded.plot()).startswith("Share of bootstrap replicates, not a posterior probability.")
     assert loaded.fitted_.drawn is None
-
-
-def test_the_beginning_of_chains_has_as_much_of_each(chains: DagSample) -> None:
-    from dagpost.plots.convergence_plot import _beginning
-
-    part = _beginning(chains, 40)
-    each = chains.parents.reshape(4, 1_000, 6)[:, :10]
-    np.testing.assert_array_equal(part.parents, each.reshape(40, 6))
-    np.testing.assert_allclose(part.weights, 1 / 40)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options"),
-    [
-        (("sample",), {}),
-        (("sample", "estimated"), {}),
-        (("sample", "sample"), {}),
-        (("sample", "other"), {}),
-        (("model", "model"), {}),
-        (([], "model"), {}),
-        (("sample", "model"), {"measure": "bias"}),
-        (("sample", "model"), {"points": 1}),
-        (("order",), {"measure": "Delta"}),
-    ],
-)
-def test_what_has_no_convergence_is_refused(
-    model: DagPosterior, chains: DagSample, arguments: tuple[Any, ...], options: dict[str, Any], said: Said
-) -> None:
-    table = datasets.load("coronary")
-    known = {"sample": model.sample(100, seed=1), "model": model, "other": frame(np.zeros((6, 6)))}
-    known["order"] = DagPosterior(score="bdeu", modularity="order").fit(table).sample(100, seed=1)
-    if "estimated" in arguments:
-        known["estimated"] = DagPosterior(score="bdeu", method=Bootstrap(replicates=10), seed=1).fit(table)
-    given = [known[name] if isinstance(name, str) else name for name in arguments]
-    with said.raises(InputError):
-        plots.convergence(*given, **options)
 
 
 def test_traces_have_a_line_for_each_chain(chains: DagSample) -> None:
