@@ -4,7 +4,7 @@
   one parent, which its first cell may name; without names the rows are in the order of the columns.
 - *One row a pair* as CSV or Parquet: `from`, `to`, `probability` (or `strength` and `direction`, as bnlearn writes
   them); pairs without a row have probability 0.
-- *Graphs* as CSV or Parquet, one a row: `edges` ("A->B;C->D", empty for none), and if known `weight` and `seconds`.
+- *Graphs* as CSV or Parquet, one a row: `edges` ("A->B;C->D", empty for none), and if known `weight`.
 - *A trajectory of Benchpress* as CSV: `index`, `score`, `added`, `removed`, perhaps `time`. A graph weighs as many
   steps as it stays. How long the last one stayed is known only if one more row, which changes nothing, says where the
   chain ends; without it the last graph counts once (files/trajectory.py).
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _PARQUET, _JSON_LINES = (".parquet", ".pq"), ".jsonl"
 _FORMS = (
     "a square matrix of edge probabilities whose first line names the columns of the case; one row a pair with 'from', "
-    "'to' and 'probability'; one row a graph with 'edges' (\"A->B;C->D\") and perhaps 'weight' and 'seconds'; or a "
+    "'to' and 'probability'; one row a graph with 'edges' (\"A->B;C->D\") and perhaps 'weight'; or a "
     "trajectory of Benchpress with 'index', 'score', 'added' and 'removed'"
 )
 
@@ -59,7 +59,7 @@ def read_answer(
     ----------
     path
         A CSV file with a square matrix of edge probabilities, with one row a pair (`from`, `to`, `probability`), with
-        one row a graph (`edges`, and perhaps `weight` and `seconds`) or with a trajectory of Benchpress (`index`,
+        one row a graph (`edges`, and perhaps `weight`) or with a trajectory of Benchpress (`index`,
         `score`, `added`, `removed`); a Parquet file with one row a pair or a graph; a file of a `DagSample`; or JSON
         lines of `write_graphs`.
     case
