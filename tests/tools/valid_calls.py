@@ -184,7 +184,7 @@ class Made:
         self.answer = self.put("answer.csv", lambda path: path.write_text("from,to,probability\nX1,X5,0.5\n"))
         self.jkl = self.put("scores.jkl", lambda path: dagpost.write_jkl(self.scores, path))
         self.trajectory = self.put("graphs.csv", lambda path: dagpost.write_trajectory(self.sample, path))
-        self.graphs = self.put("graphs.jsonl", lambda path: dagpost.write_graphs(dagpost.top_graphs(self.sample), path))
+        self.graphs = self.put("graphs.csv", lambda path: dagpost.write_graphs(dagpost.top_graphs(self.sample), path))
         self.bif = self.put("network.bif", self.network.write)
 
     def put(self, name: str, write: Callable[[Path], object]) -> Path:

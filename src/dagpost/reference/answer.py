@@ -136,9 +136,7 @@ def answer_of_masks(
     )
 
 
-def answer_of_texts(
-    table: dict[str, list[Any]], names: Sequence[str], place: Place, *, cyclic: str = REFUSE
-) -> Answer:
+def answer_of_texts(table: dict[str, list[Any]], names: Sequence[str], place: Place, *, cyclic: str = REFUSE) -> Answer:
     """A table of graphs: `edges` ("A->B;C->D"), and perhaps `weight` (or `probability`)."""
     check_columns(table)
     import pandas as pd
