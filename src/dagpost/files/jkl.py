@@ -22,7 +22,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.checks import file_path, number, refusal
+from dagpost._tools.checks import file_path, refusal
 from dagpost._tools.kernels import kernel
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import shown
@@ -45,39 +45,30 @@ Lines = list[tuple[int, str]]
 # Writing
 
 
-def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *, floor: float | None = None) -> None:
+def write_jkl(scores: LocalScores, path: str | os.PathLike[str]) -> None:
     """Write the score of every parent set.
 
-    Parameters
-    ----------
-    scores
-        What `local_scores` and `read_jkl` give, or `LocalScores(names, max_parents, log_weights)`; minus infinity where
-        a parent set is not allowed.
-    floor
-        Leave out parent sets whose score lies more than this below the best one of their variable. The best graph stays
-        in the file if it is large enough, but probabilities of graphs become approximate.
+    `scores` are what `local_scores` and `read_jkl` give, or `LocalScores(names, max_parents, log_weights)`; minus
+    infinity where a parent set is not allowed.
     """
     if not isinstance(scores, LocalScores):
         raise refusal(type(scores).__name__, "scores", None, "LocalScores, as local_scores and read_jkl give them")
     limit = scores.max_parents
     words = [_word_of(name) for name in scores.names]
     weights = _checked_weights(scores.values, scores.names)
-    if floor is not None:
-        floor = number(floor, "floor", least=0.0, allowed="a float of at least 0, or None")
     longest = max(map(len, words))
     needed = weights.shape[1] * (_BYTES_A_SET + 2 * limit * longest)
     memory.require(needed, "Writing the parent sets of one variable", f"Use a smaller {bare('max_parents')}.")
     with replacing(path) as file:
         file.write(f"{len(words)}\n".encode())
         for node, row in enumerate(weights):
-            file.write(_block(words, node, row, limit, floor).encode("utf-8"))
+            file.write(_block(words, node, row, limit).encode("utf-8"))
 
 
-def _block(words: Sequence[str], node: int, row: Floats, max_parents: int, floor: float | None) -> str:
+def _block(words: Sequence[str], node: int, row: Floats, max_parents: int) -> str:
     """All lines of one variable."""
     others = [*words[:node], *words[node + 1 :]]
-    least = -math.inf if floor is None else float(row.max()) - floor
-    kept = np.flatnonzero(np.isfinite(row) & (row >= least))
+    kept = np.flatnonzero(np.isfinite(row))
     endings = _endings(others, max_parents)
     lines = [f"{number!r} {endings[place]}" for number, place in zip(row[kept].tolist(), kept.tolist(), strict=True)]
     return "\n".join([f"{words[node]} {len(lines)}", *lines, ""])
