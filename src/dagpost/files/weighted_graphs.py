@@ -118,7 +118,8 @@ def _probabilities(table: CellTable, columns: dict[str, list[str]]) -> Floats:
         return numbers
     # The sum of huge weights would not be finite.
     numbers /= numbers.max()
-    return numbers / numbers.sum()
+    numbers /= numbers.sum()
+    return numbers
 
 
 def _numbers(table: CellTable, name: str, cells: list[str]) -> Floats:
