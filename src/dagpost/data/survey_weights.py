@@ -34,13 +34,3 @@ def refuse_other_arguments(others: Mapping[str, Any]) -> None:
             raise TypeError(f"DagPosterior.fit() got an unexpected keyword argument {name!r}")
         if value is not None:
             raise InputError(f"{name!r} is not taken. {WEIGHTS_REFUSED}")
-
-
-def is_weights_option(word: str) -> bool:
-    """Whether a word of a command line is an option for weights.
-
-    >>> is_weights_option("--weights=w"), is_weights_option("--counts")
-    (True, False)
-    """
-    name = word.partition("=")[0]
-    return name.startswith("--") and name[2:].replace("-", "_") in (*_PARAMETERS, "survey_weights", "survey_weight")

@@ -43,8 +43,7 @@ def test_fractions_are_not_counts(said: Said) -> None:
 def test_the_command_line_says_it_in_its_own_words(tmp_path: Path, said: Said) -> None:
     file = tmp_path / "survey.csv"
     survey(w=np.tile([0.5, 1.5], 20)).to_csv(file, index=False)
-    for arguments in (["--weights", "w"], ["--sample-weight=w"], ["--counts", "w"]):
-        found = RUNNER.invoke(app, ["fit", str(file), *arguments])
-        assert found.exit_code == 2
-        said(found.stderr)
-        assert "Usage" not in found.stderr
+    found = RUNNER.invoke(app, ["fit", str(file), "--counts", "w"])
+    assert found.exit_code == 2
+    said(found.stderr)
+    assert "Usage" not in found.stderr
