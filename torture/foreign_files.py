@@ -26,14 +26,9 @@ from dagpost import (
     Recipe,
     as_table,
     local_scores,
-    long_table,
     read_jkl,
-    read_json,
     read_table,
-    to_dot,
-    write_graphml,
     write_jkl,
-    write_json,
 )
 from dagpost.cli import app
 from torture.campaign import Campaign, require
@@ -42,7 +37,7 @@ from torture.mutations import mutated
 
 _ROWS = 40
 #: Endings of files, the kinds that cost most at the end and less often.
-_CHEAP = (".csv", ".tsv", ".jkl", ".json", ".toml", ".bif", ".dsl")
+_CHEAP = (".csv", ".tsv", ".jkl", ".toml", ".bif", ".dsl")
 _DEAR = tuple(
     ending for ending, library in ((".xlsx", "openpyxl"), (".parquet", "pyarrow")) if find_spec(library) is not None
 )
@@ -86,9 +81,7 @@ def _originals() -> dict[str, bytes]:
         table = as_table(frame)
         frame.to_csv(folder / "good.csv", index=False)
         frame.to_csv(folder / "good.tsv", index=False, sep="\t", quoting=1)
-        model = DagPosterior(score="bdeu", max_parents=2).fit(frame)
         write_jkl(local_scores(frame, score="bdeu", max_parents=2), folder / "good.jkl")
-        write_json(model, folder / "good.json")
         Recipe().fit(table).save(folder / "good.toml")
         for ending in (".bif", ".dsl"):
             _network().write(folder / f"good{ending}")
@@ -133,14 +126,6 @@ def _fit_scores(scores: LocalScores, folder: Path) -> None:
     require(np.isfinite(model.edge_probabilities_.to_numpy()).all(), "edge probabilities are numbers")
 
 
-def _use_edges(edges: pd.DataFrame, folder: Path) -> None:
-    to_dot(edges)
-    long_table(edges)
-    write_json(edges, folder / "again.json")
-    require(read_json(folder / "again.json").equals(edges), "edges come back as written")
-    write_graphml(edges, folder / "again.graphml")
-
-
 def _use_network(network: BayesianNetwork, folder: Path) -> None:
     repr(network)
     network._repr_html_()
@@ -171,7 +156,6 @@ _READ: dict[str, Callable[[Path], Any]] = {
     ".xlsx": read_table,
     ".parquet": read_table,
     ".jkl": read_jkl,
-    ".json": read_json,
     ".toml": Recipe.load,
     ".bif": BayesianNetwork.read,
     ".dsl": BayesianNetwork.read,
@@ -182,7 +166,6 @@ _FOLLOWED: dict[str, Callable[[Any, Path], None]] = {
     ".xlsx": _fit_table,
     ".parquet": _fit_table,
     ".jkl": _fit_scores,
-    ".json": _use_edges,
     ".toml": _use_recipe,
     ".bif": _use_network,
     ".dsl": _use_network,
@@ -222,7 +205,7 @@ def _through_the_command_line(path: Path) -> None:
 
 CAMPAIGN = Campaign(
     name="foreign_files",
-    words="CSV, Excel, Parquet, jkl, BIF, DSL, JSON and recipe files, changed at random",
+    words="CSV, Excel, Parquet, jkl, BIF, DSL and recipe files, changed at random",
     run_case=run_case,
     counted="files",
     prepare=_prepare,

@@ -30,7 +30,6 @@ from dagpost import (
     PartitionMCMC,
     StructureMCMC,
     write_graphml,
-    write_json,
 )
 from torture.campaign import Campaign, Defect, require
 from torture.choices import Choices
@@ -133,7 +132,7 @@ def _unbroken(kind: str) -> tuple[Arrays, float]:
 def _killed_writer(choices: Choices, folder: Path) -> int:
     """A file that is replaced while the writer is killed is the old one or the new one."""
     first, second = _two_models()
-    kind = choices.pick(("model", "sample", "json", "graphml", "report"))
+    kind = choices.pick(("model", "sample", "graphml", "report"))
     path = folder / f"file.{kind}"
     _write(kind, first, path)
     old = _content(kind, path)
@@ -175,7 +174,7 @@ def _write(kind: str, model: DagPosterior, path: Path) -> None:
     elif kind == "report":
         model.report(path)
     else:
-        (write_json if kind == "json" else write_graphml)(model.best(2), path)
+        write_graphml(model.best(2), path)
 
 
 def _content(kind: str, path: Path) -> Any:

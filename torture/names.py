@@ -21,10 +21,8 @@ from dagpost import (
     DagSample,
     InputError,
     edge,
-    read_json,
     to_dot,
     write_graphml,
-    write_json,
 )
 from dagpost.cli import app
 from torture.campaign import Campaign, require
@@ -202,12 +200,10 @@ def _page(model: DagPosterior, frame: pd.DataFrame, folder: Path) -> int:  # noq
 
 
 def _graph_files(model: DagPosterior, frame: pd.DataFrame, folder: Path) -> int:  # noqa: ARG001
-    """JSON, GraphML and DOT say the names as they are, or refuse them."""
+    """GraphML and DOT say the names as they are, or refuse them."""
     import networkx as nx
 
     names = list(model.names_)
-    write_json(model, folder / "edges.json")
-    require(list(read_json(folder / "edges.json").index) == names, "JSON keeps the names", names)
     try:
         write_graphml(model, folder / "graph.graphml")
     except InputError as error:

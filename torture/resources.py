@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from tests.tools.killed_runs import chain_table
 
-from dagpost import Checkpoint, DagPosterior, DagpostError, DagpostWarning, DagSample, write_json
+from dagpost import Checkpoint, DagPosterior, DagpostError, DagpostWarning, DagSample, write_graphml
 from torture.campaign import Campaign, Defect, require
 from torture.choices import Choices
 
@@ -90,7 +90,7 @@ def _write(kind: str, nodes: int, path: Path) -> None:
     elif kind == "report":
         _model(nodes).report(path)
     else:
-        write_json(_model(nodes), path)
+        write_graphml(_model(nodes), path)
 
 
 def _says(kind: str, path: Path) -> object:
@@ -103,7 +103,7 @@ def _says(kind: str, path: Path) -> object:
     return len(content), content[:2000], content[-2000:]
 
 
-_WRITTEN = ("model", "sample", "json", "report")
+_WRITTEN = ("model", "sample", "graphml", "report")
 
 
 def _full_disk(choices: Choices, folder: Path) -> int:

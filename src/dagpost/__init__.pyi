@@ -38,12 +38,10 @@ from dagpost.features.statements.v_structure import v_structure as v_structure
 from dagpost.files.arviz import to_arviz as to_arviz
 from dagpost.files.frames import long_table as long_table
 from dagpost.files.frames import to_xarray as to_xarray
-from dagpost.files.graph_files import read_json as read_json
 from dagpost.files.graph_files import to_dot as to_dot
 from dagpost.files.graph_files import to_networkx as to_networkx
 from dagpost.files.graph_files import write_dot as write_dot
 from dagpost.files.graph_files import write_graphml as write_graphml
-from dagpost.files.graph_files import write_json as write_json
 from dagpost.files.jkl import read_jkl as read_jkl
 from dagpost.files.jkl import write_jkl as write_jkl
 from dagpost.files.strengths import matrix_of_strengths as matrix_of_strengths

@@ -107,25 +107,6 @@ def expected_sad(exact: Matrix, draws: int) -> float:
     return total
 
 
-def running(exact: Matrix, dags: Sequence[Dag], weights: Weights, seconds: Sequence[float]) -> dict[float, Any]:
-    """At each time, the SAD and the largest error of the edges of all graphs found until then."""
-    found = {}
-    for now in sorted(set(seconds)):
-        until = [at for at, second in enumerate(seconds) if second <= now]
-        if sum(weights[at] for at in until) > 0.0:
-            off = abs(edge_matrix([dags[at] for at in until], [weights[at] for at in until]) - exact)
-            found[now] = float(off.sum()), float(off.max())
-    return found
-
-
-def stays_below(errors: dict[float, float], threshold: float) -> float | None:
-    """The first time from which on all errors are below a threshold."""
-    for now in sorted(errors):
-        if all(errors[later] < threshold for later in errors if later >= now):
-            return now
-    return None
-
-
 def class_text(dag: Dag, names: Sequence[str]) -> str:
     """The essential graph of a DAG as text."""
     pattern = essential_graph_of_every_dag(len(dag))[dag]

@@ -66,29 +66,6 @@ def test_what_is_not_listed_leaves_a_lower_bound_with_its_slack(seed: int, least
         assert bound <= true + 1e-9 <= bound + getattr(part, name).left_out + 2e-9
 
 
-@settings(max_examples=15)
-@given(seeds, st.integers(1, 30))
-def test_time_to_accuracy_matches_estimates_made_anew_at_every_time(seed: int, graphs: int) -> None:
-    dags, exact = naive.random_posterior(3, seed, spread=4.0)
-    truth = naive.truth_of(dags, exact.tolist())
-    rng = np.random.default_rng(seed)
-    # Some come at the same time, some weigh nothing.
-    drawn = [dags[at] for at in rng.choice(len(dags), graphs, p=exact)]
-    weights = np.append(rng.integers(0, 3, graphs - 1), 1).astype(float).tolist()
-    seconds = rng.integers(0, 20, graphs).astype(float).tolist()
-    timed = score((naive.stack_of(drawn), weights), truth, seconds=seconds).time_to_accuracy
-    assert timed is not None
-    twin = naive.running(np.array(truth.edges), drawn, weights, seconds)
-    for threshold, found in timed.maximum.items():
-        assert found == naive.stays_below({now: pair[1] for now, pair in twin.items()}, threshold)
-    for threshold, found in timed.sad.items():
-        assert found == naive.stays_below({now: pair[0] for now, pair in twin.items()}, threshold)
-    for now, sad, maximum in timed.curve.itertuples(index=False):
-        assert (sad, maximum) == pytest.approx(twin[now])
-    assert timed.curve["seconds"].is_monotonic_increasing
-    assert timed.curve["seconds"].iloc[-1] == max(twin)
-
-
 @given(seeds, st.integers(1, 60))
 def test_the_expected_sad_of_draws_is_that_of_binomial_shares(seed: int, draws: int) -> None:
     matrix = np.random.default_rng(seed).beta(0.3, 0.3, (4, 4))

@@ -175,11 +175,10 @@ class Made:
         self.model_file = self.put("model.dagpost", self.model.save)
         self.sample_file = self.put("sample.dagpost", self.sample.save)
         self.recipe_file = self.put("recipe.toml", self.recipe.save)
-        self.json = self.put("edges.json", lambda path: dagpost.write_json(self.model, path))
         self.answer = self.put("answer.csv", lambda path: path.write_text("from,to,probability\nX1,X5,0.5\n"))
         self.jkl = self.put("scores.jkl", lambda path: dagpost.write_jkl(self.scores, path))
         self.trajectory = self.put("graphs.csv", lambda path: dagpost.write_trajectory(self.sample, path))
-        self.graphs = self.put("graphs.jsonl", lambda path: dagpost.write_graphs(dagpost.top_graphs(self.sample), path))
+        self.graphs = self.put("weighted.csv", lambda path: dagpost.write_graphs(dagpost.top_graphs(self.sample), path))
         self.bif = self.put("network.bif", self.network.write)
 
     def put(self, name: str, write: Callable[[Path], object]) -> Path:
@@ -432,8 +431,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "to_dot": (dagpost.to_dot, {"graph": made.sample}),
         "write_dot": (dagpost.write_dot, {"graph": made.sample, "path": out / "graph.dot"}),
         "write_graphml": (dagpost.write_graphml, {"graph": made.sample, "path": out / "graph.graphml"}),
-        "write_json": (dagpost.write_json, {"source": made.sample, "path": out / "edges.json"}),
-        "read_json": (dagpost.read_json, {"path": made.json}),
         "write_jkl": (dagpost.write_jkl, {"scores": made.scores, "path": out / "scores.jkl"}),
         "read_jkl": (dagpost.read_jkl, {"path": made.jkl}),
         "write_trajectory": (dagpost.write_trajectory, {"source": made.sample, "path": out / "graphs.csv"}),

@@ -148,22 +148,11 @@ class _Command(TyperCommand):
 
     def make_context(self, info_name: str | None, args: list[str], *more: Any, **options: Any) -> Any:
         given = list(args)
-        _refuse_weights(given)
         try:
             return super().make_context(info_name, args, *more, **options)
         except typer.BadParameter as error:
             error.message = plain_complaint(error.message, given, getattr(error.param, "opts", ()))
             raise
-
-
-def _refuse_weights(arguments: list[str]) -> None:
-    """Say why there is no option for survey weights, where one is asked for."""
-    if any(word.startswith("--") and "weight" in word for word in arguments):
-        from dagpost.data.survey_weights import WEIGHTS_REFUSED, is_weights_option
-
-        if any(map(is_weights_option, arguments)):
-            say(in_words(f"There is no option for weights. {WEIGHTS_REFUSED}"))
-            raise typer.Exit(WRONG)
 
 
 def say(text: str) -> None:

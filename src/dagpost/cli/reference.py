@@ -139,7 +139,7 @@ def score(
     FILE is one of
     - a CSV matrix of edge probabilities: the first row and the first column are names, rows are parents;
     - a CSV or Parquet table with the columns from, to, probability;
-    - a CSV or Parquet table of graphs: edges as "A->B;C->D" and, if you have them, weight and seconds;
+    - a CSV or Parquet table of graphs: edges as "A->B;C->D" and, if you have them, weights;
     - a trajectory of Benchpress, CSV: index, score, added, removed;
     - a sample that `dagpost sample` has written.
 

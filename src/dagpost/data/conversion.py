@@ -27,7 +27,6 @@ from dagpost.data.frames import frame_of
 from dagpost.data.recipe import resolve_recipe, with_recipe
 from dagpost.data.regimes import Regimes, reading_regimes, with_indicators
 from dagpost.data.suitable import columns_are
-from dagpost.data.survey_weights import warn_of_weights
 from dagpost.data.table import Columns, Table
 from dagpost.errors import InputError, warn
 
@@ -106,8 +105,7 @@ def warn_about(table: Table, *, decided: bool = True) -> None:
 
 
 def warn_of_columns(table: Table) -> None:
-    """Warn of columns that would be numbers but for a few cells, or look like identifiers or survey weights."""
-    warn_of_weights(table)
+    """Warn of columns that would be numbers but for a few cells, or look like identifiers."""
     kept = () if table.recipe is None else table.recipe.keep
     kept = (*kept, *_warn_of_stray_cells(table, kept))
     many = [

@@ -182,18 +182,13 @@ def _about(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
         raise _damaged(source, _ABOUT, _reason(error)) from error
     if not isinstance(about, dict) or about.get("dagpost") not in HELD:
         raise InputError(f"{str(source)!r} was not written by dagpost.")
-    check_format(source, about, FORMAT_VERSION)
-    _check_own_parts(source, about)
-    return about
-
-
-def check_format(source: Path, about: Mapping[str, Any], number: int) -> None:
-    """Refuse a file of ours that another version wrote in another form."""
-    if about.get("format") != number or not isinstance(about["format"], int):
+    if about.get("format") != FORMAT_VERSION or not isinstance(about["format"], int):
         raise InputError(
             f"{str(source)!r} has format {about.get('format')}, written by dagpost {about.get('version')}; this is "
-            f"dagpost {__version__}, which reads format {number}: use that version, or make the file again."
+            f"dagpost {__version__}, which reads format {FORMAT_VERSION}: use that version, or make the file again."
         )
+    _check_own_parts(source, about)
+    return about
 
 
 def _check_own_parts(source: Path, about: dict[str, Any]) -> None:

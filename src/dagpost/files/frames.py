@@ -93,7 +93,8 @@ def matrix_of_triples(triples: Iterable[tuple[Any, ...]], names: Sequence[str]) 
     for parent, child, probability in triples:
         known = isinstance(parent, str) and isinstance(child, str) and parent in places and child in places
         place = (places[parent], places[child]) if known else (position_of(parent, names), position_of(child, names))
-        if place in seen or place[0] == place[1]:
+        # A matrix as a table of pairs has its diagonal, too.
+        if place in seen or (place[0] == place[1] and probability != 0.0):
             problem = "more than once" if place in seen else "with itself"
             raise InputError(f"Each pair of two variables must come once. Got {shown(parent)} -> {child!r} {problem}.")
         seen.add(place)

@@ -1,41 +1,30 @@
-"""Graphs as files for other programs: GraphML, DOT and JSON, and JSON read again.
+"""Graphs as files for other programs: GraphML and DOT.
 
 - GraphML goes through networkx and is read by it, Gephi, Cytoscape, yEd and others; edges have `probability`.
 - DOT is for drawing with Graphviz. A name is its own identifier where it can be, so that the file reads well.
-- JSON keeps names and numbers to the last digit: `{"dagpost": "edges", "format": 1, "names": [...], "edges": [{"from":
-  ..., "to": ..., "probability": ...}, ...]}`, where pairs that are not listed have probability 0.
 """
 
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from dagpost._tools.checks import file_path
 from dagpost._tools.text import printable
 from dagpost._tools.whole_files import replacing, write_text
-from dagpost._version import __version__
 from dagpost.errors import InputError
-from dagpost.files.archive import check_format
-from dagpost.files.frames import matrix_of_triples
 from dagpost.posterior.directions import Directions, directions_of, directions_of_sample
 from dagpost.posterior.pair_direction import FOUND
 from dagpost.posterior.sample import DagSample
-from dagpost.posterior.sources import edge_table_of, is_model
-from dagpost.posterior.summaries.edges import check_probabilities, probability_graph
+from dagpost.posterior.sources import is_model
+from dagpost.posterior.summaries.edges import probability_graph
 
 if TYPE_CHECKING:
     import networkx as nx
-    import pandas as pd
 
     from dagpost.posterior.sources import EdgeSource
 
-FORMAT_VERSION = 1
 to_networkx = probability_graph
 #: What XML 1.0 can hold, whichever way it is written.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -57,8 +46,7 @@ def write_graphml(graph: nx.DiGraph[str] | EdgeSource, path: str | os.PathLike[s
     for name in graph.nodes:
         if _NOT_IN_XML.search(str(name)):
             raise InputError(
-                f"The name {name!r} has a character that XML cannot hold, so GraphML cannot either. Rename the "
-                "column, or use JSON."
+                f"The name {name!r} has a character that XML cannot hold, so GraphML cannot either. Rename the column."
             )
     content = io.BytesIO()
     nx.write_graphml(graph, content)
@@ -159,60 +147,3 @@ def _label_if_needed(name: str) -> str:
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-# JSON
-
-
-def write_json(source: EdgeSource, path: str | os.PathLike[str]) -> None:
-    """Write a table of probabilities, such as `edge_probabilities_`, or those of a model or sample, as JSON."""
-    edges = edge_table_of(source)
-    names, matrix = check_probabilities(edges)
-    listed = [
-        {"from": names[row], "to": names[column], "probability": float(matrix[row, column])}
-        for row, column in np.argwhere(matrix > 0.0).tolist()
-    ]
-    content = {
-        "dagpost": "edges",
-        "format": FORMAT_VERSION,
-        "version": __version__,
-        "axes": [_axis(edges.index.name), _axis(edges.columns.name)],
-        "names": list(names),
-        "edges": listed,
-    }
-    write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
-
-
-def read_json(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read a table of probabilities that `write_json` wrote."""
-    source = file_path(path)
-    if not source.is_file():
-        raise InputError(f"There is no file {str(source)!r}.")
-    try:
-        content = json.loads(source.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{str(source)!r} is not a JSON file, or it was cut short or damaged ({error}).") from error
-    if not isinstance(content, dict) or content.get("dagpost") != "edges":
-        raise InputError(f"{str(source)!r} does not hold edges written by dagpost. Give a file that write_json wrote.")
-    check_format(source, content, FORMAT_VERSION)
-    try:
-        return _frame_of(content)
-    except (ArithmeticError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{str(source)!r} is damaged or was changed by hand: {error}") from error
-
-
-def _frame_of(content: dict[str, Any]) -> pd.DataFrame:
-    names, axes = content["names"], content["axes"]
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
-        raise ValueError("the names must be a list of different texts.")
-    for edge in content["edges"]:
-        if isinstance(edge["probability"], bool) or not isinstance(edge["probability"], int | float):
-            raise ValueError(f"a probability must be a number, not {edge['probability']!r}.")
-    triples = ((edge["from"], edge["to"], edge["probability"]) for edge in content["edges"])
-    frame = matrix_of_triples(triples, names)
-    rows, columns = (None if axis is None else str(axis) for axis in axes)
-    return frame.rename_axis(index=rows, columns=columns)
-
-
-def _axis(name: object) -> str | None:
-    return None if name is None else str(name)

@@ -9,9 +9,9 @@ from dagpost._tools.text import shown
 from dagpost.errors import InputError
 
 ARROW, BETWEEN_EDGES = "->", ";"
-EDGES, WEIGHT, PROBABILITY, SECONDS = "edges", "weight", "probability", "seconds"
+EDGES, WEIGHT, PROBABILITY = "edges", "weight", "probability"
 #: Columns that number the rows, or say what is not needed. pandas and R write row numbers without a name.
-_PASSED_OVER = ("graph", "index", "score", "")
+_PASSED_OVER = ("graph", "index", "score", "seconds", "")
 
 Cells = TypeVar("Cells")
 
@@ -19,7 +19,7 @@ Cells = TypeVar("Cells")
 def check_columns(columns: Collection[str]) -> None:
     """Refuse columns that are not known: one called "weights" would be passed over, and nobody would see it."""
     for column in columns:
-        if column not in (EDGES, WEIGHT, PROBABILITY, SECONDS, *_PASSED_OVER):
+        if column not in (EDGES, WEIGHT, PROBABILITY, *_PASSED_OVER):
             raise InputError(
                 f"A table of graphs has no column {shown(column)}. Its columns are 'edges', and if you like 'weight', "
                 "'probability', 'seconds', 'graph', 'index' and 'score'. Rename or remove it."

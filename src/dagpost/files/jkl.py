@@ -4,9 +4,9 @@ The first line is the number of variables; then comes, for each variable, a line
 line `score size parent ... parent` a parent set. Parent sets that are not listed are not allowed. Numbers are written
 with all their digits, so that reading gives back what was written.
 
-Words are separated by spaces, so a space in a name is written as `%20`, and so on for whatever cannot be seen; reading
-turns it back. Text is made and taken apart set by set, some 2 microseconds each (n = 20, max_parents = 5: a second each
-way), with some 300 bytes for every parent set of one variable, or of all when reading.
+Words are separated by spaces, so a space in a name is written as `%20`, `%` as `%25`, and so on for whatever cannot be
+seen; reading turns it back. Text is made and taken apart set by set, some 2 microseconds each (n = 20, max_parents = 5:
+a second each way), with some 300 bytes for every parent set of one variable, or of all when reading.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ import re
 from collections.abc import Sequence
 from math import comb
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.checks import file_path, number, refusal
+from dagpost._tools.checks import file_path, refusal
 from dagpost._tools.kernels import kernel
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import shown
@@ -36,7 +37,6 @@ from dagpost.scores.local_scores import MOST_PARENTS
 _BYTES_A_SET = 300
 #: Text in memory as lines, for every byte of a file.
 _BYTES_A_BYTE = 5
-_ESCAPE = re.compile("%([0-9A-F]{2})")
 _EMPTY = "%"
 #: Lines of a file with their numbers.
 Lines = list[tuple[int, str]]
@@ -45,39 +45,30 @@ Lines = list[tuple[int, str]]
 # Writing
 
 
-def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *, floor: float | None = None) -> None:
+def write_jkl(scores: LocalScores, path: str | os.PathLike[str]) -> None:
     """Write the score of every parent set.
 
-    Parameters
-    ----------
-    scores
-        What `local_scores` and `read_jkl` give, or `LocalScores(names, max_parents, log_weights)`; minus infinity where
-        a parent set is not allowed.
-    floor
-        Leave out parent sets whose score lies more than this below the best one of their variable. The best graph stays
-        in the file if it is large enough, but probabilities of graphs become approximate.
+    `scores` are what `local_scores` and `read_jkl` give, or `LocalScores(names, max_parents, log_weights)`; minus
+    infinity where a parent set is not allowed.
     """
     if not isinstance(scores, LocalScores):
         raise refusal(type(scores).__name__, "scores", None, "LocalScores, as local_scores and read_jkl give them")
     limit = scores.max_parents
     words = [_word_of(name) for name in scores.names]
     weights = _checked_weights(scores.values, scores.names)
-    if floor is not None:
-        floor = number(floor, "floor", least=0.0, allowed="a float of at least 0, or None")
     longest = max(map(len, words))
     needed = weights.shape[1] * (_BYTES_A_SET + 2 * limit * longest)
     memory.require(needed, "Writing the parent sets of one variable", f"Use a smaller {bare('max_parents')}.")
     with replacing(path) as file:
         file.write(f"{len(words)}\n".encode())
         for node, row in enumerate(weights):
-            file.write(_block(words, node, row, limit, floor).encode("utf-8"))
+            file.write(_block(words, node, row, limit).encode("utf-8"))
 
 
-def _block(words: Sequence[str], node: int, row: Floats, max_parents: int, floor: float | None) -> str:
+def _block(words: Sequence[str], node: int, row: Floats, max_parents: int) -> str:
     """All lines of one variable."""
     others = [*words[:node], *words[node + 1 :]]
-    least = -math.inf if floor is None else float(row.max()) - floor
-    kept = np.flatnonzero(np.isfinite(row) & (row >= least))
+    kept = np.flatnonzero(np.isfinite(row))
     endings = _endings(others, max_parents)
     lines = [f"{number!r} {endings[place]}" for number, place in zip(row[kept].tolist(), kept.tolist(), strict=True)]
     return "\n".join([f"{words[node]} {len(lines)}", *lines, ""])
@@ -230,20 +221,13 @@ def _number_all(
 
 
 def _word_of(name: str) -> str:
-    """A name without spaces: what cannot be seen, and what would be read as such an escape, is escaped.
+    """A name without spaces: per cent signs and what cannot be seen are escaped, and `#`, which begins a comment.
 
-    >>> _word_of("M. Work"), _word_of("50%"), _word_of("%20")
-    ('M.%20Work', '50%', '%2520')
+    >>> _word_of("M. Work"), _word_of("50%")
+    ('M.%20Work', '50%25')
     """
-    if name in ("", _EMPTY):
-        return _EMPTY if not name else "%25"
-    escaped = _ESCAPE.sub(r"%25\1", name)
-    word = "".join(c if c.isprintable() and c != " " else _hexadecimal(c) for c in escaped)
-    return f"%23{word[1:]}" if word.startswith("#") else word
-
-
-def _hexadecimal(character: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
+    word = "".join(c if c.isprintable() and c not in " %" else quote(c, errors="surrogatepass") for c in name)
+    return (f"%23{word[1:]}" if word.startswith("#") else word) or _EMPTY
 
 
 def _name_of(word: str) -> str:
@@ -254,11 +238,8 @@ def _name_of(word: str) -> str:
     """
     if word == _EMPTY:
         return ""
-    parts = re.split("((?:%[0-9A-F]{2})+)", word)
     try:
-        for place in range(1, len(parts), 2):
-            parts[place] = bytes.fromhex(parts[place].replace("%", "")).decode("utf-8", "surrogatepass")
+        name = unquote(word, errors="surrogatepass")
     except UnicodeDecodeError:
         return word
-    name = "".join(parts)
     return name if _word_of(name) == word else word

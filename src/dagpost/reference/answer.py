@@ -45,9 +45,8 @@ class Answer:
     """Edge probabilities in the order of `names` (rows are parents), and the graphs that they come from, if known.
 
     `parents` are the graphs as rows of parent masks (bit j of entry i: column j is a parent of column i), `weights`
-    what each counts (they sum to 1) and `seconds` when each was found. `paths` are the probabilities of directed paths,
-    where they are known otherwise than from the graphs. `dropped` graphs with cycles were left out, which had
-    `dropped_weight` of all weight.
+    what each counts (they sum to 1). `paths` are the probabilities of directed paths, where they are known otherwise
+    than from the graphs. `dropped` graphs with cycles were left out, which had `dropped_weight` of all weight.
     """
 
     names: tuple[str, ...]
@@ -55,7 +54,6 @@ class Answer:
     paths: Floats | None = None
     parents: UnsignedMasks | None = None
     weights: Floats | None = None
-    seconds: Floats | None = None
     dropped: int = 0
     dropped_weight: float = 0.0
 
@@ -64,7 +62,7 @@ class Answer:
         return f"Answer: {graphs} over {len(self.names)} columns"
 
 
-def answer_of(given: Any, names: Sequence[str], *, seconds: Any = None, cyclic: str = REFUSE) -> Answer:
+def answer_of(given: Any, names: Sequence[str], *, cyclic: str = REFUSE) -> Answer:
     """Whatever a person has, as an `Answer` about these columns."""
     one_of(cyclic, "cyclic", (REFUSE, DROP), "score")
     names = tuple(names)
@@ -72,26 +70,26 @@ def answer_of(given: Any, names: Sequence[str], *, seconds: Any = None, cyclic: 
         check_names(given.names, names)
         if given.names != names:
             raise InputError("This answer was read for a case with another order of columns. Read it again for this.")
-        return _with_times(given, seconds)
+        return given
     if isinstance(given, DagSample | TopGraphs):
         check_names(given.names, names)
-        return answer_of_masks(reordered(given.parents, given.names, names), given.weights, names, seconds, cyclic)
+        return answer_of_masks(reordered(given.parents, given.names, names), given.weights, names, cyclic)
     if is_model(given):
-        return _answer_of_model(given, names, seconds)
+        return _answer_of_model(given, names)
     if hasattr(given, "to_pandas") and getattr(given, "ndim", 2) == 2:
         given = given.to_pandas()
     if hasattr(given, "columns") and hasattr(given, "index"):
         if "edges" in given.columns:
             table = {str(name): list(given[name]) for name in given.columns}
-            return answer_of_texts(table, names, row_number, seconds=seconds, cyclic=cyclic)
-        return _with_times(Answer(names, edges_of_frame(given, names)), seconds)
+            return answer_of_texts(table, names, row_number, cyclic=cyclic)
+        return Answer(names, edges_of_frame(given, names))
     if isinstance(given, tuple) and len(given) == 2 and not isinstance(given[0], str):
         masks = masks_of_graphs(given[0], names)
-        return answer_of_masks(masks, given[1], names, seconds, cyclic)
+        return answer_of_masks(masks, given[1], names, cyclic)
     if hasattr(given, "__array__") and getattr(given, "ndim", 0) == 2:
-        return _with_times(Answer(names, edges_of_array(np.asarray(given), names)), seconds)
+        return Answer(names, edges_of_array(np.asarray(given), names))
     if isinstance(given, list) or getattr(given, "ndim", 0) == 3:
-        return answer_of_masks(masks_of_graphs(given, names), None, names, seconds, cyclic)
+        return answer_of_masks(masks_of_graphs(given, names), None, names, cyclic)
     raise InputError(
         "An answer is a table or a square array of edge probabilities (parents in the rows), a table with the columns "
         "'from', 'to' and 'probability', a DagSample, a fitted DagPosterior, or (graphs, weights), where graphs are an "
@@ -104,7 +102,6 @@ def answer_of_masks(
     parents: UnsignedMasks,
     weights: Any,
     names: tuple[str, ...],
-    seconds: Any = None,
     cyclic: str = REFUSE,
     place: Place = graph_number,
 ) -> Answer:
@@ -113,7 +110,6 @@ def answer_of_masks(
     if count == 0:
         raise InputError("There is no graph. Give at least one.")
     shares = _weights(np.ones(count) if weights is None else weights, count, place)
-    times = None if seconds is None else _one_a_graph(seconds, count, "seconds", place)
     fine = is_acyclic(parents)
     dropped, dropped_weight = 0, 0.0
     if not fine.all():
@@ -129,23 +125,19 @@ def answer_of_masks(
         if not shares[fine].sum() > 0.0:
             raise InputError(f"{which} No graph with any weight is left.")
         parents, shares = parents[fine], shares[fine] / shares[fine].sum()
-        times = None if times is None else times[fine]
     edges = np.clip(weighted_matrix("->", parents, shares), 0.0, 1.0)
     return Answer(
         names,
         edges,
         parents=parents,
         weights=shares,
-        seconds=times,
         dropped=dropped,
         dropped_weight=dropped_weight,
     )
 
 
-def answer_of_texts(
-    table: dict[str, list[Any]], names: Sequence[str], place: Place, *, seconds: Any = None, cyclic: str = REFUSE
-) -> Answer:
-    """A table of graphs: `edges` ("A->B;C->D"), and perhaps `weight` (or `probability`) and `seconds`."""
+def answer_of_texts(table: dict[str, list[Any]], names: Sequence[str], place: Place, *, cyclic: str = REFUSE) -> Answer:
+    """A table of graphs: `edges` ("A->B;C->D"), and perhaps `weight` (or `probability`)."""
     check_columns(table)
     import pandas as pd
 
@@ -156,39 +148,38 @@ def answer_of_texts(
     parents = EdgeTexts(names).masks(texts, place)
     counted = weights_in(table)
     weights = None if counted is None else numbers(counted[1], counted[0], place)
-    if seconds is None and "seconds" in table:
-        seconds = numbers(table["seconds"], "time in seconds", place)
-    return answer_of_masks(parents, weights, tuple(names), seconds, cyclic, place)
+    return answer_of_masks(parents, weights, tuple(names), cyclic, place)
 
 
-def _answer_of_model(model: Any, names: tuple[str, ...], seconds: Any) -> Answer:
+def _answer_of_model(model: Any, names: tuple[str, ...]) -> Answer:
     """A model's own answers: exact edges and paths where it has them, and the graphs that it lists or draws."""
     # Which says so if the model was not fitted.
     sample = model.own_sample()
     check_names(sample.names, names)
     listed = all_graphs(model.fitted_)
-    found = answer_of(sample if listed is None else listed, names, seconds=seconds)
+    found = answer_of(sample if listed is None else listed, names)
     edges, paths = model.edge_probabilities_, model.probability_matrix("~>")
     in_order = [np.array(table.loc[list(names), list(names)], dtype=np.float64) for table in (edges, paths)]
     return replace(found, edges=in_order[0], paths=in_order[1])
 
 
-def _with_times(answer: Answer, seconds: Any) -> Answer:
-    """The answer, with the times at which its graphs were found where they are given."""
-    if seconds is None:
-        return answer
-    if answer.parents is None:
-        raise InputError(
-            "Times are those at which graphs were found, and an edge matrix has no graphs. Leave them out."
-        )
-    if answer.dropped:
-        raise InputError("Graphs with cycles were left out of this answer. Give the times where it is made.")
-    return replace(answer, seconds=_one_a_graph(seconds, len(answer.parents), "seconds"))
-
-
 def _weights(weights: Any, count: int, place: Place) -> Floats:
-    logs = either("numpy.exp(logs - logs.max())", "the exponential of each less the largest")
-    found = _one_a_graph(weights, count, "weights", place, f" Of logarithms, give {logs}.")
+    """Finite numbers of at least 0, one a graph, scaled to sum to 1."""
+    try:
+        found = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"The weights must be numbers, one a graph. Got {shown(weights)} instead.") from None
+    if found.shape != (count,):
+        raise InputError(
+            f"There are {count:,} graphs, and weights of shape {found.shape}. Give one number a graph, in their order."
+        )
+    wrong = np.flatnonzero(~np.isfinite(found) | (found < 0.0))
+    if len(wrong):
+        at = int(wrong[0])
+        logs = either("numpy.exp(logs - logs.max())", "the exponential of each less the largest")
+        raise InputError(
+            f"{place(at)}: weights must be finite and at least 0. Got {found[at]} instead. Of logarithms, give {logs}."
+        )
     largest = found.max()
     if largest == 0.0:
         raise InputError("All weights are 0. Give at least one graph a weight above 0.")
@@ -196,20 +187,3 @@ def _weights(weights: Any, count: int, place: Place) -> Floats:
     shares: Floats = found / largest
     shares /= shares.sum()
     return shares
-
-
-def _one_a_graph(values: Any, count: int, what: str, place: Place = graph_number, hint: str = "") -> Floats:
-    """Finite numbers of at least 0, one a graph."""
-    try:
-        found = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"The {what} must be numbers, one a graph. Got {shown(values)} instead.") from None
-    if found.shape != (count,):
-        raise InputError(
-            f"There are {count:,} graphs, and {what} of shape {found.shape}. Give one number a graph, in their order."
-        )
-    wrong = np.flatnonzero(~np.isfinite(found) | (found < 0.0))
-    if len(wrong):
-        at = int(wrong[0])
-        raise InputError(f"{place(at)}: {what} must be finite and at least 0. Got {found[at]} instead.{hint}")
-    return found

@@ -4,11 +4,11 @@
   one parent, which its first cell may name; without names the rows are in the order of the columns.
 - *One row a pair* as CSV or Parquet: `from`, `to`, `probability` (or `strength` and `direction`, as bnlearn writes
   them); pairs without a row have probability 0.
-- *Graphs* as CSV or Parquet, one a row: `edges` ("A->B;C->D", empty for none), and if known `weight` and `seconds`.
+- *Graphs* as CSV or Parquet, one a row: `edges` ("A->B;C->D", empty for none), and if known `weight`.
 - *A trajectory of Benchpress* as CSV: `index`, `score`, `added`, `removed`, perhaps `time`. A graph weighs as many
   steps as it stays. How long the last one stayed is known only if one more row, which changes nothing, says where the
   chain ends; without it the last graph counts once (files/trajectory.py).
-- *A sample* that `DagSample.save` or `dagpost sample` wrote, or *JSON lines* of `write_graphs`.
+- *A sample* that `DagSample.save` or `dagpost sample` wrote.
 
 Cells are separated by commas, tabs or semicolons (files/delimited.py). Nothing that stands in a file is ever
 evaluated. Time: 1.5 s for 100,000 graphs with 40 edges each; memory: a few times the file.
@@ -32,7 +32,6 @@ from dagpost.files.archive import is_archive
 from dagpost.files.delimited import CellTable, header_of, table_of, text_of
 from dagpost.files.sample_file import load_sample
 from dagpost.files.trajectory import read_trajectory
-from dagpost.files.weighted_graphs import read_graphs
 from dagpost.reference.answer import DROP, REFUSE, Answer, answer_of, answer_of_masks, answer_of_texts
 from dagpost.reference.edge_forms import check_names, edges_of_long, edges_of_square, is_long, is_number
 from dagpost.reference.graph_forms import reordered
@@ -42,10 +41,10 @@ if TYPE_CHECKING:
     from dagpost.reference.case import Case
     from dagpost.reference.truth import Truth
 
-_PARQUET, _JSON_LINES = (".parquet", ".pq"), ".jsonl"
+_PARQUET = (".parquet", ".pq")
 _FORMS = (
     "a square matrix of edge probabilities whose first line names the columns of the case; one row a pair with 'from', "
-    "'to' and 'probability'; one row a graph with 'edges' (\"A->B;C->D\") and perhaps 'weight' and 'seconds'; or a "
+    "'to' and 'probability'; one row a graph with 'edges' (\"A->B;C->D\") and perhaps 'weight'; or a "
     "trajectory of Benchpress with 'index', 'score', 'added' and 'removed'"
 )
 
@@ -59,9 +58,9 @@ def read_answer(
     ----------
     path
         A CSV file with a square matrix of edge probabilities, with one row a pair (`from`, `to`, `probability`), with
-        one row a graph (`edges`, and perhaps `weight` and `seconds`) or with a trajectory of Benchpress (`index`,
-        `score`, `added`, `removed`); a Parquet file with one row a pair or a graph; a file of a `DagSample`; or JSON
-        lines of `write_graphs`.
+        one row a graph (`edges`, and perhaps `weight`), as `write_graphs` writes them, or with a trajectory of
+        Benchpress (`index`, `score`, `added`, `removed`); a Parquet file with one row a pair or a graph; or a file of a
+        `DagSample`.
     case
         The case that the answer is about, its name, or its `Truth`.
     cyclic
@@ -84,7 +83,7 @@ def read_answer(
 
 def _answer_in(source: Path, names: tuple[str, ...], cyclic: str, burn_in: float) -> Answer:
     ending = source.suffix.lower()
-    tabled = ending != _JSON_LINES and ending not in _PARQUET and not is_archive(source)
+    tabled = ending not in _PARQUET and not is_archive(source)
     text = text_of(source) if tabled else ""
     if tabled and {"added", "removed"} & set(header_of(text)):
         return _of_trajectory(source, names, burn_in)
@@ -96,7 +95,7 @@ def _answer_in(source: Path, names: tuple[str, ...], cyclic: str, burn_in: float
         return _of_csv(table_of(text, source), names, cyclic)
     if ending in _PARQUET:
         return _of_parquet(source, names, cyclic)
-    return answer_of(read_graphs(source) if ending == _JSON_LINES else load_sample(source), names, cyclic=cyclic)
+    return answer_of(load_sample(source), names, cyclic=cyclic)
 
 
 def _of_parquet(source: Path, names: tuple[str, ...], cyclic: str) -> Answer:

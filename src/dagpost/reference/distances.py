@@ -90,26 +90,12 @@ class Divergence:
     exact: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class TimeToAccuracy:
-    """From when on the running estimate of the edges stays close to the truth.
-
-    `maximum` and `sad` give for each threshold the time in seconds from which on the largest error, or the sum of
-    absolute differences, stays below it; None where that is never so. `curve` has both at some 50 times: columns
-    `seconds`, `sad`, `maximum`.
-    """
-
-    maximum: dict[float, float | None]
-    sad: dict[float, float | None]
-    curve: pd.DataFrame
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Distances:
     """How far an answer is from the exact posterior of a case; every distance of the posterior itself is 0.
 
     `families`, `classes` and `paths` are None where only edge probabilities are known, `classes` also where the truth
-    lists none because every one of them is improbable, and `time_to_accuracy` where no times are known.
+    lists none because every one of them is improbable.
 
     `worth` is the number of independent draws from the exact posterior whose expected SAD equals that of this answer:
     infinite beyond a thousand million, 0 for an answer that is further off than one draw on average. `graphs` is how
@@ -127,7 +113,6 @@ class Distances:
     calibration: Calibration
     divergence: Divergence
     worth: float
-    time_to_accuracy: TimeToAccuracy | None = None
     dropped: int = 0
     dropped_weight: float = 0.0
 
@@ -146,7 +131,6 @@ class Distances:
             ("calibration", f"stated and exact probabilities differ by {_figure(self.calibration.error)} on average"),
             ("divergence", _divergence_text(self.divergence)),
             ("worth", _worth_text(self.worth)),
-            ("time", None if self.time_to_accuracy is None else _time_text(self.time_to_accuracy)),
             ("cyclic", _dropped_text(self.dropped, self.dropped_weight) if self.dropped else None),
         ]
         return "\n".join([title, *(f"  {name:<12} {text}" for name, text in lines if text is not None)])
@@ -158,11 +142,9 @@ class Distances:
         return pd.DataFrame([self._row()])
 
     def to_json(self) -> dict[str, Any]:
-        """The same, with the tables, as JSON can hold it: infinite and unknown figures are None."""
+        """The same, with the table of the calibration, as JSON can hold it: infinite and unknown figures are None."""
         about: dict[str, Any] = {name: _json(value) for name, value in self._row().items()}
         about["calibration"] = _records(self.calibration.table)
-        timed = self.time_to_accuracy
-        about["curve"] = None if timed is None else _records(timed.curve)
         return about
 
     def _row(self) -> dict[str, Any]:
@@ -180,9 +162,6 @@ class Distances:
         row["divergence_where"] = _plain(self.divergence.where)
         row["worth"] = self.worth
         row["dropped"], row["dropped_weight"] = self.dropped, self.dropped_weight
-        for name in ("maximum", "sad"):
-            for threshold, seconds in getattr(self.time_to_accuracy, name, {}).items():
-                row[f"seconds_to_{name}_{threshold:g}"] = seconds
         return row
 
 
@@ -223,14 +202,6 @@ def _worth_text(worth: float) -> str:
     if worth < 1.0:
         return "further off than a single draw of the exact posterior on average, judged by SAD"
     return f"as good as {worth:,.0f} independent draw{'s' * (worth != 1.0)} of the exact posterior, judged by SAD"
-
-
-def _time_text(found: TimeToAccuracy) -> str:
-    parts = [
-        f"below {threshold:g} {'never' if seconds is None else f'from {_figure(seconds)} s on'}"
-        for threshold, seconds in found.maximum.items()
-    ]
-    return f"largest error of an edge {', '.join(parts)}"
 
 
 def _dropped_text(dropped: int, weight: float) -> str:

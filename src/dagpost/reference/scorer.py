@@ -3,9 +3,8 @@
 - *Edges and paths* (pair_distances.py): absolute differences over all ordered pairs, summed as He, Tian & Wu (2016) do,
   their mean and maximum; calibration and divergence of the edges; what they are worth in independent draws.
 - *Families and classes* (variations.py): total variation between distributions over parent sets and over classes.
-- *Time* (running.py): from when on the running estimate stays close.
 
-Time: 100,000 graphs of 20 columns, all different, take 0.5 s, and as much again with times; an edge matrix 2 ms.
+Time: 100,000 graphs of 20 columns, all different, take 0.5 s; an edge matrix 2 ms.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from dagpost.reference.case import Case
 from dagpost.reference.cases import load
 from dagpost.reference.distances import Distances
 from dagpost.reference.pair_distances import calibration, divergence, draws_worth, pair_distance
-from dagpost.reference.running import time_to_accuracy
 from dagpost.reference.truth import Truth
 from dagpost.reference.variations import class_distance, family_distance
 
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def score(answer: Any, case: Case | Truth | str, *, seconds: Any = None, cyclic: str = REFUSE) -> Distances:
+def score(answer: Any, case: Case | Truth | str, *, cyclic: str = REFUSE) -> Distances:
     """How far weighted graphs or edge probabilities are from the exact posterior of a case.
 
     Parameters
@@ -45,8 +43,6 @@ def score(answer: Any, case: Case | Truth | str, *, seconds: Any = None, cyclic:
         of pairs (parent, child), and weights of any scale (None: all alike); what `read_answer` returns.
     case
         A case, the name of one, or a `Truth`.
-    seconds
-        When each graph was found, counted from the start of the run: gives `time_to_accuracy`.
     cyclic
         What becomes of graphs with directed cycles: "refuse" makes them an error; "drop" leaves them out and counts
         them in the result.
@@ -57,7 +53,7 @@ def score(answer: Any, case: Case | Truth | str, *, seconds: Any = None, cyclic:
     0.0
     """
     truth, name = _truth_of(case)
-    found = answer_of(answer, truth.names, seconds=seconds, cyclic=cyclic)
+    found = answer_of(answer, truth.names, cyclic=cyclic)
     return distances(found, truth, name)
 
 
@@ -66,7 +62,7 @@ def distances(answer: Answer, truth: Truth, case: str = "") -> Distances:
     names = tuple(truth.names)
     exact = _matrix(truth.edges, names)
     edges = pair_distance(exact, answer.edges, names)
-    paths, families, classes, timed = answer.paths, None, None, None
+    paths, families, classes = answer.paths, None, None
     if answer.parents is not None and answer.weights is not None:
         # Chains stay where they are for long, so that there are fewer graphs to look at.
         distinct = distinct_graphs_in(answer.parents, answer.weights)
@@ -75,8 +71,6 @@ def distances(answer: Answer, truth: Truth, case: str = "") -> Distances:
         families = family_distance(truth.families, graphs, weights, names)
         # Where no class has any probability worth mention, none is listed, and nothing can be said.
         classes = class_distance(truth.classes, graphs, weights, names) if len(truth.classes) else None
-        if answer.seconds is not None:
-            timed = time_to_accuracy(exact, answer.parents, answer.weights, answer.seconds)
     return Distances(
         case=case,
         columns=len(names),
@@ -88,7 +82,6 @@ def distances(answer: Answer, truth: Truth, case: str = "") -> Distances:
         calibration=calibration(exact, answer.edges),
         divergence=divergence(exact, answer.edges, names),
         worth=draws_worth(exact, edges.sad),
-        time_to_accuracy=timed,
         dropped=answer.dropped,
         dropped_weight=answer.dropped_weight,
     )

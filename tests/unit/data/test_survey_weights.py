@@ -1,8 +1,7 @@
-"""Survey weights: refused with the reason wherever they are offered, and noticed by the names of columns."""
+"""Survey weights: refused with the reason wherever they are offered."""
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,9 @@ import pytest
 from tests.tools.wording import Said
 from typer.testing import CliRunner
 
-from dagpost import DagPosterior, Recipe, as_table
+from dagpost import DagPosterior, as_table
 from dagpost.cli.application import app
-from dagpost.data.survey_weights import looks_like_weights
-from dagpost.errors import DagpostWarning, InputError
+from dagpost.errors import InputError
 
 RUNNER = CliRunner()
 
@@ -42,33 +40,10 @@ def test_fractions_are_not_counts(said: Said) -> None:
     assert "survey" not in str(found.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        *((name, True) for name in ["pweight", "survey_weight", "Sampling.Weight", "wtmec2yr", "WTINT2YR", "fnlwgt"]),
-        *((name, True) for name in ["perwt", "HHWT", "_LLCPWT", "design weight", "pspwght", "iptw"]),
-        *((name, False) for name in ["weight", "birth_weight", "wt", "body weight", "weights", "wtf", "growth"]),
-    ],
-)
-def test_columns_are_known_by_their_names(name: str, expected: bool) -> None:
-    assert looks_like_weights(name) == expected
-
-
-def test_a_column_of_weights_brings_a_notice_unless_it_is_kept(said: Said) -> None:
-    table = survey(pweight=np.tile([0.5, 1.5], 20))
-    with said.warns(DagpostWarning):
-        as_table(table)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        as_table(table, recipe=Recipe(keep=["pweight"]))
-        as_table(table, recipe=Recipe(drop=["pweight"]))
-
-
 def test_the_command_line_says_it_in_its_own_words(tmp_path: Path, said: Said) -> None:
     file = tmp_path / "survey.csv"
     survey(w=np.tile([0.5, 1.5], 20)).to_csv(file, index=False)
-    for arguments in (["--weights", "w"], ["--sample-weight=w"], ["--counts", "w"]):
-        found = RUNNER.invoke(app, ["fit", str(file), *arguments])
-        assert found.exit_code == 2
-        said(found.stderr)
-        assert "Usage" not in found.stderr
+    found = RUNNER.invoke(app, ["fit", str(file), "--counts", "w"])
+    assert found.exit_code == 2
+    said(found.stderr)
+    assert "Usage" not in found.stderr

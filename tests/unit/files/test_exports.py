@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import shutil
@@ -31,7 +30,7 @@ from dagpost._tools.whole_files import replacing
 from dagpost.errors import InputError, ResourceError
 from dagpost.files.arviz import to_arviz
 from dagpost.files.frames import long_table, matrix_of_long, to_xarray
-from dagpost.files.graph_files import read_json, to_dot, to_networkx, write_dot, write_graphml, write_json
+from dagpost.files.graph_files import to_dot, to_networkx, write_dot, write_graphml
 from dagpost.mcmc.records import ChainRecord
 from dagpost.posterior.summaries import pattern_graph
 
@@ -144,16 +143,10 @@ def test_graphml_is_read_back_by_networkx(folder: Any, table: Any) -> None:
     assert dict(again.edges) == dict(graph.edges)
 
 
-def _json(source: Any, file: Path) -> str:
-    write_json(source, file)
-    return file.read_text()
-
-
 EXPORTS = [
     lambda source, _: long_table(source).to_string(),
     lambda source, _: str(to_xarray(source)),
     lambda source, _: str(sorted(to_networkx(source, 0.3).edges(data="probability"))),
-    _json,
 ]
 
 
@@ -294,60 +287,6 @@ def test_dot_is_read_by_pydot() -> None:
     assert len(graph.get_edges()) == len(ODD_NAMES) * (len(ODD_NAMES) - 1) // 2
 
 
-@given(tables())
-def test_json_is_read_back_to_the_last_digit(folder: Any, table: Any) -> None:
-    path = folder / "edges.json"
-    write_json(table, path)
-    again = read_json(path)
-    same(again, table)
-    assert (again.index.name, again.columns.name) == (table.index.name, table.columns.name)
-    assert len(json.loads(path.read_text())["edges"]) == np.count_nonzero(table.to_numpy())
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda content: content.pop("dagpost"),
-        lambda content: content.update(dagpost="model"),
-        lambda content: content.update(format=99),
-        lambda content: content.pop("axes"),
-        lambda content: content.pop("edges"),
-        lambda content: content.update(names=["A", "A"]),
-        lambda content: content.update(names="AB"),
-        lambda content: content.update(names=[1, 2]),
-        lambda content: content.update(axes=["x"]),
-        lambda content: content.update(edges=[3]),
-        lambda content: content["edges"][0].update(probability="0.5"),
-        lambda content: content["edges"][0].update(probability=True),
-        lambda content: content["edges"][0].update(probability=math.nan),
-        lambda content: content["edges"][0].update(probability=10**400),
-        lambda content: content["edges"][0].update({"from": ["A"]}),
-        lambda content: content["edges"].append(dict(content["edges"][0])),
-    ],
-)
-def test_a_json_file_that_was_changed_is_refused(tmp_path: Path, change: Any, said: Said) -> None:
-    path = tmp_path / "edges.json"
-    write_json(pd.DataFrame([[0.0, 0.5], [0.25, 0.0]], index=["A", "B"], columns=["A", "B"]), path)
-    content = json.loads(path.read_text())
-    change(content)
-    path.write_text(json.dumps(content))
-    with said.raises(InputError):
-        read_json(path)
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe\x00", b'{"dagpost": "edges"', b"[" * 100_000])
-def test_what_is_no_json_file_of_ours_is_refused(tmp_path: Path, content: Any) -> None:
-    path = tmp_path / "edges.json"
-    path.write_bytes(content)
-    with pytest.raises(InputError):
-        read_json(path)
-
-
-def test_a_file_that_is_not_there_is_an_error_that_says_so(tmp_path: Path, said: Said) -> None:
-    with said.raises(InputError):
-        read_json(tmp_path / "nothing.json")
-
-
 # Whole or not at all
 
 
@@ -378,26 +317,26 @@ def test_a_full_disk_is_an_error_that_says_so(tmp_path: Path, said: Said) -> Non
 
 def test_a_folder_that_is_not_there_is_an_error_that_says_so(tmp_path: Path, edges: Any, said: Said) -> None:
     with said.raises(InputError):
-        write_json(edges, tmp_path / "nowhere" / "edges.json")
+        write_dot(edges, tmp_path / "nowhere" / "edges.dot")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
 def test_permissions_are_those_of_the_file_that_is_replaced(tmp_path: Path, edges: Any) -> None:
-    plain, path = tmp_path / "plain", tmp_path / "edges.json"
+    plain, path = tmp_path / "plain", tmp_path / "edges.dot"
     plain.write_text("")
-    write_json(edges, path)
+    write_dot(edges, path)
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
     path.chmod(0o640)
-    write_json(edges, path)
+    write_dot(edges, path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_writing_goes_through_a_link(tmp_path: Path, edges: Any) -> None:
-    (tmp_path / "target.json").write_text("old")
-    (tmp_path / "link.json").symlink_to(tmp_path / "target.json")
-    write_json(edges, tmp_path / "link.json")
-    assert (tmp_path / "link.json").is_symlink()
-    same(read_json(tmp_path / "target.json"), edges)
+    (tmp_path / "target.dot").write_text("old")
+    (tmp_path / "link.dot").symlink_to(tmp_path / "target.dot")
+    write_dot(edges, tmp_path / "link.dot")
+    assert (tmp_path / "link.dot").is_symlink()
+    assert (tmp_path / "target.dot").read_text() == to_dot(edges)
 
 
 # Chains

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import summaries as naive_summaries
-from tests.naive.summaries import NAMES, ODD_NAMES
+from tests.naive.summaries import ODD_NAMES
 from tests.tools.wording import Said
 
 from dagpost import DagPosterior, datasets
@@ -100,23 +100,6 @@ def test_scores_of_real_data_survive_the_round_trip(tmp_path: Path) -> None:
     assert again.names == scores.names
     np.testing.assert_array_equal(again.values, scores.values)
     assert again.score("Proteins", ["M. Work"]) == scores.score("Proteins", ["M. Work"])
-
-
-def test_a_floor_leaves_out_what_is_far_below_the_best(tmp_path: Path) -> None:
-    values = np.array([[-10.0, -1.0, -12.0], [-5.0, -6.0, -np.inf], [-3.0, -4.5, -2.0]])
-    write_jkl(LocalScores(tuple(NAMES[:3]), 1, values), tmp_path / "all.jkl")
-    write_jkl(LocalScores(tuple(NAMES[:3]), 1, values), tmp_path / "some.jkl", floor=9.0)
-    write_jkl(LocalScores(tuple(NAMES[:3]), 1, values), tmp_path / "best.jkl", floor=0)
-    np.testing.assert_array_equal(read_jkl(tmp_path / "all.jkl").values, values)
-    expected = np.where(values >= values.max(axis=1, keepdims=True) - 9.0, values, -np.inf)
-    np.testing.assert_array_equal(read_jkl(tmp_path / "some.jkl").values, expected)
-    assert (tmp_path / "best.jkl").read_text() == "3\nA 1\n-1.0 1 B\nB 1\n-5.0 0\nC 1\n-2.0 1 B\n"
-
-
-@pytest.mark.parametrize("floor", [-1.0, math.nan, True, "10"])
-def test_a_floor_is_not_negative(tmp_path: Path, floor: Any, said: Said) -> None:
-    with said.raises(InputError):
-        write_jkl(LocalScores(("A",), 0, np.zeros((1, 1))), tmp_path / "scores.jkl", floor=floor)
 
 
 @pytest.mark.parametrize(

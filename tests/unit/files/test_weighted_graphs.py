@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.naive import features as naive_features
-from tests.naive.summaries import ODD_NAMES, sample_of
+from tests.naive.summaries import sample_of
 from tests.tools.wording import Said
 
 from dagpost.errors import InputError
@@ -48,25 +47,13 @@ def test_a_csv_file_holds_one_row_a_graph_that_any_program_reads(tmp_path: Path)
     same_graphs(read_graphs(path, graphs.names), graphs)
 
 
-def test_json_lines_keep_names_of_any_kind_and_every_number(tmp_path: Path) -> None:
-    graphs, path = drawn(8, names=ODD_NAMES[:8], log_evidence=3.0), tmp_path / "graphs.JSONL"
-    write_graphs(graphs, path)
-    found = read_graphs(path)
-    same_graphs(found, graphs)
-    np.testing.assert_array_equal(found.log_joint, graphs.log_joint)
-    assert found.exact
-    turned = read_graphs(path, reversed(graphs.names))
-    assert [set(graph.edges) for graph in turned] == [set(graph.edges) for graph in graphs]
-    assert turned.names == graphs.names[::-1]
-
-
 def test_graphs_of_more_than_64_columns_come_back(tmp_path: Path) -> None:
     names = tuple(f"V{place}" for place in range(70))
     (tmp_path / "wide.csv").write_text("edges,weight\nV69->V0;V0->V1,3\n,1\n", encoding="utf-8")
     found = read_graphs(tmp_path / "wide.csv", names)
     assert [sorted(graph.edges) for graph in found] == [[("V0", "V1"), ("V69", "V0")], []]
-    write_graphs(found, tmp_path / "wide.jsonl")
-    same_graphs(read_graphs(tmp_path / "wide.jsonl"), found)
+    write_graphs(found, tmp_path / "again.csv")
+    same_graphs(read_graphs(tmp_path / "again.csv", names), found)
 
 
 def test_graphs_from_elsewhere_need_only_their_edges_and_repeats_are_put_together(tmp_path: Path) -> None:
@@ -136,44 +123,6 @@ def test_an_edge_between_strangers_is_refused(tmp_path: Path, said: Said) -> Non
     path.write_text("edges\nA->B\n", encoding="utf-8")
     with said.raises(InputError):
         read_graphs(path, ["A", "C"])
-
-
-ABOUT: dict[str, Any] = {"dagpost": "graphs", "format": 1, "names": ["A", "B"], "exact": False}
-GRAPH: dict[str, Any] = {"weight": 1.0, "probability": 0.5, "log_joint": None, "edges": [["A", "B"]]}
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [GRAPH],
-        [{**ABOUT, "names": ["A", "A"]}, GRAPH],
-        [{**ABOUT, "format": 2}, GRAPH],
-        [ABOUT],
-        [ABOUT, {**GRAPH, "edges": "A->B"}],
-        [ABOUT, {**GRAPH, "edges": [["A", 1]]}],
-        [ABOUT, {**GRAPH, "weight": "much"}],
-        [ABOUT, GRAPH, 5],
-    ],
-)
-def test_damaged_json_lines_are_refused(tmp_path: Path, lines: list[Any], said: Said) -> None:
-    path = tmp_path / "graphs.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    with said.raises(InputError):
-        read_graphs(path)
-
-
-def test_json_lines_that_were_cut_short_are_refused(tmp_path: Path, said: Said) -> None:
-    path = tmp_path / "graphs.jsonl"
-    write_graphs(drawn(), path)
-    path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
-    with said.raises(InputError):
-        read_graphs(path)
-
-
-def test_names_other_than_those_of_the_file_are_refused(tmp_path: Path, said: Said) -> None:
-    write_graphs(drawn(2), tmp_path / "graphs.jsonl")
-    with said.raises(InputError):
-        read_graphs(tmp_path / "graphs.jsonl", ["A", "C"])
 
 
 @pytest.mark.parametrize("path", ["graphs.txt", "graphs"])

@@ -16,7 +16,7 @@ from dagpost import BDeu, DagPosterior, DagSample
 from dagpost.errors import InputError
 from dagpost.files.archive import read_archive
 from dagpost.files.frames import long_table
-from dagpost.files.graph_files import read_json, to_dot, write_graphml, write_json
+from dagpost.files.graph_files import to_dot, write_graphml
 
 _GIVEN, _MODELLED, _ROWS = 70, 4, 300
 
@@ -73,8 +73,6 @@ def test_wide_graphs_for_other_programs_have_the_probable_edges(model: DagPoster
     assert len(read) == _GIVEN + _MODELLED
     assert set(read.edges) == expected
     assert {tuple(found) for found in re.findall(r'"(g\d+)" -> "(g\d+)"', to_dot(model))} == expected
-    write_json(model, tmp_path / "wide.json")
-    np.testing.assert_array_equal(read_json(tmp_path / "wide.json"), edges)
     assert len(long_table(model)) == (_GIVEN + _MODELLED) * (_GIVEN + _MODELLED - 1)
 
 

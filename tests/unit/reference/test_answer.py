@@ -197,31 +197,14 @@ def test_what_is_not_an_answer_is_refused_by_name_and_value(given: Any, said: st
 
 def test_graphs_with_cycles_are_left_out_where_that_is_asked_for(said: Said) -> None:
     graphs = [pairs_of(DAGS[0]), CYCLE, pairs_of(DAGS[2])]
-    found = answer_of((graphs, [1.0, 6.0, 5.0]), NAMES, seconds=[1.0, 2.0, 3.0], cyclic="drop")
+    found = answer_of((graphs, [1.0, 6.0, 5.0]), NAMES, cyclic="drop")
     assert (found.dropped, found.dropped_weight) == (1, 0.5)
     assert found.weights is not None
-    assert found.seconds is not None
     assert found.weights.tolist() == pytest.approx([1 / 6, 5 / 6])
-    assert found.seconds.tolist() == [1.0, 3.0]
     with said.raises(InputError):
         answer_of([CYCLE], NAMES, cyclic="drop")
     with said.raises(InputError):
         answer_of([CYCLE], NAMES, cyclic="keep")
-
-
-@pytest.mark.parametrize(
-    ("given", "seconds", "said"),
-    [
-        (EDGES, [1.0], "an edge matrix has no graphs"),
-        (answer_of(EDGES, NAMES), [1.0], "an edge matrix has no graphs"),
-        (naive.stack_of(DAGS), [1.0], r"There are 3 graphs, and seconds of shape \(1,\)"),
-        (naive.stack_of(DAGS), [1.0, 2.0, -3.0], "Graph 2: seconds must be finite and at least 0. Got -3.0"),
-        (answer_of([CYCLE, []], NAMES, cyclic="drop"), [1.0], "Give the times where it is made"),
-    ],
-)
-def test_times_that_do_not_fit_are_refused(given: Any, seconds: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        answer_of(given, NAMES, seconds=seconds)
 
 
 def test_cycles_are_found_in_graphs_of_any_size() -> None:
