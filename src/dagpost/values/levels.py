@@ -23,7 +23,7 @@ from dagpost.prediction.pattern_sums import sum_over_graphs
 from dagpost.prediction.rows import NewRows
 from dagpost.prediction.strips import LANES, strip_of
 from dagpost.scores import DirichletPrior
-from dagpost.values.averaged import cut_graphs, relevant
+from dagpost.values.graphs import cut_graphs, relevant
 
 
 def exact_logs(
