@@ -20,6 +20,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost.causal.level_tables import LevelTables, write_probabilities
+from dagpost.prediction.elimination import next_node
 
 #: Where a tally has the number of factors, the entries of `work` that are used, and the entries that would be needed.
 _COUNT, _TOP, _NEEDED = 0, 1, 2
@@ -30,7 +31,7 @@ _SMALLEST, _TINY = 1e-300, 1e-50
 
 
 class Factors(NamedTuple):
-    """The factors of one sum: those that are spent are not in `alive`. And room for what is done with them."""
+    """The factors of one sum, and room for what is done with them; those that are spent have no columns any more."""
 
     scopes: Masks
     begins: Integers
@@ -188,7 +189,7 @@ def _make_relative(factors: Factors, work: Floats, begin: int, size: int) -> Non
 def sum_out(own: LevelTables, kept: np.uint64, factors: Factors, work: Floats) -> bool:
     """Sum all columns out that are not to be kept; says whether there was room."""
     while True:
-        node = _next_column(own.arities, kept, factors)
+        node = next_node(factors.scopes, factors.tally[_COUNT], kept, own.arities)
         if node < 0:
             return True
         if not _sum_one(own, node, factors, work):
@@ -196,36 +197,11 @@ def sum_out(own: LevelTables, kept: np.uint64, factors: Factors, work: Floats) -
 
 
 @inline_no_refcount
-def _next_column(arities: Integers, kept: np.uint64, factors: Factors) -> int:
-    """The column to be summed out whose neighbours have the fewest combinations; -1 if none is left."""
-    one, every = np.uint64(1), np.uint64(0)
-    for number in range(factors.tally[_COUNT]):
-        if factors.alive[number]:
-            every |= factors.scopes[number]
-    every &= ~kept
-    best, smallest = -1, math.inf
-    for node in range(len(arities)):
-        if not every >> np.uint64(node) & one:
-            continue
-        joint = np.uint64(0)
-        for number in range(factors.tally[_COUNT]):
-            if factors.alive[number] and factors.scopes[number] >> np.uint64(node) & one:
-                joint |= factors.scopes[number]
-        size = 1.0
-        for other in range(len(arities)):
-            if joint >> np.uint64(other) & one:
-                size *= arities[other]
-        if size < smallest:
-            best, smallest = node, size
-    return best
-
-
-@inline_no_refcount
 def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> bool:
     """Multiply the factors with a column and sum it out."""
     one, arities, used, joint = np.uint64(1), own.arities, 0, np.uint64(0)
     for number in range(factors.tally[_COUNT]):
-        if factors.alive[number] and factors.scopes[number] >> np.uint64(node) & one:
+        if factors.scopes[number] >> np.uint64(node) & one:
             factors.chosen[used], factors.places[used] = number, factors.begins[number]
             used += 1
             joint |= factors.scopes[number]
@@ -265,6 +241,7 @@ def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> boo
             axis -= 1
     for which in range(used):
         factors.alive[factors.chosen[which]] = False
+        factors.scopes[factors.chosen[which]] = np.uint64(0)
     _new_factor(factors, arities, joint)
     if largest < _TINY:
         _make_relative(factors, work, top, np.int64(entries))
