@@ -244,7 +244,7 @@ def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> boo
         factors.scopes[factors.chosen[which]] = np.uint64(0)
     _new_factor(factors, arities, joint)
     if largest < _TINY:
-        _make_relative(factors, work, top, np.int64(entries))
+        _make_relative(factors, work, top, factors.tally[_TOP] - top)
     return True
 
 

@@ -55,9 +55,10 @@ def drawn_logs(
 ) -> Floats:  # fmt: skip
     """Log p(lane | graph, parameters), with one draw of the parameters of each graph: (graphs, lanes)."""
     members = relevant(cut_graphs(graphs, given), known & ~given) & ~np.uint64(given)
-    every, nodes = int(np.bitwise_or.reduce(members)), np.arange(len(cells))
-    tables = level_tables(statistics, prior, graphs, nodes[[not every >> node & 1 for node in nodes]], generator)
-    levels = np.where([[known >> node & 1] for node in nodes.tolist()], cells, -1)
+    every, nodes = int(np.bitwise_or.reduce(members)), range(len(cells))
+    left_out = np.array([node for node in nodes if not every >> node & 1], dtype=np.int64)
+    tables = level_tables(statistics, prior, graphs, left_out, generator)
+    levels = np.where([[known >> node & 1] for node in nodes], cells, -1)
     factors, work, result = room_for(len(nodes)), np.empty(WORK), np.empty((len(graphs), cells.shape[1]))
     done = 0
     while (done := _fill_logs(tables, members, levels, factors, done, work, result)) < len(graphs):
