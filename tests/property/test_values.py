@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,13 +15,13 @@ from tests.naive import prediction as naive_prediction
 from tests.naive import values as naive
 
 from dagpost import BDeu, DagPosterior
+from dagpost.causal.sources import graphs_given
 from dagpost.data import as_table
 from dagpost.features import evaluate, parse
 from dagpost.posterior.all_graphs import all_graphs
 from dagpost.prediction import sufficient_statistics
 from dagpost.prediction.parameter_draws import drawn_networks
 from dagpost.scores import parameter_prior_of
-from dagpost.values.averaged import averaged_graphs
 from dagpost.values.engines import Asked, drawn_answers, exact_shares
 from dagpost.values.normals import Limits, gaussian_moments, walked
 from dagpost.values.question import columns_of, question_of_arguments
@@ -167,9 +168,9 @@ def test_drawn_parameters_of_many_rows_say_what_their_means_say() -> None:
     columns = columns_of(fitted)
     for given_values in ({"v1": "a"}, {"v0": "b", "v4": "a"}, {}):
         question = question_of_arguments(columns, "v3", given_values, {"v2": "a"}, None)
-        found = averaged_graphs(fitted, None)
+        found = graphs_given(fitted, None)
         one = found.parts[0]._replace(graphs=found.parts[0].graphs[:1], weights=np.ones(1))
-        asked = Asked(fitted, columns, question, found._replace(parts=[one]))
+        asked = Asked(columns, question, replace(found, parts=(one,)))
         drawn = drawn_answers(asked, 3, np.random.default_rng(1))
         assert drawn.shares is not None
         # Every configuration has 10,000 rows or more, so that drawn probabilities are off by 0.005 at most.

@@ -21,11 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.causal.combinations import Combinations, combinations_of, tell_apart
-from dagpost.causal.factors import NEEDED, Factors, add_family, begin, room_for, sum_out, value_at
+from dagpost.causal.factors import WORK, Factors, add_family, begin, larger_work, room_for, sum_out, value_at
 from dagpost.causal.level_tables import LevelTables, level_tables
 from dagpost.causal.mechanisms import World
 from dagpost.features import ancestors
@@ -33,11 +32,8 @@ from dagpost.prediction.background import Background
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.scores import DirichletPrior
 
-#: Numbers of the work space at first; it grows where graphs need more.
-_WORK = 2**12
 #: Columns behind a mediator are summed out before all others.
 _STAGES = 2
-_REMEDY = "Merge levels, or fit with fewer parents."
 
 
 class Asked(NamedTuple):
@@ -63,7 +59,7 @@ class LevelMechanisms:
         columns = np.arange(tables.graphs.shape[1])
         self._combinations = combinations_of(background)
         self.exogenous = np.isin(columns, background.exogenous)
-        self._exclusive, self._factors, self._work = exclusive, room_for(len(columns)), np.empty(_WORK)
+        self._exclusive, self._factors, self._work = exclusive, room_for(len(columns)), np.empty(WORK)
 
     @cached_property
     def above(self) -> Masks:
@@ -113,7 +109,7 @@ class LevelMechanisms:
         about = self._tables, self.above, ordered, exogenous, asked, self._combinations, self._factors
         done = 0
         while (done := _answer_all(*about, done, self._work, result)) < len(rows):
-            self._work = _larger_work(self._factors)
+            self._work = larger_work(self._factors)
         if order is None:
             return result
         restored = np.empty_like(result)
@@ -157,13 +153,6 @@ def _on_the_way(above: Masks, cause: int, outcome: int, mediator: int) -> Flags:
     """In which graphs a column is between two others."""
     found: Flags = (above[:, mediator] >> np.uint64(cause)) & (above[:, outcome] >> np.uint64(mediator)) & 1 == 1
     return found
-
-
-def _larger_work(factors: Factors) -> Floats:
-    """Work space for what the last graph needed, if there is memory for it."""
-    needed = 2 * int(factors.tally[NEEDED])
-    memory.require(8 * needed, "The sums over the levels of all columns behind an outcome", _REMEDY)
-    return np.empty(needed)
 
 
 @kernel

@@ -16,21 +16,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats
+from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import seed_number, whole_number
-from dagpost._tools.text import printable
 from dagpost.causal.assumptions import assumptions_of
 from dagpost.causal.averages import Drawn, drawn_effects, expected_outcomes, expected_parts
 from dagpost.causal.columns import Cause
 from dagpost.causal.effect_curve import Asked, outcomes_of
-from dagpost.causal.graphs import Alike, Graphs, alike, given, with_path_probability
+from dagpost.causal.graphs import Alike, Graphs, alike, restricted, with_path_probability
 from dagpost.causal.question import Question, decided, question_of
 from dagpost.causal.results import Condition, Effect, EffectPart
-from dagpost.causal.sources import graphs_of_fitted, graphs_of_sample
+from dagpost.causal.sources import graphs_given, graphs_of_fitted, graphs_of_sample
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError, warn
-from dagpost.features import Edge, Feature, Query, evaluate, path, resolve
+from dagpost.features import Edge, Feature, Query, path, resolve
 from dagpost.posterior.condition_words import assumption_words, given_provenance
 from dagpost.posterior.directions import Directions, directions_of_sample, quick_directions
 from dagpost.posterior.estimate import RULED_OUT, Estimate, check_confidence
@@ -117,7 +116,7 @@ def effect(
     question = question_of(graphs.columns, cause, outcome, do, outcome_level)
     condition = _condition(graphs, given)
     if condition is not None:
-        graphs, share = _restricted(graphs, condition)
+        graphs, share = restricted(graphs, condition)
     found = effect_in(graphs, question, draws, confidence, seed, None, lambda: directions_of_sample(sample))
     return found if condition is None else found.under(Condition(str(condition), share, exact=False))
 
@@ -149,7 +148,7 @@ def effect_of_fitted(
     # Given a condition, exact answers take sums of their own.
     quick = condition is None or fitted.workspace.seconds(fitted.modularity) <= _PATIENCE_SECONDS
     if condition is not None:
-        graphs, share = _restricted(graphs, condition)
+        graphs, share = restricted(graphs, condition)
         asked = not exact and (quick or isinstance(condition, Edge))
         known = _known(fitted, Query(condition), confidence) if asked else None
         share = share if known is None else float(known)
@@ -189,9 +188,7 @@ def outcome_when_set(
     fitted: Fitted, set_to: Mapping[int, float], outcome: int, condition: Feature | None, draws: int, entropy: int
 ) -> WhenSet:
     """What the outcome is when columns are set and nothing else is known: as effects have it, for all who ask."""
-    graphs = graphs_of_fitted(fitted)
-    if condition is not None:
-        graphs, _ = _restricted(graphs, condition)
+    graphs = graphs_given(fitted, condition)
     causes = [Cause(column, (value,), (value,), None) for column, value in set_to.items()]
     question = Question(tuple(causes), outcome, graphs.columns.levels_of(outcome), 0)
     groups = [alike(part, question) for part in graphs.parts]
@@ -231,22 +228,6 @@ def _condition(graphs: Graphs, statement: Statement | None) -> Feature | None:
             "both are meant, join them with &."
         )
     return query.feature
-
-
-def _restricted(graphs: Graphs, condition: Feature) -> tuple[Graphs, float]:
-    """The graphs in which a condition holds, and the weight that they had."""
-    held: dict[int, Flags] = {}
-    for part in graphs.parts:
-        if id(part.graphs) not in held:
-            held[id(part.graphs)] = evaluate([condition], part.graphs, graphs.columns.names)[0]
-    flags = [held[id(part.graphs)] for part in graphs.parts]
-    share = sum(float(part.weights[own].sum()) for part, own in zip(graphs.parts, flags, strict=True))
-    if share <= 0.0:
-        raise InputError(
-            f"In none of the {graphs.count:,} graphs does {printable(str(condition))!r} hold, so nothing can be said "
-            "given that. Ask for a weaker condition, or require it when the model is fitted."
-        )
-    return given(graphs, flags), min(share, 1.0)
 
 
 def _known(fitted: Fitted, query: Query, confidence: float) -> Estimate | None:

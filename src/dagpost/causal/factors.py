@@ -2,8 +2,9 @@
 
 A factor is a table over some columns: the probabilities of a family with the parents that are set left out, or what is
 left when a column has been summed out. Next is always the column whose neighbours have the fewest combinations
-(variable elimination; Koller & Friedman, Probabilistic graphical models, 2009, chapter 9). There is no evidence, only
-columns that are set, so that no sum is far from 1 and nothing underflows.
+(variable elimination; Koller & Friedman, Probabilistic graphical models, 2009, chapter 9). Where columns are only set,
+no sum is far from 1. Levels that were seen may be improbable together: their tables are taken relative to the largest
+entry, so that nothing underflows.
 
 Time and memory: the largest table on the way.
 """
@@ -15,16 +16,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import inline_no_refcount
-from dagpost.causal.level_tables import LevelTables, find_configuration, write_probabilities
+from dagpost.causal.level_tables import LevelTables, write_probabilities
+from dagpost.prediction.elimination import next_node
 
 #: Where a tally has the number of factors, the entries of `work` that are used, and the entries that would be needed.
-COUNT, TOP, NEEDED = 0, 1, 2
+_COUNT, _TOP, _NEEDED = 0, 1, 2
+#: Numbers of the work space at first; it grows where graphs need more.
+WORK = 2**12
+#: The least probability of a level that was seen; tables whose entries are all smaller than the other are scaled.
+_SMALLEST, _TINY = 1e-300, 1e-50
 
 
 class Factors(NamedTuple):
-    """The factors of one sum: those that are spent are not in `alive`. And room for what is done with them."""
+    """The factors of one sum, and room for what is done with them; those that are spent have no columns any more."""
 
     scopes: Masks
     begins: Integers
@@ -39,6 +46,8 @@ class Factors(NamedTuple):
     levels: Integers
     places: Integers
     state: Masks
+    #: The log of what all tables were divided by.
+    log_scale: Floats
 
 
 def room_for(columns: int) -> Factors:
@@ -56,30 +65,43 @@ def room_for(columns: int) -> Factors:
         np.zeros(columns, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
         np.zeros(1, dtype=np.uint64),
+        np.zeros(1),
     )
+
+
+def larger_work(factors: Factors) -> Floats:
+    """Work space for what the last graph needed, if there is memory for it."""
+    needed = 2 * int(factors.tally[_NEEDED])
+    memory.require(
+        8 * needed,
+        "The sums over the levels of all columns behind an outcome",
+        "Merge levels, or fit with fewer parents.",
+    )
+    return np.empty(needed)
 
 
 @inline_no_refcount
 def begin(factors: Factors) -> None:
     """Forget all factors."""
-    factors.tally[COUNT], factors.tally[TOP] = 0, 0
+    factors.tally[_COUNT], factors.tally[_TOP] = 0, 0
+    factors.log_scale[0] = 0.0
 
 
 @inline_no_refcount
 def _has_room(factors: Factors, entries: float, work: Floats) -> bool:
     """Whether a table of so many entries fits; if not, the tally says how many would be needed."""
-    if factors.tally[TOP] + entries <= len(work):
+    if factors.tally[_TOP] + entries <= len(work):
         return True
-    factors.tally[NEEDED] = np.int64(min(factors.tally[TOP] + entries, 2.0**62))
+    factors.tally[_NEEDED] = np.int64(min(factors.tally[_TOP] + entries, 2.0**62))
     return False
 
 
 @inline_no_refcount
-def _new_factor(factors: Factors, arities: Integers, scope: np.uint64) -> int:
+def _new_factor(factors: Factors, arities: Integers, scope: np.uint64) -> None:
     """A factor over some columns whose table is to be written at the top of the work space, the last one fastest."""
-    number = factors.tally[COUNT]
-    factors.tally[COUNT] += 1
-    factors.scopes[number], factors.begins[number] = scope, factors.tally[TOP]
+    number = factors.tally[_COUNT]
+    factors.tally[_COUNT] += 1
+    factors.scopes[number], factors.begins[number] = scope, factors.tally[_TOP]
     factors.in_work[number], factors.alive[number] = True, True
     stride = 1
     for column in range(len(arities) - 1, -1, -1):
@@ -87,82 +109,87 @@ def _new_factor(factors: Factors, arities: Integers, scope: np.uint64) -> int:
         if scope >> np.uint64(column) & np.uint64(1):
             factors.strides[number, column] = stride
             stride *= arities[column]
-    factors.tally[TOP] += stride
-    found: int = number
-    return found
+    factors.tally[_TOP] += stride
 
 
 @inline_no_refcount
 def add_family(own: LevelTables, graph: int, node: int, set_to: Integers, factors: Factors, work: Floats) -> bool:
     """The probabilities of a node given its parents as a factor, over the node and those parents that are not set.
 
-    `set_to` has the level of every column, -1 where it is not set. Says whether there was room.
+    `set_to` has the level of every column, -1 where it has none. Where the node itself has one, the factor is the
+    probability of that level, relative to the largest. Says whether there was room.
     """
-    number, one = factors.tally[COUNT], np.uint64(1)
-    scope, offset, stride = one << np.uint64(node), 0, own.arities[node]
-    free = 1.0
+    number, start, arity = factors.tally[_COUNT], own.starts[graph, node], own.arities[node]
+    cell, stride, width, free = 0, arity, 0, 1.0
     for column in range(len(own.arities) - 1, -1, -1):
         factors.strides[number, column] = 0
-        if own.graphs[graph, node] >> np.uint64(column) & one:
+        if own.graphs[graph, node] >> np.uint64(column) & np.uint64(1):
             if set_to[column] >= 0:
-                offset += stride * set_to[column]
+                cell += stride * set_to[column]
             else:
-                scope |= one << np.uint64(column)
                 factors.strides[number, column] = stride
+                factors.outer[width], factors.levels[width] = column, 0
+                width += 1
                 free *= own.arities[column]
             stride *= own.arities[column]
-    if own.starts[graph, node] >= 0:
-        factors.strides[number, node] = 1
-        factors.tally[COUNT] += 1
-        factors.scopes[number], factors.begins[number] = scope, own.starts[graph, node] + offset
-        factors.in_work[number], factors.alive[number] = False, True
-        return True
-    if not _has_room(factors, free * own.arities[node], work):
+    seen = set_to[node] >= 0
+    in_work = seen or start < 0
+    if in_work and not _has_room(factors, free * arity, work):
         return False
-    _write_family(own, graph, node, offset, int(free), factors, work)
+    begin = factors.tally[_TOP] if in_work else start + cell
+    step = 1 if seen else arity
+    for entry in range(np.int64(free)):
+        place = begin + entry * step
+        if start < 0:
+            write_probabilities(own, graph, node, cell // arity, factors.state, work, place)
+        elif own.tables[start + cell] == 0.0:
+            write_probabilities(own, graph, node, cell // arity, factors.state, own.tables, start + cell)
+        if seen:
+            level = set_to[node]
+            work[place] = max(work[place + level] if start < 0 else own.tables[start + cell + level], _SMALLEST)
+        # The next configuration, the last column fastest.
+        for axis in range(width):
+            column = factors.outer[axis]
+            factors.levels[axis] += 1
+            cell += factors.strides[number, column]
+            if factors.levels[axis] < own.arities[column]:
+                break
+            cell -= factors.strides[number, column] * own.arities[column]
+            factors.levels[axis] = 0
+    scope, stride = np.uint64(0) if seen else np.uint64(1) << np.uint64(node), step
+    for axis in range(width):
+        scope |= np.uint64(1) << np.uint64(factors.outer[axis])
+        if in_work:
+            factors.strides[number, factors.outer[axis]] = stride
+        stride *= own.arities[factors.outer[axis]]
+    factors.strides[number, node] = 0 if seen else 1
+    factors.scopes[number], factors.begins[number] = scope, begin
+    factors.in_work[number], factors.alive[number] = in_work, True
+    factors.tally[_COUNT] += 1
+    if in_work:
+        factors.tally[_TOP] += stride
+    if seen:
+        _make_relative(factors, work, begin, stride)
     return True
 
 
 @inline_no_refcount
-def _write_family(
-    own: LevelTables, graph: int, node: int, offset: int, free: int, factors: Factors, work: Floats
-) -> None:
-    """The configurations of a family without a table that are not ruled out by parents that are set."""
-    number, width = factors.tally[COUNT], 0
-    for column in range(len(own.arities)):
-        if factors.strides[number, column] > 0:
-            factors.outer[width], factors.levels[width] = column, 0
-            width += 1
-    arity, cell, top = own.arities[node], offset, factors.tally[TOP]
-    for entry in range(free):
-        place = find_configuration(own, own.families[graph, node], cell)
-        write_probabilities(own, graph, node, cell // arity, place, factors.state, work, top + entry * arity)
-        axis = width - 1
-        while axis >= 0:
-            factors.levels[axis] += 1
-            cell += factors.strides[number, factors.outer[axis]]
-            if factors.levels[axis] < own.arities[factors.outer[axis]]:
-                break
-            cell -= factors.strides[number, factors.outer[axis]] * own.arities[factors.outer[axis]]
-            factors.levels[axis] = 0
-            axis -= 1
-    scope, stride = np.uint64(1) << np.uint64(node), arity
-    for axis in range(width - 1, -1, -1):
-        scope |= np.uint64(1) << np.uint64(factors.outer[axis])
-        factors.strides[number, factors.outer[axis]] = stride
-        stride *= own.arities[factors.outer[axis]]
-    factors.strides[number, node] = 1
-    factors.scopes[number], factors.begins[number] = scope, top
-    factors.in_work[number], factors.alive[number] = True, True
-    factors.tally[COUNT] += 1
-    factors.tally[TOP] += stride
+def _make_relative(factors: Factors, work: Floats, begin: int, size: int) -> None:
+    """Divide a table by its largest entry, which goes to the log that all factors have in common."""
+    largest = 0.0
+    for place in range(begin, begin + size):
+        largest = max(largest, work[place])
+    if largest > 0.0:
+        factors.log_scale[0] += math.log(largest)
+        for place in range(begin, begin + size):
+            work[place] /= largest
 
 
 @inline_no_refcount
 def sum_out(own: LevelTables, kept: np.uint64, factors: Factors, work: Floats) -> bool:
     """Sum all columns out that are not to be kept; says whether there was room."""
     while True:
-        node = _next_column(own.arities, kept, factors)
+        node = next_node(factors.scopes, factors.tally[_COUNT], kept, own.arities)
         if node < 0:
             return True
         if not _sum_one(own, node, factors, work):
@@ -170,36 +197,11 @@ def sum_out(own: LevelTables, kept: np.uint64, factors: Factors, work: Floats) -
 
 
 @inline_no_refcount
-def _next_column(arities: Integers, kept: np.uint64, factors: Factors) -> int:
-    """The column to be summed out whose neighbours have the fewest combinations; -1 if none is left."""
-    one, every = np.uint64(1), np.uint64(0)
-    for number in range(factors.tally[COUNT]):
-        if factors.alive[number]:
-            every |= factors.scopes[number]
-    every &= ~kept
-    best, smallest = -1, math.inf
-    for node in range(len(arities)):
-        if not every >> np.uint64(node) & one:
-            continue
-        joint = np.uint64(0)
-        for number in range(factors.tally[COUNT]):
-            if factors.alive[number] and factors.scopes[number] >> np.uint64(node) & one:
-                joint |= factors.scopes[number]
-        size = 1.0
-        for other in range(len(arities)):
-            if joint >> np.uint64(other) & one:
-                size *= arities[other]
-        if size < smallest:
-            best, smallest = node, size
-    return best
-
-
-@inline_no_refcount
 def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> bool:
     """Multiply the factors with a column and sum it out."""
     one, arities, used, joint = np.uint64(1), own.arities, 0, np.uint64(0)
-    for number in range(factors.tally[COUNT]):
-        if factors.alive[number] and factors.scopes[number] >> np.uint64(node) & one:
+    for number in range(factors.tally[_COUNT]):
+        if factors.scopes[number] >> np.uint64(node) & one:
             factors.chosen[used], factors.places[used] = number, factors.begins[number]
             used += 1
             joint |= factors.scopes[number]
@@ -213,7 +215,7 @@ def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> boo
             entries *= arities[column]
     if not _has_room(factors, entries, work):
         return False
-    top = factors.tally[TOP]
+    top, largest = factors.tally[_TOP], 0.0
     for entry in range(np.int64(entries)):
         total = 0.0
         for level in range(depth):
@@ -224,6 +226,7 @@ def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> boo
                 product *= work[place] if factors.in_work[number] else own.tables[place]
             total += product
         work[top + entry] = total
+        largest = max(largest, total)
         axis = width - 1
         while axis >= 0:
             column = factors.outer[axis]
@@ -238,7 +241,10 @@ def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> boo
             axis -= 1
     for which in range(used):
         factors.alive[factors.chosen[which]] = False
+        factors.scopes[factors.chosen[which]] = np.uint64(0)
     _new_factor(factors, arities, joint)
+    if largest < _TINY:
+        _make_relative(factors, work, top, factors.tally[_TOP] - top)
     return True
 
 
@@ -246,7 +252,7 @@ def _sum_one(own: LevelTables, node: int, factors: Factors, work: Floats) -> boo
 def value_at(own: LevelTables, column: int, level: int, factors: Factors, work: Floats) -> float:
     """The product of all factors, which have one column at most, at one of its levels."""
     product = 1.0
-    for number in range(factors.tally[COUNT]):
+    for number in range(factors.tally[_COUNT]):
         if factors.alive[number]:
             place = factors.begins[number] + level * factors.strides[number, column]
             product *= work[place] if factors.in_work[number] else own.tables[place]

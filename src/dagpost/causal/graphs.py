@@ -14,12 +14,14 @@ import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.text import printable
 from dagpost.causal.columns import Columns
 from dagpost.causal.kinds import Kind
 from dagpost.causal.mechanisms import Mechanisms
 from dagpost.causal.question import Question
+from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
-from dagpost.features import ancestors
+from dagpost.features import Feature, ancestors, evaluate
 from dagpost.local.models import LocalModels
 from dagpost.prediction.background import Background
 from dagpost.prediction.statistics import Statistics
@@ -122,10 +124,19 @@ def alike(part: Weighted, question: Question) -> Alike:
     return Alike(first, weights, over[:, y] & changed != 0, own[:, y] & x != 0, between)
 
 
-def given(graphs: Graphs, held: Sequence[Flags]) -> Graphs:
-    """Those in which a condition holds, with weights that sum to 1 again."""
-    pairs = list(zip(graphs.parts, held, strict=True))
+def restricted(graphs: Graphs, condition: Feature) -> tuple[Graphs, float]:
+    """The graphs in which a condition holds, with weights that sum to 1 again, and the weight that they had."""
+    held: dict[int, Flags] = {}
+    for part in graphs.parts:
+        if id(part.graphs) not in held:
+            held[id(part.graphs)] = evaluate([condition], part.graphs, graphs.columns.names)[0]
+    pairs = [(part, held[id(part.graphs)]) for part in graphs.parts]
     total = sum(float(part.weights[own].sum()) for part, own in pairs)
+    if total <= 0.0:
+        raise InputError(
+            f"In none of the {graphs.count:,} graphs does {printable(str(condition))!r} hold, so nothing can be said "
+            "given that. Ask for a weaker condition, or require it when the model is fitted."
+        )
     parts = tuple(
         part._replace(graphs=part.graphs[own], weights=part.weights[own] / total)
         for part, own in pairs
@@ -133,8 +144,8 @@ def given(graphs: Graphs, held: Sequence[Flags]) -> Graphs:
     )
     # The values of a setting share their graphs: counted once.
     shared = graphs.count < sum(len(part.graphs) for part in graphs.parts)
-    left = [int(own.sum()) for own in held]
-    return replace(graphs, parts=parts, count=left[0] if shared else sum(left))
+    left = [int(own.sum()) for _, own in pairs]
+    return replace(graphs, parts=parts, count=left[0] if shared else sum(left)), min(total, 1.0)
 
 
 def with_path_probability(groups: Sequence[Alike], probability: float) -> list[Alike]:

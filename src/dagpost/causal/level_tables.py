@@ -1,9 +1,9 @@
 """The parameters of columns of levels in some graphs: probabilities of each level given each configuration of parents.
 
 A configuration has a Dirichlet posterior with the parameters `a + N(x, p)` of prediction/discrete.py: a draw of it, or
-its mean. Tables of small families are made once for all questions, up to some bytes; a configuration of any other
-family is made when a question needs it (keyed_draws.py makes it the same every time). Configurations that do not occur
-in the data have the prior, and are made like others.
+its mean. A configuration is made when a question needs it. Those of small families are kept for all questions, up to
+some bytes; those of others are made anew (keyed_draws.py makes them the same every time). Configurations that do not
+occur in the data have the prior, and are made like others.
 
 Time: some random numbers a cell. Memory: the tables, limited.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost._tools.kernels import inline_no_refcount
 from dagpost.causal.keyed_draws import log_gamma, restart
 from dagpost.prediction.counting import cell_numbers
 from dagpost.prediction.discrete import cell_parameters
@@ -38,6 +38,7 @@ class LevelTables(NamedTuple):
     graphs: Masks
     families: NDArray[np.int32]
     starts: Integers
+    #: Those that were made so far: others begin with 0.
     tables: Floats
     arities: Integers
     #: By family: the Dirichlet parameter of a cell, and where its counts begin and end.
@@ -77,11 +78,11 @@ def level_tables(
     sizes = room if generator is None else room[families.numbers].reshape(-1)
     offsets = np.cumsum(sizes)
     begin = np.where((sizes > 0) & (offsets * 8 <= table_bytes), offsets - sizes, -1)
-    result = LevelTables(
+    return LevelTables(
         graphs,
         families.numbers,
         np.ascontiguousarray(begin[families.numbers] if generator is None else begin.reshape(graphs.shape)),
-        np.empty(int(offsets[begin >= 0].max(initial=0))),
+        np.zeros(int(offsets[begin >= 0].max(initial=0))),
         np.array(statistics.arities, dtype=np.int64),
         cell_parameters(prior, statistics, families.children, families.parents),
         begins,
@@ -92,36 +93,10 @@ def level_tables(
         np.uint64(0 if generator is None else generator.integers(2**64, dtype=np.uint64)),
         np.arange(len(graphs)),
     )
-    _fill(result, np.zeros(len(modelled), dtype=np.bool_))
-    return result
-
-
-@kernel
-def _fill(own: LevelTables, filled: NDArray[np.bool_]) -> None:
-    """Make all tables; those of means are shared by all graphs with the family."""
-    graphs, nodes = own.graphs.shape
-    state = np.empty(1, dtype=np.uint64)
-    for graph in range(graphs):
-        for node in range(nodes):
-            start, family = own.starts[graph, node], own.families[graph, node]
-            if start < 0 or (filled[family] and not own.drawn):
-                continue
-            filled[family] = True
-            configurations = 1
-            for parent in range(nodes):
-                if own.graphs[graph, node] >> np.uint64(parent) & np.uint64(1):
-                    configurations *= own.arities[parent]
-            arity, place = own.arities[node], own.begins[family]
-            for configuration in range(configurations):
-                while place < own.ends[family] and own.cells[place] < configuration * arity:
-                    place += 1
-                write_probabilities(
-                    own, graph, node, configuration, place, state, own.tables, start + configuration * arity
-                )
 
 
 @inline_no_refcount
-def find_configuration(own: LevelTables, family: int, first_cell: int) -> int:
+def _find_configuration(own: LevelTables, family: int, first_cell: int) -> int:
     """Where the counts of a configuration are, or would be: that of its first cell."""
     low, high = own.begins[family], own.ends[family]
     while low < high:
@@ -136,12 +111,13 @@ def find_configuration(own: LevelTables, family: int, first_cell: int) -> int:
 
 @inline_no_refcount
 def write_probabilities(
-    own: LevelTables, graph: int, node: int, configuration: int, place: int, state: Masks, values: Floats, begin: int
+    own: LevelTables, graph: int, node: int, configuration: int, state: Masks, values: Floats, begin: int
 ) -> None:
-    """Write the probabilities of all levels given a configuration whose counts are at `place`, from `begin` on."""
+    """Write the probabilities of all levels given a configuration, from `begin` on."""
     family, arity = own.families[graph, node], own.arities[node]
     for level in range(arity):
         values[begin + level] = own.parameters[family]
+    place = _find_configuration(own, family, configuration * arity)
     while place < own.ends[family] and own.cells[place] < (configuration + 1) * arity:
         values[begin + own.cells[place] - configuration * arity] += own.counts[place]
         place += 1

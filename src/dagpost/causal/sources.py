@@ -8,13 +8,14 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import kind
 from dagpost._tools.text import shortened
 from dagpost.causal.columns import Columns
-from dagpost.causal.graphs import Graphs, Weighted
+from dagpost.causal.graphs import Graphs, Weighted, restricted
 from dagpost.causal.kinds import kind_of
 from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.masks import refuse_wide
+from dagpost.features import Feature
 from dagpost.local.models import LocalModels, models_of
 from dagpost.posterior.augmented_workspace import modelled_levels
 from dagpost.posterior.fitted import Fitted, targets_of
@@ -41,6 +42,12 @@ def graphs_of_fitted(fitted: Fitted) -> Graphs:
     """The graphs of a model with what was counted for their parameters: all there are, or those of its own sample."""
     # A report asks about many pairs.
     return fitted.once("graphs of effects", lambda: _graphs_of_fitted(fitted))
+
+
+def graphs_given(fitted: Fitted, condition: Feature | None) -> Graphs:
+    """The graphs of a model in which a statement holds."""
+    graphs = graphs_of_fitted(fitted)
+    return graphs if condition is None else restricted(graphs, condition)[0]
 
 
 def _graphs_of_fitted(fitted: Fitted) -> Graphs:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.kernels import inline_no_refcount, inlined, kernel
 from dagpost._tools.spelling import bare
 from dagpost.errors import InputError
 from dagpost.prediction.discrete import DiscreteFamilies, log_probability
@@ -125,7 +125,7 @@ def _fill_tables(
                 tables[entry, lane] = math.exp(tables[entry, lane] - scales[family, lane])
 
 
-@inlined
+@inline_no_refcount
 def _size_of(members: np.uint64, arities: Integers) -> float:
     size = 1.0
     for node in range(len(arities)):
@@ -134,15 +134,16 @@ def _size_of(members: np.uint64, arities: Integers) -> float:
     return size
 
 
-@inlined
-def _next_node(scopes: Masks, count: int, arities: Integers) -> int:
-    """The missing node that is in the smallest table once all tables with it are one; -1 if no node is left."""
+@inline_no_refcount
+def next_node(scopes: Masks, count: int, kept: np.uint64, arities: Integers) -> int:
+    """The node that is in the smallest table once all tables with it are one; -1 if only nodes in `kept` are left."""
     best = -1
     smallest = math.inf
     one = np.uint64(1)
     every = np.uint64(0)
     for factor in range(count):
         every |= scopes[factor]
+    every &= ~kept
     for node in range(len(arities)):
         if not every >> np.uint64(node) & one:
             continue
@@ -172,7 +173,7 @@ def choose_orders(parts: NDArray[np.int32], members: Masks, arities: Integers, o
         total = 0.0
         step = 0
         while True:
-            chosen = _next_node(scopes, count, arities)
+            chosen = next_node(scopes, count, np.uint64(0), arities)
             if chosen < 0:
                 break
             orders[part, step] = chosen

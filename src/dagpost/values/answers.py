@@ -19,11 +19,12 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import seed_number, whole_number
 from dagpost.causal.effects import WhenSet, outcome_when_set
+from dagpost.causal.graphs import Graphs
+from dagpost.causal.sources import graphs_given
 from dagpost.errors import InputError, warn
 from dagpost.features.value_queries import ValueQuery
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
-from dagpost.values.averaged import Averaged, averaged_graphs
 from dagpost.values.draws import Drawn
 from dagpost.values.engines import Asked, drawn_answers, exact_shares, with_one_regime
 from dagpost.values.question import Columns, Question, columns_of, question_of_arguments, question_of_text
@@ -78,30 +79,30 @@ def _rest(words: str, name: str) -> str:
 def _probabilities(
     fitted: Fitted, columns: Columns, asked_for: Question, confidence: float, draws: int, seed: int | None
 ) -> list[ValueEstimate]:
-    averaged = averaged_graphs(fitted, asked_for.where)
-    question = with_one_regime(asked_for, columns, averaged)
+    graphs = graphs_given(fitted, asked_for.where)
+    question = with_one_regime(asked_for, columns, graphs)
     open_question = _without_pinned(question)
     if open_question is None or not open_question.nodes:
         certain = 0.0 if open_question is None else 1.0
-        return [_estimate(fitted, averaged, question, certain, (certain, certain), confidence, "exact", math.inf)]
+        return [_estimate(fitted, graphs, question, certain, (certain, certain), confidence, "exact", math.inf)]
     when_set = _when_set(fitted, asked_for, draws, seed)
     if when_set is not None:
         every = [[code] for code in range(when_set.means.size)]
         codes = every if question.of is not None else [list(cell.codes or ()) for cell in question.targets.values()]
         values: Any = [when_set.means[own].sum() for own in codes]
         shares = np.stack([when_set.draws[:, own].sum(axis=1) for own in codes])
-        weights, worth, rule = np.full(draws, 1.0 / draws), float(draws), _rule(averaged, drawn=not when_set.sums)
+        weights, worth, rule = np.full(draws, 1.0 / draws), float(draws), _rule(graphs, drawn=not when_set.sums)
     else:
-        asked = Asked(fitted, columns, open_question, averaged)
+        asked = Asked(columns, open_question, graphs)
         exact = exact_shares(asked)
         drawn = drawn_answers(asked, draws, _generator(fitted, seed))
         weights, worth = _weights(drawn, question)
         assert drawn.shares is not None
         values, shares = weights @ drawn.shares if exact is None else exact, drawn.shares.T
-        rule = _rule(averaged, drawn=exact is None)
+        rule = _rule(graphs, drawn=exact is None)
     return [
         _estimate(
-            fitted, averaged, question, float(min(max(value, 0.0), 1.0)), _interval(own, weights, confidence),
+            fitted, graphs, question, float(min(max(value, 0.0), 1.0)), _interval(own, weights, confidence),
             confidence, rule, worth,
         )
         for value, own in zip(values, shares, strict=True)
@@ -120,10 +121,10 @@ def _when_set(fitted: Fitted, question: Question, draws: int, seed: int | None) 
     return outcome_when_set(fitted, question.do, node, question.where, draws, entropy)
 
 
-def _rule(averaged: Averaged, *, drawn: bool) -> str:
+def _rule(graphs: Graphs, *, drawn: bool) -> str:
     if drawn:
         return "drawn"
-    return "exact" if averaged.exact else "exact in each graph"
+    return "exact" if graphs.exact else "exact in each graph"
 
 
 def _without_pinned(question: Question) -> Question | None:
@@ -142,9 +143,9 @@ def _number(
     fitted: Fitted, columns: Columns, asked_for: Question, confidence: float, draws: int, seed: int | None
 ) -> tuple[ValueEstimate, tuple[float, float, float]]:
     """The mean of a column of numbers, and median, lower and upper limit of a new value."""
-    averaged = averaged_graphs(fitted, asked_for.where)
-    question = with_one_regime(asked_for, columns, averaged)
-    drawn = drawn_answers(Asked(fitted, columns, question, averaged), draws, _generator(fitted, seed))
+    graphs = graphs_given(fitted, asked_for.where)
+    question = with_one_regime(asked_for, columns, graphs)
+    drawn = drawn_answers(Asked(columns, question, graphs), draws, _generator(fitted, seed))
     weights, worth = _weights(drawn, question)
     assert drawn.components is not None
     logs, means, deviations = drawn.components
@@ -160,9 +161,9 @@ def _number(
     if when_set is not None:
         mean = float(when_set.means[0])
         interval = _interval(when_set.draws[:, 0], np.full(draws, 1.0 / draws), confidence)
-    rule = _rule(averaged, drawn=when_set is None or not when_set.sums)
+    rule = _rule(graphs, drawn=when_set is None or not when_set.sums)
     estimate = replace(
-        _estimate(fitted, averaged, question, mean, interval, confidence, rule, worth),
+        _estimate(fitted, graphs, question, mean, interval, confidence, rule, worth),
         sd=math.sqrt(float(every @ spread)),
         predictive=(quantiles[1], quantiles[2]),
     )
@@ -235,7 +236,7 @@ def _interval(values: Floats, weights: Floats, confidence: float) -> tuple[float
 
 def _estimate(
     fitted: Fitted,
-    averaged: Averaged,
+    graphs: Graphs,
     question: Question,
     value: float,
     interval: tuple[float, float],
@@ -246,6 +247,6 @@ def _estimate(
     known = {*question.evidence, *question.do}
     open_columns = tuple(name for name in fitted.exogenous if fitted.names.index(name) not in known)
     return ValueEstimate(
-        value, *interval, confidence, rule, averaged.looked_at, worth, str(fitted.target),
+        value, *interval, confidence, rule, graphs.count, worth, str(fitted.target),
         exogenous=open_columns, statement=question.words,
     )  # fmt: skip

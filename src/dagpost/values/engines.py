@@ -12,16 +12,15 @@ from typing import Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
+from dagpost.causal.graphs import Graphs, Weighted
 from dagpost.errors import InputError
 from dagpost.local.models import LocalModels
-from dagpost.posterior.fitted import Fitted
-from dagpost.prediction.background import background_of
 from dagpost.prediction.discrete_statistics import DiscreteStatistics
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.parameter_draws import drawn_networks
 from dagpost.scores import DirichletPrior, LocalPrior, NormalWishartPrior
-from dagpost.values.averaged import Averaged, Weighted, chosen_graphs, cut_graphs, relevant
 from dagpost.values.draws import Drawn, NumberLimits, joined_draws, level_draws, number_draws
+from dagpost.values.graphs import chosen_graphs, cut_graphs, relevant
 from dagpost.values.lanes import Lanes, lanes_of
 from dagpost.values.levels import drawn_logs, exact_logs
 from dagpost.values.local import local_draws
@@ -30,10 +29,10 @@ from dagpost.values.question import Cell, Columns, Question, refuse_open_numbers
 
 
 class Asked:
-    """A question about a fitted model, with what all of its graphs share."""
+    """A question about the columns of a model, with what all of its graphs share."""
 
-    def __init__(self, fitted: Fitted, columns: Columns, question: Question, averaged: Averaged) -> None:
-        self.fitted, self.columns, self.question, self.averaged = fitted, columns, question, averaged
+    def __init__(self, columns: Columns, question: Question, graphs: Graphs) -> None:
+        self.columns, self.question, self.graphs = columns, question, graphs
         self.outside = sum(1 << columns.names.index(name) for name in columns.exogenous)
         self.given = self.outside | sum(1 << node for node in question.do)
         self.asked = sum(1 << node for node in {*question.nodes, *question.evidence}) & ~self.given
@@ -49,12 +48,12 @@ class Asked:
     @cached_property
     def _mattering_outside(self) -> int:
         """The exogenous columns that matter in some graph."""
-        parts = self.averaged.parts if self.outside else []
+        parts = self.graphs.parts if self.outside else ()
         return reduce(or_, (self.mattering(part.graphs) for part in parts), 0) & self.outside
 
     def lanes(self) -> Lanes:
         """Every way to fill the columns of levels."""
-        return lanes_of(self.question, self.columns, background_of(self.fitted), self._mattering_outside)
+        return lanes_of(self.question, self.columns, self.graphs.background, self._mattering_outside)
 
     def fixed_numbers(self, mattering: int) -> dict[int, float]:
         """The columns of numbers that are set or exogenous, with their values; those that matter must have one."""
@@ -112,9 +111,9 @@ def _limits(cell: Cell) -> Limits:
     return Limits(cell.lower, cell.upper, cell.is_point)
 
 
-def with_one_regime(question: Question, columns: Columns, averaged: Averaged) -> Question:
+def with_one_regime(question: Question, columns: Columns, graphs: Graphs) -> Question:
     """The question in which all other regimes are off where one is set, as in effects."""
-    statistics = averaged.parts[0].statistics
+    statistics = graphs.parts[0].statistics
     if isinstance(statistics, LocalModels):
         regimes = np.flatnonzero(statistics.seen.exclusive).tolist()
         return _others_off(question, regimes)
@@ -134,7 +133,7 @@ def exact_shares(asked: Asked) -> Floats | None:
     """The probabilities of the events, averaged over graphs with the parameters integrated out; None: not possible."""
     from scipy.special import logsumexp
 
-    parts = asked.averaged.parts
+    parts = asked.graphs.parts
     if any(not isinstance(part.prior, DirichletPrior) for part in parts):
         return None
     lanes = asked.lanes()
@@ -142,7 +141,10 @@ def exact_shares(asked: Asked) -> Floats | None:
     for part in parts:
         assert isinstance(part.statistics, DiscreteStatistics)
         assert isinstance(part.prior, DirichletPrior)
-        own = exact_logs(part.statistics, part.prior, part.graphs, part.weights, lanes.cells, lanes.known, asked.given)
+        weigh = part.weights > 0.0
+        own = exact_logs(
+            part.statistics, part.prior, part.graphs[weigh], part.weights[weigh], lanes.cells, lanes.known, asked.given
+        )
         total = np.logaddexp(total, own)
     total = total + lanes.log_shares
     shares: Floats = np.exp(total - logsumexp(total)) @ lanes.events.T
@@ -152,7 +154,7 @@ def exact_shares(asked: Asked) -> Floats | None:
 def drawn_answers(asked: Asked, draws: int, generator: np.random.Generator) -> Drawn:
     """Draws of graph and parameters, each with its answer."""
     pieces = []
-    for part in asked.averaged.parts:
+    for part in asked.graphs.parts:
         share = float(part.weights.sum())
         kind = _local_kind if isinstance(part.prior, LocalPrior) else _KINDS[type(part.prior)]
         found = kind(asked, part, draws, generator)

@@ -12,12 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers
+from dagpost.causal.graphs import Weighted
 from dagpost.errors import InputError
 from dagpost.local.models import LocalModels
 from dagpost.local.networks import Draws, Networks, networks_of
 from dagpost.local.walks import Among, Fixed, Known, Observed, Within, needed_for, uniforms_for, walked
-from dagpost.values.averaged import Weighted, chosen_graphs
 from dagpost.values.draws import Drawn, joined_draws
+from dagpost.values.graphs import chosen_graphs
 from dagpost.values.question import Cell, Question
 
 #: People in each graph; numbers of all columns (graphs times people) that are held at a time.

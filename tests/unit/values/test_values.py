@@ -15,8 +15,14 @@ from tests.tools.latent_models import latent_model
 from tests.tools.wording import Said
 
 from dagpost import BDeu, DagPosterior, InputError, Recipe, Regimes, local_scores
+from dagpost.causal import discrete
+from dagpost.data import Table
 from dagpost.errors import DagpostWarning
+from dagpost.prediction import sufficient_statistics
+from dagpost.prediction.background import no_background
+from dagpost.scores import DirichletPrior
 from dagpost.values.answers import mixture_quantiles
+from dagpost.values.levels import drawn_logs
 
 
 def _levels(rows: int = 60, seed: int = 1) -> pd.DataFrame:
@@ -341,3 +347,20 @@ def test_a_regime_that_is_set_leaves_no_other_one() -> None:
     seen = {own.do: own.mean for own in model.effect(first, "ill", seed=1).outcomes if own.level == "yes"}
     assert float(found.probabilities[found.levels.index("yes")]) == pytest.approx(seen[(1,)], abs=1e-9)
     assert found.probabilities[0].exogenous == ()
+
+
+def test_what_was_seen_may_be_so_improbable_that_a_product_would_be_zero() -> None:
+    nodes = 64
+    codes = [np.arange(20_000) % 2, *np.zeros((nodes - 1, 20_000), dtype=np.int64)]
+    names = tuple(f"c{node}" for node in range(nodes))
+    table = Table(names, tuple(own.astype(np.uint8) for own in codes), (("no", "yes"),) * nodes)
+    graphs = np.array([[0] + [1] * (nodes - 1)], dtype=np.uint64)
+    about = sufficient_statistics(table, graphs, BDeu(1.0)), DirichletPrior(1.0, shared=True), graphs
+    known = (1 << nodes) - 2
+    found = drawn_logs(*about, np.ones((nodes, 1), dtype=np.int64), known, 0, np.random.default_rng(1))
+    same = discrete.drawn(*about, no_background(nodes), np.random.default_rng(1))
+    logs = np.log(same.outcome(0, {})[0])
+    for node in range(1, nodes):
+        logs += [np.log(same.outcome(node, {0: level})[0, 1]) for level in (0.0, 1.0)]
+    assert logs.max() < -750.0
+    assert found[0, 0] == pytest.approx(np.logaddexp(*logs), rel=1e-12)
