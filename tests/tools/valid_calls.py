@@ -47,7 +47,12 @@ _NOT_INPUT = frozenset(
             "mcmc.diagnostics.ChainDiagnostics",
             "mcmc.diagnostics.r_hat",
         ),
-        *("mcmc.number_series.averages_of", "mcmc.candidates.choose_candidates", "mcmc.growth.missed_share"),
+        *(
+            "mcmc.number_series.averages_of",
+            "mcmc.number_series.Averages",
+            "mcmc.candidates.choose_candidates",
+            "mcmc.growth.missed_share",
+        ),
         *("families.pruning.that_stay", "families.pruning.node_without_core"),
         *("Engine", "Engine.run", "Engine.holds", "Engine.sum_cells", "Engine.suits", "Engine.from_name"),
         *("Engine.from_handle", "Engine.with_threads", "ThreadEngine.run"),

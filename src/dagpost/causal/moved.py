@@ -26,7 +26,7 @@ from dagpost.prediction.background import Background
 #: People who are moved in graphs with drawn parameters, and distinct ways in which all of them are moved together.
 _FEW, _AT_A_TIME = 32, 64
 #: People times distinct graphs that are worked on, and people at least.
-_WORK, _FEWEST = 2**18, 512
+_WORK, _FEWEST = 2**16, 128
 #: Means are of at least this many draws of graph and parameters, always the same, at least two of each graph.
 _MEANS, _SEED = 800, 0
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dagpost._tools.checks import truth
 from dagpost.features.feature import And, Not, Or
 from dagpost.features.names import known_names
 from dagpost.features.reductions import Conditions, checked_feature, merge, negated
@@ -38,7 +39,7 @@ def disjoint_ways(feature: Feature, names: Sequence[str], *, untrue: bool = Fals
     >>> way[1](np.array([0b001, 0b100, 0b101], dtype=np.uint64))
     array([ True, False, False])
     """
-    return _ways(checked_feature(feature), known_names(names), untrue)
+    return _ways(checked_feature(feature), known_names(names), bool(truth(untrue, "untrue")))
 
 
 def _ways(feature: Feature, names: Sequence[str], untrue: bool) -> list[Conditions] | None:

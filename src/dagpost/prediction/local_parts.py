@@ -32,8 +32,8 @@ from dagpost.scores import LocalPrior, Score, scores_within
 
 #: Under this name a model remembers its local models.
 LOCAL_MODELS = "local models"
-#: Graphs whose families are regressed on; where a file keeps them instead of the rows.
-_MOST_REGRESSED, _MOST_KEPT = 400, 200
+#: Graphs whose families are regressed on; a file that keeps them instead of the rows gives the same answers.
+_MOST_REGRESSED = 200
 #: Completed tables that have local models.
 _MOST_TABLES = 20
 
@@ -109,7 +109,7 @@ def _kept_sample(fitted: Fitted) -> DagSample:
     """The graphs whose regressions a file keeps; under a condition those in which it holds."""
     condition = fitted.condition
     if condition is None or condition.feature is None:
-        return thinned(fitted.own_sample(), _MOST_KEPT)
+        return thinned(fitted.own_sample(), _MOST_REGRESSED)
     return graphs_under(_kept_sample(condition.base), condition.feature)
 
 
@@ -119,7 +119,7 @@ def local_models_to_keep(fitted: Fitted) -> tuple[dict[str, Any], Arrays] | None
     if prior is None or fitted.table is None or fitted.completes or len(fitted.names) > MAX_NODES:
         return None
     models, every = _models_of_table(fitted, prior), all_graphs(fitted)
-    sample = thinned(fitted.own_sample(), _MOST_KEPT) if every is None else every
+    sample = thinned(fitted.own_sample(), _MOST_REGRESSED) if every is None else every
     exogenous = [fitted.names.index(name) for name in fitted.exogenous]
     return kept(models, prior.module, sample.parents.astype(np.uint64), exogenous)
 
