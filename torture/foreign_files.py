@@ -37,7 +37,7 @@ from torture.mutations import mutated
 
 _ROWS = 40
 #: Endings of files, the kinds that cost most at the end and less often.
-_CHEAP = (".csv", ".tsv", ".jkl", ".toml", ".bif", ".dsl")
+_CHEAP = (".csv", ".tsv", ".jkl", ".toml", ".bif")
 _DEAR = tuple(
     ending for ending, library in ((".xlsx", "openpyxl"), (".parquet", "pyarrow")) if find_spec(library) is not None
 )
@@ -83,8 +83,7 @@ def _originals() -> dict[str, bytes]:
         frame.to_csv(folder / "good.tsv", index=False, sep="\t", quoting=1)
         write_jkl(local_scores(frame, score="bdeu", max_parents=2), folder / "good.jkl")
         Recipe().fit(table).save(folder / "good.toml")
-        for ending in (".bif", ".dsl"):
-            _network().write(folder / f"good{ending}")
+        _network().write(folder / "good.bif")
         if ".xlsx" in _DEAR:
             frame.to_excel(folder / "good.xlsx", index=False)
         if ".parquet" in _DEAR:
@@ -132,13 +131,10 @@ def _use_network(network: BayesianNetwork, folder: Path) -> None:
     for name in network.names:
         network.to_frame(name)
     network.sample(5, seed=1)
-    for ending in (".bif", ".dsl"):
-        network.write(folder / f"again{ending}")
-        again = BayesianNetwork.read(folder / f"again{ending}")
-        same = (again.names, again.levels, again.parents) == (network.names, network.levels, network.parents)
-        require(
-            same and all(map(np.array_equal, again.tables, network.tables)), "a network comes back as written", ending
-        )
+    network.write(folder / "again.bif")
+    again = BayesianNetwork.read(folder / "again.bif")
+    same = (again.names, again.levels, again.parents) == (network.names, network.levels, network.parents)
+    require(same and all(map(np.array_equal, again.tables, network.tables)), "a network comes back as written")
 
 
 def _use_recipe(recipe: Recipe, folder: Path) -> None:
@@ -158,7 +154,6 @@ _READ: dict[str, Callable[[Path], Any]] = {
     ".jkl": read_jkl,
     ".toml": Recipe.load,
     ".bif": BayesianNetwork.read,
-    ".dsl": BayesianNetwork.read,
 }
 _FOLLOWED: dict[str, Callable[[Any, Path], None]] = {
     ".csv": _fit_table,
@@ -168,7 +163,6 @@ _FOLLOWED: dict[str, Callable[[Any, Path], None]] = {
     ".jkl": _fit_scores,
     ".toml": _use_recipe,
     ".bif": _use_network,
-    ".dsl": _use_network,
 }
 
 
@@ -205,7 +199,7 @@ def _through_the_command_line(path: Path) -> None:
 
 CAMPAIGN = Campaign(
     name="foreign_files",
-    words="CSV, Excel, Parquet, jkl, BIF, DSL and recipe files, changed at random",
+    words="CSV, Excel, Parquet, jkl, BIF and recipe files, changed at random",
     run_case=run_case,
     counted="files",
     prepare=_prepare,

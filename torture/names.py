@@ -261,17 +261,14 @@ def _network(model: DagPosterior, frame: pd.DataFrame, folder: Path) -> int:  # 
 
     network = model.to_bayesian_network()
     assert isinstance(network, BayesianNetwork)
-    for ending in ("bif", "dsl"):
-        path = folder / f"network.{ending}"
-        try:
-            network.write(path)
-        except InputError as error:
-            require(_clean(str(error)), "A name that is refused is shown without harm", repr(str(error)))
-            continue
-        read = BayesianNetwork.read(path)
-        require(read.names == network.names, f"A {ending} file keeps the names", read.names)
-        require(read.levels == network.levels, f"A {ending} file keeps the levels", read.levels)
-    return 2
+    path = folder / "network.bif"
+    try:
+        network.write(path)
+    except InputError as error:
+        return require(_clean(str(error)), "A name that is refused is shown without harm", repr(str(error)))
+    read = BayesianNetwork.read(path)
+    require(read.names == network.names, "A file of a network keeps the names", read.names)
+    return require(read.levels == network.levels, "A file of a network keeps the levels", read.levels)
 
 
 def _picture(model: DagPosterior, frame: pd.DataFrame, folder: Path) -> int:  # noqa: ARG001

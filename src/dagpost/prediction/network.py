@@ -111,18 +111,18 @@ class BayesianNetwork(Network):
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a BIF (.bif) or DSL (.dsl) file.
+        """Write the network to a BIF file, with a name that ends in .bif.
 
         An older file is replaced whole. Names and levels that are not plain identifiers are replaced by identifiers; a
         comment in the file says what they stand for and which are exogenous, and `read` gives that back.
         """
-        from dagpost.prediction.network_files import Parts, write_network
+        from dagpost.prediction.network_files import write_network
 
-        write_network(Parts(self.names, self.levels, self.parents, self.tables, self.exogenous), path)
+        write_network(self, path)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a network from a BIF or DSL file.
+        """Read a network from a BIF file, with a name that ends in .bif.
 
         Everything in it is checked, and an error names the file, the line and what is wrong. The levels in a file that
         was not written here are text. Parents come in the order of the variables, and probabilities are scaled to sum
@@ -130,11 +130,7 @@ class BayesianNetwork(Network):
         """
         from dagpost.prediction.network_files import read_network
 
-        parts = read_network(path)
-        try:
-            return cls(*parts)
-        except InputError as error:
-            raise InputError(f"{os.fspath(path)!r}: {error.marked}") from None
+        return read_network(path, cls)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,6 +1,6 @@
-"""Files of discrete networks: BIF (bif.py) and DSL (dsl.py), written and read.
+"""Files of discrete networks, written and read: what they say about names, levels and columns beyond BIF (bif.py).
 
-These formats hold names and levels as plain identifiers only. Others are replaced by identifiers, and a comment in the
+The format holds names and levels as plain identifiers only. Others are replaced by identifiers, and a comment in the
 file says what they stand for: other programs see a valid network, and reading it here gives back the names and levels
 as they were, and probabilities to the last digit.
 """
@@ -11,50 +11,40 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import file_path
 from dagpost._tools.text import readable_level, shown
 from dagpost._tools.whole_files import read_text, write_text
 from dagpost.errors import InputError
-from dagpost.prediction.bif import bif_text, read_bif
-from dagpost.prediction.dsl import dsl_text, read_dsl
-from dagpost.prediction.network_text import NetworkText
+from dagpost.prediction.bif import BifReader, bif_text
 
-#: Words with a meaning of their own in one of the formats, or that would be taken for numbers.
+if TYPE_CHECKING:
+    from dagpost.prediction.network import BayesianNetwork
+
+_Kind = TypeVar("_Kind", bound="BayesianNetwork")
+
+#: Words with a meaning of their own in the format, or that would be taken for numbers.
 _RESERVED = {
     "network", "variable", "probability", "property", "type", "discrete", "default", "table",
-    "net", "node", "id", "name", "header", "parents", "definition", "namestates", "probabilities", "cpt",
     "nan", "inf", "infinity",
 }  # fmt: skip
-#: By the endings of names.
-_READERS: dict[str, Callable[[str, NetworkText], None]] = {".bif": read_bif, ".dsl": read_dsl}
-_WRITERS: dict[str, Callable[..., str]] = {".bif": bif_text, ".dsl": dsl_text}
 #: What marks a column in our comment that is not modelled.
 _EXOGENOUS = "exogenous"
 #: Memory for every byte of a file.
 _BYTES_A_BYTE = 20
+#: By identifier: name, levels, and whether exogenous.
+_Variables = dict[str, tuple[str, tuple[object, ...], bool]]
 _COMMENT = re.compile(r"^// dagpost (\[.*\])$", re.MULTILINE)
 
 
-class Parts(NamedTuple):
-    """The fields of a `BayesianNetwork`."""
-
-    names: tuple[str, ...]
-    levels: tuple[tuple[object, ...], ...]
-    parents: tuple[tuple[str, ...], ...]
-    tables: tuple[Floats, ...]
-    exogenous: tuple[str, ...] = ()
-
-
-def write_network(network: Parts, path: str | os.PathLike[str]) -> None:
-    """Write a network in the format that the name of the file asks for."""
-    suffix = _suffix_of(path)
+def write_network(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
+    """Write a network to a file whose name ends in .bif."""
+    _check_ending(path)
     levels = tuple(tuple(readable_level(level) for level in levels) for levels in network.levels)
     for name, few in zip(network.names, levels, strict=True):
         if len(few) < 2:
@@ -64,66 +54,51 @@ def write_network(network: Parts, path: str | os.PathLike[str]) -> None:
     identifiers, labels = _identifiers(network.names), [_labels(each) for each in levels]
     identifier_of = dict(zip(network.names, identifiers, strict=True))
     parents = [[identifier_of[parent] for parent in of] for of in network.parents]
-    content = _WRITERS[suffix](identifiers, labels, parents, network.tables)
+    content = bif_text(identifiers, labels, parents, network.tables)
     entries = [
         [*entry, _EXOGENOUS] if entry[1] in network.exogenous else entry
         for entry in zip(identifiers, network.names, labels, levels, strict=True)
     ]
-    for note in filter(None, (_about_exogenous(network, identifier_of), f"dagpost {json.dumps(entries)}")):
-        content += f"\n// {note}\n"
-    write_text(path, content)
+    if network.exogenous:
+        listed = ", ".join(identifier_of[name] for name in network.exogenous)
+        content += f"\n// Not modelled, but given: {listed}. Their probabilities are how often each level occurs.\n"
+    write_text(path, f"{content}\n// dagpost {json.dumps(entries)}\n")
 
 
-def read_network(path: str | os.PathLike[str]) -> Parts:
-    """Read a network in the format that the name of the file says."""
-    suffix = _suffix_of(path)
+def read_network(path: str | os.PathLike[str], kind: type[_Kind]) -> _Kind:
+    """Read a network of this class from a file whose name ends in .bif."""
+    _check_ending(path)
     size = os.path.getsize(path) if os.path.isfile(path) else 0
     memory.require(_BYTES_A_BYTE * size, f"Reading {os.fspath(path)!r}", "Use a smaller network.")
     # Editors on Windows begin a file with a mark that is not part of it.
     content = read_text(path).removeprefix("\ufeff")
-    network = NetworkText(os.fspath(path))
-    _READERS[suffix](content, network)
-    network.check_complete()
-    identifiers = list(network.labels)
-    known = _known(content, network)
-    if set(identifiers) == set(known):
-        # Other programs may have written the variables in another order.
-        identifiers = list(known)
-    # A variable that was changed by another program since is taken as it is now.
-    names = {each: known[each][0] if each in known else each for each in identifiers}
-    levels = tuple(known[each][1] if each in known else network.labels[each] for each in identifiers)
-    if len({*names.values()}) < len(names):
-        names, levels = {each: each for each in identifiers}, tuple(network.labels[each] for each in identifiers)
-    parents = tuple(tuple(names[parent] for parent in network.parents[each]) for each in identifiers)
-    tables = tuple(network.tables[each] for each in identifiers)
-    exogenous = tuple(
-        names[each] for each in identifiers if each in known and known[each][2] and not network.parents[each]
-    )
-    return _in_order(Parts(tuple(names.values()), levels, parents, tables, exogenous))
-
-
-def _about_exogenous(network: Parts, identifier_of: Mapping[str, str]) -> str:
-    """What readers of a file should know of columns that are not modelled; empty where there are none."""
-    if not network.exogenous:
-        return ""
-    listed = ", ".join(identifier_of[name] for name in network.exogenous)
-    return f"Not modelled, but given: {listed}. Their probabilities are how often each level occurs."
+    file = BifReader(content, os.fspath(path))
+    file.read()
+    described = _described(content, file.labels)
+    place = {each: number for number, each in enumerate(described)}
+    parents, tables = [], []
+    for each in described:
+        of, table = file.parents[each], file.tables[each]
+        order = sorted(range(len(of)), key=lambda axis: place[of[axis]])
+        parents.append(tuple(described[of[axis]][0] for axis in order))
+        tables.append(np.ascontiguousarray(table.transpose([*order, len(of)])))
+    names, levels, marks = zip(*described.values(), strict=True)
+    exogenous = tuple(name for name, mark, of in zip(names, marks, parents, strict=True) if mark and not of)
+    try:
+        return kind(names, levels, tuple(parents), tuple(tables), exogenous)
+    except InputError as error:
+        raise InputError(f"{os.fspath(path)!r}: {error.marked}") from None
 
 
 def _labels(levels: Sequence[object]) -> list[str]:
-    """Labels for levels that both formats can hold: small whole numbers as they are, else identifiers."""
+    """Labels for levels that the format can hold: small whole numbers as they are, else identifiers."""
     texts = [str(level) for level in levels]
     return texts if all(re.fullmatch("0|[1-9][0-9]{0,8}", text) for text in texts) else _identifiers(texts)
 
 
-def _suffix_of(path: str | os.PathLike[str]) -> str:
-    suffix = file_path(path).suffix.lower()
-    if suffix not in _READERS:
-        raise InputError(
-            f"The name of a network file must end in one of {', '.join(_READERS)}. "
-            f"Got {shown(os.fspath(path))} instead."
-        )
-    return suffix
+def _check_ending(path: str | os.PathLike[str]) -> None:
+    if file_path(path).suffix.lower() != ".bif":
+        raise InputError(f"The name of a network file must end in .bif, unlike {shown(os.fspath(path))}.")
 
 
 def _identifiers(texts: Sequence[str]) -> list[str]:
@@ -144,34 +119,23 @@ def _identifiers(texts: Sequence[str]) -> list[str]:
     return result
 
 
-def _in_order(network: Parts) -> Parts:
-    """The same network with the parents of each variable in the order of the variables."""
-    place = {name: number for number, name in enumerate(network.names)}
-    parents, tables = [], []
-    for of, table in zip(network.parents, network.tables, strict=True):
-        order = sorted(range(len(of)), key=lambda axis: place[of[axis]])
-        parents.append(tuple(of[axis] for axis in order))
-        tables.append(np.ascontiguousarray(table.transpose([*order, len(of)])))
-    return network._replace(parents=tuple(parents), tables=tuple(tables))
-
-
-def _known(content: str, network: NetworkText) -> dict[str, tuple[str, tuple[object, ...], bool]]:
-    """By identifier: name, levels and whether exogenous, as our comment in a file says, where it fits the file."""
+def _described(content: str, file_labels: Mapping[str, tuple[str, ...]]) -> _Variables:
+    """What our comment in a file says of the variables, where it fits the file."""
+    plain: _Variables = {identifier: (identifier, labels, False) for identifier, labels in file_labels.items()}
     notes = _COMMENT.findall(content)
     try:
-        entries = json.loads(notes[-1]) if notes else []
-        listed = [
-            (str(entry[0]), str(entry[1]), tuple(entry[2]), tuple(entry[3]), _EXOGENOUS in entry[4:])
-            for entry in entries
-        ]
-        plain = all(_is_level(level) for _, _, _, levels, _ in listed for level in levels)
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return {}
-    return {
-        identifier: (name, levels, exogenous)
-        for identifier, name, labels, levels, exogenous in listed
-        if plain and network.labels.get(identifier) == labels and len({*levels}) == len(labels) == len(levels)
-    }
+        known: _Variables = {
+            str(identifier): (str(name), tuple(levels), _EXOGENOUS in marks)
+            for identifier, name, labels, levels, *marks in (json.loads(notes[-1]) if notes else [])
+            # A variable that was changed by another program since is taken as it is now.
+            if file_labels.get(identifier) == tuple(labels) and len({*levels}) == len(labels) == len(levels)
+            if all(_is_level(level) for level in levels)
+        }
+    except (ValueError, TypeError, RecursionError):
+        return plain
+    # Other programs may have written the variables in another order.
+    described = known if known.keys() == plain.keys() else plain | known
+    return described if len({name for name, _, _ in described.values()}) == len(described) else plain
 
 
 def _is_level(level: object) -> bool:
