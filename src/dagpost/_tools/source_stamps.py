@@ -20,7 +20,9 @@ def source_digest(source: Path) -> str:
     """What changes with this file or a module that it imports, directly or indirectly, wherever they are installed."""
     digest = hashlib.sha256()
     for file in sources_of(source):
-        digest.update(f"{file.relative_to(_PACKAGE).as_posix()} {_digest(file)}\n".encode())
+        # A kernel of another package, or of a test, is known by its file's name.
+        name = file.relative_to(_PACKAGE).as_posix() if file.is_relative_to(_PACKAGE) else file.name
+        digest.update(f"{name} {_digest(file)}\n".encode())
     return digest.hexdigest()
 
 

@@ -113,7 +113,7 @@ def _chosen(graphs: Graphs, draws: int, generator: np.random.Generator) -> Itera
         weights = part.weights[asked] if part.kind.linear else np.ones(len(rows))
         first, member = distinct_rows(part.graphs[asked])
         counts = np.bincount(member, weights=weights, minlength=len(first)).astype(np.float64)
-        known = part.expected(asked[first], graphs.background)
+        known = part.expected(asked[first], graphs.background, counts)
         yield _Chosen(part, drawn, above, known, np.ascontiguousarray(ancestors(known.graphs).T), counts)
 
 

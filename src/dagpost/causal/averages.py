@@ -60,7 +60,7 @@ def expected_outcomes(graphs: Graphs, groups: Sequence[Alike], question: Questio
     change = 0.0
     with graphs.reporter.stage("expected outcomes", sum(len(own.rows) for own in groups)) as stage:
         for part, own, some in _blocks(graphs, groups):
-            mechanisms = part.expected(own.rows[some], graphs.background)
+            mechanisms = part.expected(own.rows[some], graphs.background, own.weights[some])
             for place, world in enumerate(worlds):
                 outcomes = mechanisms.outcome(question.outcome, world)
                 everywhere[place] += weighted(own.weights[some], outcomes)
@@ -79,7 +79,7 @@ def expected_parts(
     direct, through = 0.0, dict.fromkeys(mediators if graphs.kind.linear else (), 0.0)
     x, y, values, level = question.pair
     for part, own, some in _blocks(graphs, groups):
-        mechanisms = part.expected(own.rows[some], graphs.background)
+        mechanisms = part.expected(own.rows[some], graphs.background, own.weights[some])
         weights = own.weights[some]
         direct += float(weighted(weights * own.joined[some], mechanisms.direct(x, y, values))[level])
         for mediator in through:

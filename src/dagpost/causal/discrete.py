@@ -124,8 +124,11 @@ def drawn(
     return _mechanisms(statistics, prior, graphs, background, generator)
 
 
-def expected(statistics: Any, prior: Any, graphs: Masks, background: Background) -> LevelMechanisms:
-    """The posterior means of the parameters of each graph."""
+def expected(
+    statistics: Any, prior: Any, graphs: Masks, background: Background, weights: Floats | None = None
+) -> LevelMechanisms:
+    """The posterior means of the parameters of each graph, whatever it weighs."""
+    del weights
     return _mechanisms(statistics, prior, graphs, background, None)
 
 

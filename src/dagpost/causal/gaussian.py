@@ -104,8 +104,11 @@ def drawn(
     return LinearMechanisms(graphs, drawn_networks(statistics, prior, graphs, generator), background)
 
 
-def expected(statistics: Any, prior: Any, graphs: Masks, background: Background) -> LinearMechanisms:
-    """The posterior means of the parameters of each graph."""
+def expected(
+    statistics: Any, prior: Any, graphs: Masks, background: Background, weights: Floats | None = None
+) -> LinearMechanisms:
+    """The posterior means of the parameters of each graph, whatever it weighs."""
+    del weights
     assert isinstance(statistics, GaussianStatistics)
     assert isinstance(prior, NormalWishartPrior)
     return LinearMechanisms(graphs, expected_networks(statistics, prior, graphs), background)

@@ -40,9 +40,9 @@ class Weighted(NamedTuple):
     graphs: Masks
     weights: Floats
 
-    def expected(self, rows: Integers, background: Background) -> Mechanisms:
-        """Some of the graphs with the posterior means of their parameters."""
-        return self.kind.expected(self.statistics, self.prior, self.graphs[rows], background)
+    def expected(self, rows: Integers, background: Background, weights: Floats) -> Mechanisms:
+        """Some of the graphs with the posterior means of their parameters, or of draws: more where they weigh more."""
+        return self.kind.expected(self.statistics, self.prior, self.graphs[rows], background, weights)
 
     def drawn(self, rows: Integers, background: Background, generator: np.random.Generator) -> Mechanisms:
         """Some of the graphs, each with a draw of its parameters."""

@@ -19,7 +19,7 @@ class Kind(NamedTuple):
     """How mechanisms of one kind of table are made (mechanisms.py), and what is assumed of it, in a sentence."""
 
     drawn: Callable[[Any, Any, Masks, Background, np.random.Generator], Mechanisms]
-    expected: Callable[[Any, Any, Masks, Background], Mechanisms]
+    expected: Callable[[Any, Any, Masks, Background, Floats], Mechanisms]
     assumption: str
     #: Whether what is expected is a sum; else it is the mean of draws that all questions share.
     sums: bool = True

@@ -27,8 +27,8 @@ from dagpost.prediction.background import Background
 _FEW, _AT_A_TIME = 32, 64
 #: People times distinct graphs that are worked on, and people at least.
 _WORK, _FEWEST = 2**16, 128
-#: Means are of at least this many draws of graph and parameters, always the same, at least two of each graph.
-_MEANS, _SEED = 800, 0
+#: Means are of this many draws of graph and parameters, always the same, and at least two of each graph.
+_MEANS, _SEED = 2_000, 0
 
 
 class _Prepared(NamedTuple):
@@ -156,15 +156,19 @@ def drawn(
 
 
 class _Means:
-    """Graphs, of each of which some draws are averaged."""
+    """Graphs, of each of which some draws, side by side, are averaged."""
 
-    def __init__(self, mechanisms: MovedMechanisms, graphs: Masks, each: int) -> None:
-        self.graphs, self._mechanisms, self._each = graphs, mechanisms, each
+    def __init__(self, mechanisms: MovedMechanisms, graphs: Masks, counts: Integers) -> None:
+        self.graphs, self._mechanisms, self._counts = graphs, mechanisms, counts
+        self._starts = np.cumsum(counts) - counts
 
     def some(self, rows: Integers) -> _Means:
         """Some of the graphs, with the same draws."""
-        places = (np.asarray(rows)[:, np.newaxis] * self._each + np.arange(self._each)).reshape(-1)
-        return _Means(self._mechanisms.some(places), self.graphs[rows], self._each)
+        places = [
+            np.arange(start, start + count) for start, count in zip(self._starts[rows], self._counts[rows], strict=True)
+        ]
+        every = np.concatenate([np.zeros(0, dtype=np.int64), *places])
+        return _Means(self._mechanisms.some(every), self.graphs[rows], self._counts[rows])
 
     def outcome(self, outcome: int, world: World) -> Floats:
         """The outcome when some columns are set."""
@@ -179,17 +183,19 @@ class _Means:
         return self._mean(self._mechanisms.through(cause, outcome, mediator, values))
 
     def _mean(self, found: Floats) -> Floats:
-        means: Floats = found.reshape(len(self.graphs), self._each, found.shape[1]).mean(axis=1)
+        if not len(self.graphs):
+            return found
+        means: Floats = np.add.reduceat(found, self._starts, axis=0) / self._counts[:, np.newaxis]
         return means
 
 
-def expected(statistics: Any, prior: Any, graphs: Masks, background: Background) -> _Means:
+def expected(statistics: Any, prior: Any, graphs: Masks, background: Background, weights: Floats) -> _Means:
     """Means over draws that every question shares, so that whoever asks the same hears the same."""
     del prior, background
     assert isinstance(statistics, LocalModels)
     graphs = np.ascontiguousarray(graphs, dtype=np.uint64)
-    each = max(-(-_MEANS // max(len(graphs), 1)), 2)
-    together = np.repeat(graphs, each, axis=0)
+    counts = 2 * np.maximum(np.ceil(_MEANS / 2 * weights / max(weights.sum(), 1e-300)), 1.0).astype(np.int64)
+    together = np.repeat(graphs, counts, axis=0)
     few = min(_FEW, statistics.seen.people.shape[1])
     draws = Draws(_SEED, together, np.arange(len(together)), balanced=True)
-    return _Means(MovedMechanisms(statistics, draws, np.ones((len(together), few))), graphs, each)
+    return _Means(MovedMechanisms(statistics, draws, np.ones((len(together), few))), graphs, counts)
