@@ -49,7 +49,6 @@ from dagpost.files.strengths import strength_table as strength_table
 from dagpost.files.trajectory import Trajectory as Trajectory
 from dagpost.files.trajectory import read_trajectory as read_trajectory
 from dagpost.files.trajectory import write_trajectory as write_trajectory
-from dagpost.files.weighted_graphs import read_graphs as read_graphs
 from dagpost.files.weighted_graphs import write_graphs as write_graphs
 from dagpost.methods.base import Draws as Draws
 from dagpost.methods.base import Method as Method

@@ -178,7 +178,6 @@ class Made:
         self.answer = self.put("answer.csv", lambda path: path.write_text("from,to,probability\nX1,X5,0.5\n"))
         self.jkl = self.put("scores.jkl", lambda path: dagpost.write_jkl(self.scores, path))
         self.trajectory = self.put("graphs.csv", lambda path: dagpost.write_trajectory(self.sample, path))
-        self.graphs = self.put("weighted.csv", lambda path: dagpost.write_graphs(dagpost.top_graphs(self.sample), path))
         self.bif = self.put("network.bif", self.network.write)
 
     def put(self, name: str, write: Callable[[Path], object]) -> Path:
@@ -421,7 +420,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
             dagpost.write_graphs,
             {"graphs": dagpost.top_graphs(made.sample), "path": out / "graphs.csv"},
         ),
-        "read_graphs": (dagpost.read_graphs, {"path": made.graphs}),
         "files.frames.matrix_of_long": (
             _named("files.frames.matrix_of_long"),
             {"long": dagpost.long_table(made.sample), "names": ("A", "B", "C")},
