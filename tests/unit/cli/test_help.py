@@ -34,7 +34,7 @@ COMMANDS = (
     "demo",
 )
 GROUP = (("data", "list"), ("data", "export"))
-REFERENCE = (("reference", "list"), ("reference", "show"), ("reference", "export"), ("reference", "score"))
+REFERENCE = (("reference", "list"), ("reference", "export"), ("reference", "score"))
 
 
 def example_of(help_text: str) -> str:
