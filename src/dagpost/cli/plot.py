@@ -60,12 +60,8 @@ class PlotOptions:
         Path | None,
         option("FILE", "comparison: the second model or sample.", "--with"),
     ] = None
-    cause: Annotated[
-        str | None, option("COLUMN", "effect-density: what is set.", autocompletion=choices.complete_variable)
-    ] = None
-    outcome: Annotated[
-        str | None, option("COLUMN", "effect-density: what it acts on.", autocompletion=choices.complete_variable)
-    ] = None
+    cause: Annotated[str | None, option("COLUMN", "effect-density: what is set.")] = None
+    outcome: Annotated[str | None, option("COLUMN", "effect-density: what it acts on.")] = None
 
     def given(self) -> dict[str, Any]:
         """Those that were given, by the names that plots have for them."""

@@ -10,7 +10,7 @@ import typer
 
 from dagpost._tools.text import shown
 from dagpost.cli.application import add_command, new_group
-from dagpost.cli.choices import Cyclic, complete_case, complete_case_kind
+from dagpost.cli.choices import Cyclic, complete_case
 from dagpost.cli.files import shell_command
 from dagpost.cli.options import JsonOption, QuietOption, argument, option, setting
 from dagpost.cli.output import print_columns, print_json
@@ -24,9 +24,7 @@ _HEADER = ("case", "columns", "rows", "kind", "parents", "tags")
 
 
 def list_cases(
-    kind: Annotated[
-        str | None, option("KIND", "Only these: discrete, gaussian or mixed.", autocompletion=complete_case_kind)
-    ] = None,
+    kind: Annotated[str | None, option("KIND", "Only these: discrete, gaussian or mixed.")] = None,
     tag: Annotated[str | None, option("TAG", "Only cases with this tag, as the last column has them.")] = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
