@@ -37,7 +37,6 @@ from dagpost.features.statements.topological_position import topological_positio
 from dagpost.features.statements.v_structure import v_structure as v_structure
 from dagpost.files.arviz import to_arviz as to_arviz
 from dagpost.files.frames import long_table as long_table
-from dagpost.files.frames import to_xarray as to_xarray
 from dagpost.files.graph_files import to_dot as to_dot
 from dagpost.files.graph_files import to_networkx as to_networkx
 from dagpost.files.graph_files import write_dot as write_dot

@@ -425,7 +425,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
             {"long": dagpost.long_table(made.sample), "names": ("A", "B", "C")},
         ),
         "to_networkx": (dagpost.to_networkx, {"source": made.sample}),
-        "to_xarray": (dagpost.to_xarray, {"source": made.sample}),
         "to_dot": (dagpost.to_dot, {"graph": made.sample}),
         "write_dot": (dagpost.write_dot, {"graph": made.sample, "path": out / "graph.dot"}),
         "write_graphml": (dagpost.write_graphml, {"graph": made.sample, "path": out / "graph.graphml"}),
