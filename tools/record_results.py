@@ -872,7 +872,6 @@ def summaries() -> Iterator[Case]:
         lambda: {
             "adjacency": dagpost.adjacency_table(edges),
             "orientation": dagpost.orientation_table(edges),
-            "entropy": dagpost.edge_entropy(edges),
         },
     )
     yield "summary: threshold", lambda: [_threshold(edges, threshold) for threshold in (0.5, 0.1)]

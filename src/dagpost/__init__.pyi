@@ -72,7 +72,6 @@ from dagpost.posterior.prior_edges import prior_edges as prior_edges
 from dagpost.posterior.regime_effects import RegimeEffects as RegimeEffects
 from dagpost.posterior.sample import DagSample as DagSample
 from dagpost.posterior.summaries import adjacency_table as adjacency_table
-from dagpost.posterior.summaries import edge_entropy as edge_entropy
 from dagpost.posterior.summaries import equivalence_classes as equivalence_classes
 from dagpost.posterior.summaries import essential_graph as essential_graph
 from dagpost.posterior.summaries import graph_standing as graph_standing

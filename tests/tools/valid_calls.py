@@ -352,7 +352,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "threshold_graph": (dagpost.threshold_graph, {"source": made.sample}),
         "adjacency_table": (dagpost.adjacency_table, {"source": made.sample}),
         "orientation_table": (dagpost.orientation_table, {"source": made.sample}),
-        "edge_entropy": (dagpost.edge_entropy, {"source": made.sample}),
         "markov_blanket_table": (dagpost.markov_blanket_table, {"source": made.sample}),
         "posterior.summaries.TopGraphs.graph": (dagpost.top_graphs(made.sample).graph, {"place": 0}),
         "posterior.summaries.EquivalenceClasses.graph": (dagpost.equivalence_classes(made.sample).graph, {"place": 0}),
