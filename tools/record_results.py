@@ -872,7 +872,6 @@ def summaries() -> Iterator[Case]:
         lambda: {
             "adjacency": dagpost.adjacency_table(edges),
             "orientation": dagpost.orientation_table(edges),
-            "entropy": dagpost.edge_entropy(edges),
         },
     )
     yield "summary: threshold", lambda: [_threshold(edges, threshold) for threshold in (0.5, 0.1)]
@@ -919,7 +918,6 @@ def exports() -> Iterator[Case]:
     )
     yield "export: dot file", lambda: _written(dagpost.write_dot, graph())
     yield "export: graphml", lambda: _written(dagpost.write_graphml, graph())
-    yield "export: xarray", lambda: _xarray(edges)
     yield "export: arviz", _arviz
     yield "export: jkl", _jkl
     yield (
@@ -942,11 +940,6 @@ def _write(write: Callable[..., Any], path: Path, *content: Any) -> None:
         write(*content, path)
     except (TypeError, dagpost.InputError):  # as older versions take it
         write(path, *content)
-
-
-def _xarray(edges: pd.DataFrame) -> dict[str, Any]:
-    labelled = dagpost.to_xarray(edges)
-    return {"values": labelled.to_numpy(), "dimensions": list(labelled.dims)}
 
 
 def _arviz() -> dict[str, Any]:

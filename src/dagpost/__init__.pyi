@@ -37,7 +37,6 @@ from dagpost.features.statements.topological_position import topological_positio
 from dagpost.features.statements.v_structure import v_structure as v_structure
 from dagpost.files.arviz import to_arviz as to_arviz
 from dagpost.files.frames import long_table as long_table
-from dagpost.files.frames import to_xarray as to_xarray
 from dagpost.files.graph_files import to_dot as to_dot
 from dagpost.files.graph_files import to_networkx as to_networkx
 from dagpost.files.graph_files import write_dot as write_dot
@@ -49,7 +48,6 @@ from dagpost.files.strengths import strength_table as strength_table
 from dagpost.files.trajectory import Trajectory as Trajectory
 from dagpost.files.trajectory import read_trajectory as read_trajectory
 from dagpost.files.trajectory import write_trajectory as write_trajectory
-from dagpost.files.weighted_graphs import read_graphs as read_graphs
 from dagpost.files.weighted_graphs import write_graphs as write_graphs
 from dagpost.methods.base import Draws as Draws
 from dagpost.methods.base import Method as Method
@@ -74,7 +72,6 @@ from dagpost.posterior.prior_edges import prior_edges as prior_edges
 from dagpost.posterior.regime_effects import RegimeEffects as RegimeEffects
 from dagpost.posterior.sample import DagSample as DagSample
 from dagpost.posterior.summaries import adjacency_table as adjacency_table
-from dagpost.posterior.summaries import edge_entropy as edge_entropy
 from dagpost.posterior.summaries import equivalence_classes as equivalence_classes
 from dagpost.posterior.summaries import essential_graph as essential_graph
 from dagpost.posterior.summaries import graph_standing as graph_standing

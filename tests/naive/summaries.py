@@ -128,14 +128,6 @@ def essential_graph(dag: Dag) -> Dag:
     return pattern_of_class(members, len(dag))
 
 
-# Sums over graphs
-
-
-def entropy(probabilities: NDArray[np.float64]) -> float:
-    positive = [float(p) for p in probabilities if p > 0.0]
-    return -sum(p * float(np.log(p)) for p in positive)
-
-
 # Local score files
 
 

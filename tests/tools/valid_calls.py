@@ -183,7 +183,6 @@ class Made:
         self.answer = self.put("answer.csv", lambda path: path.write_text("from,to,probability\nX1,X5,0.5\n"))
         self.jkl = self.put("scores.jkl", lambda path: dagpost.write_jkl(self.scores, path))
         self.trajectory = self.put("graphs.csv", lambda path: dagpost.write_trajectory(self.sample, path))
-        self.graphs = self.put("weighted.csv", lambda path: dagpost.write_graphs(dagpost.top_graphs(self.sample), path))
         self.bif = self.put("network.bif", self.network.write)
 
     def put(self, name: str, write: Callable[[Path], object]) -> Path:
@@ -358,7 +357,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "threshold_graph": (dagpost.threshold_graph, {"source": made.sample}),
         "adjacency_table": (dagpost.adjacency_table, {"source": made.sample}),
         "orientation_table": (dagpost.orientation_table, {"source": made.sample}),
-        "edge_entropy": (dagpost.edge_entropy, {"source": made.sample}),
         "markov_blanket_table": (dagpost.markov_blanket_table, {"source": made.sample}),
         "posterior.summaries.TopGraphs.graph": (dagpost.top_graphs(made.sample).graph, {"place": 0}),
         "posterior.summaries.EquivalenceClasses.graph": (dagpost.equivalence_classes(made.sample).graph, {"place": 0}),
@@ -426,13 +424,11 @@ def valid_calls(made: Made) -> dict[str, Call]:
             dagpost.write_graphs,
             {"graphs": dagpost.top_graphs(made.sample), "path": out / "graphs.csv"},
         ),
-        "read_graphs": (dagpost.read_graphs, {"path": made.graphs}),
         "files.frames.matrix_of_long": (
             _named("files.frames.matrix_of_long"),
             {"long": dagpost.long_table(made.sample), "names": ("A", "B", "C")},
         ),
         "to_networkx": (dagpost.to_networkx, {"source": made.sample}),
-        "to_xarray": (dagpost.to_xarray, {"source": made.sample}),
         "to_dot": (dagpost.to_dot, {"graph": made.sample}),
         "write_dot": (dagpost.write_dot, {"graph": made.sample, "path": out / "graph.dot"}),
         "write_graphml": (dagpost.write_graphml, {"graph": made.sample, "path": out / "graph.graphml"}),

@@ -46,7 +46,6 @@ class Stage:
         self.title = title
         self.total = total
         self.done = 0
-        self.remark = ""
         self._report = report
         self._wanted = _wanted.get()
 
@@ -56,11 +55,7 @@ class Stage:
         if self._wanted is not None and not self._wanted():
             raise UnwantedError
         if self._report is not None:
-            self._report(self.title + self.remark, self.done, self.total)
-
-    def note(self, text: str) -> None:
-        """Show a remark beside the title from now on."""
-        self.remark = f" ({text})"
+            self._report(self.title, self.done, self.total)
 
     def __enter__(self) -> Self:
         return self
@@ -114,15 +109,8 @@ class BarStage(Stage):
 
     def advance(self, units: int) -> None:
         super().advance(units)
-        self._refresh()
-
-    def note(self, text: str) -> None:
-        super().note(text)
-        self._refresh()
-
-    def _refresh(self) -> None:
         if self.bar is not None:
-            self.bar.update(self._task, completed=self.done, description=self.title + self.remark)
+            self.bar.update(self._task, completed=self.done)
 
     def _open(self) -> None:
         from rich.console import Console
@@ -144,7 +132,7 @@ class BarStage(Stage):
                 return
             bar.start()
             # What came from a checkpoint is done by now, and does not count towards the rate.
-            self._task = bar.add_task(self.title + self.remark, total=self.total, completed=self.done)
+            self._task = bar.add_task(self.title, total=self.total, completed=self.done)
             self.bar = bar
 
     def __exit__(self, *_: object) -> None:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import typer
 
 if TYPE_CHECKING:
     from dagpost._tools.registry import Registry
@@ -85,13 +80,6 @@ def cases() -> dict[str, str]:
     return {name: reference.load(name).description for name in reference.names()}
 
 
-def case_kinds() -> dict[str, str]:
-    """The kinds of reference cases."""
-    from dagpost.reference.case import DISCRETE, GAUSSIAN, MIXED
-
-    return {DISCRETE: "levels", GAUSSIAN: "numbers", MIXED: "levels and numbers"}
-
-
 def _completed(listed: Callable[[], dict[str, str]]) -> Callable[[str], list[tuple[str, str]]]:
     """A function that completes what is typed from names; what follows a colon is left to the user."""
 
@@ -105,52 +93,4 @@ def _completed(listed: Callable[[], dict[str, str]]) -> Callable[[str], list[tup
 complete_method, complete_score = _completed(methods), _completed(scores)
 complete_engine, complete_prior, complete_dataset = _completed(engines), _completed(priors), _completed(datasets)
 complete_plot = _completed(plots)
-complete_case, complete_case_kind = _completed(cases), _completed(case_kinds)
-
-
-def complete_variable(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Variables of the model on the command line whose names begin with what is typed."""
-    # An option that still waits for its value keeps the arguments from being told apart.
-    words = [str(ctx.params.get(name) or "") for name in ("model", "source")] + [*ctx.args]
-    return [name for name in _first_names(words) if name.startswith(incomplete)]
-
-
-def complete_given(ctx: typer.Context, args: list[str], incomplete: str) -> list[str]:
-    """A statement about the model or sample on the command line, with its last name completed."""
-    files = [str(ctx.params.get(name) or "") for name in ("model", "source")]
-    return complete_statement([*files, *args, *ctx.args], incomplete)
-
-
-def complete_statement(words: Sequence[str], incomplete: str) -> list[str]:
-    """What is typed of a statement, with its last name completed from the file that stands before it.
-
-    >>> complete_statement(["no such file"], "A ~> B")
-    []
-    """
-    begun = re.search(r"\"[^\"]*$|[^\s\"()|&!{},=<>~-]*$", incomplete)
-    assert begun is not None
-    stem, typed = incomplete[: begun.start()], begun[0].removeprefix('"')
-    return [stem + _quoted(name) for name in _first_names(words) if name.startswith(typed)]
-
-
-def _first_names(words: Sequence[str]) -> list[str]:
-    """The variables of the first model or sample among some words."""
-    return next((found for word in words if (found := _names_in(word))), [])
-
-
-def _names_in(file: str) -> list[str]:
-    """The variables of a model or sample file; nothing for any other file."""
-    try:
-        if not Path(file).is_file():
-            return []
-        with zipfile.ZipFile(file) as archive:
-            if archive.getinfo("about.json").file_size > Path(file).stat().st_size:
-                return []
-            return [str(name) for name in json.loads(archive.read("about.json"))["names"]]
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
-        return []
-
-
-def _quoted(name: str) -> str:
-    """A name as the language takes it (features.names.quoted, which loads numba, is more careful)."""
-    return name if re.fullmatch(r"\w+(\[t-[1-9]\d*\])?", name) else json.dumps(name, ensure_ascii=False)
+complete_case = _completed(cases)

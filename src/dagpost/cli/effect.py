@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagpost._tools.text import position_of, printable
-from dagpost.cli.choices import complete_variable
 from dagpost.cli.files import load_model
 from dagpost.cli.options import (
     GivenOption,
@@ -49,7 +48,6 @@ def effect(
             help="The column that is set and the one it acts on; several causes with their values set them at once: "
             "Smoking=yes Work=no Pressure. One column alone: all effects on it and of it; none: all effects.",
             show_default=False,
-            autocompletion=complete_variable,
         ),
     ] = None,
     do: Annotated[str | None, option("VALUE", "What the cause is set to.")] = None,

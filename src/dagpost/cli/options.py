@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from dagpost.cli import choices
 from dagpost.errors import InputError
 
 
@@ -55,7 +54,6 @@ GivenOption = Annotated[
         "STATEMENT",
         'Among the graphs in which this holds, as "A -> B"; how probable that is is said too. May be repeated.',
         "--given",
-        autocompletion=choices.complete_given,
     ),
 ]
 

@@ -50,9 +50,7 @@ class PlotOptions:
     relation: Annotated[
         str | None, option("RELATION", 'heat-map, comparison: "->" for edges, "~>" for paths, "--" for either way.')
     ] = None
-    order: Annotated[
-        str | None, option("ORDER", "heat-map: columns (as in the table), structure (parents first), or names as A,B.")
-    ] = None
+    order: Annotated[str | None, option("ORDER", "heat-map: columns (as in the table), or names as A,B.")] = None
     count: Annotated[int | None, option("NUMBER", "edges, comparison, r-hat: how many lines at most.", min=1)] = None
     confidence: Annotated[float | None, option("P", "edges: of the intervals, where numbers are estimates.")] = None
     statement: Annotated[
@@ -62,12 +60,8 @@ class PlotOptions:
         Path | None,
         option("FILE", "comparison: the second model or sample.", "--with"),
     ] = None
-    cause: Annotated[
-        str | None, option("COLUMN", "effect-density: what is set.", autocompletion=choices.complete_variable)
-    ] = None
-    outcome: Annotated[
-        str | None, option("COLUMN", "effect-density: what it acts on.", autocompletion=choices.complete_variable)
-    ] = None
+    cause: Annotated[str | None, option("COLUMN", "effect-density: what is set.")] = None
+    outcome: Annotated[str | None, option("COLUMN", "effect-density: what it acts on.")] = None
 
     def given(self) -> dict[str, Any]:
         """Those that were given, by the names that plots have for them."""
@@ -157,7 +151,7 @@ def _under(origin: Any) -> str:
 
 
 def _order(text: str | None) -> str | list[str] | None:
-    if text is None or text in ("columns", "structure"):
+    if text is None or text == "columns":
         return text
     from dagpost.cli.recipe import parse_names
 

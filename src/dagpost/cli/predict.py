@@ -10,7 +10,7 @@ import typer
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import position_of, printable, shortened
 from dagpost.cli.application import say
-from dagpost.cli.choices import Unseen, complete_variable
+from dagpost.cli.choices import Unseen
 from dagpost.cli.files import load_model, refuse_results
 from dagpost.cli.options import GivenOption, InterventionsOption, ModelArgument, RunOptions, argument, option, setting
 from dagpost.cli.output import given_content_of, print_given, print_json
@@ -35,7 +35,6 @@ def predict(
         option(
             "COLUMN",
             "Instead of whole rows: the probability of every level of this column, or mean and interval of a number.",
-            autocompletion=complete_variable,
         ),
     ] = None,
     unseen: Annotated[

@@ -8,7 +8,6 @@ import typer
 
 from dagpost._tools.checks import number
 from dagpost._tools.text import printable
-from dagpost.cli.choices import complete_given
 from dagpost.cli.files import load_source
 from dagpost.cli.options import GivenOption, RunOptions, SourceArgument, argument, setting
 from dagpost.cli.output import (
@@ -114,7 +113,6 @@ def query(
         argument(
             "STATEMENT",
             """Such as "A ~> B", "P(A -> B | B ~> C)", 'P(A = "x" | B = "y")', "E(A | B = 3)".""",
-            autocompletion=complete_given,
         ),
     ],
     given: GivenOption = None,

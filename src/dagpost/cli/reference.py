@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dagpost._tools.text import printable, shown
+from dagpost._tools.text import shown
 from dagpost.cli.application import add_command, new_group
-from dagpost.cli.choices import Cyclic, complete_case, complete_case_kind
+from dagpost.cli.choices import Cyclic, complete_case
 from dagpost.cli.files import shell_command
 from dagpost.cli.options import JsonOption, QuietOption, argument, option, setting
-from dagpost.cli.output import edge_list, edges_content, print_columns, print_json
+from dagpost.cli.output import print_columns, print_json
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
     from dagpost.reference.case import Case
 
 _NAME = "As `dagpost reference list` says."
-_WIDTH = 86
 _HEADER = ("case", "columns", "rows", "kind", "parents", "tags")
 
 
 def list_cases(
-    kind: Annotated[
-        str | None, option("KIND", "Only these: discrete, gaussian or mixed.", autocompletion=complete_case_kind)
-    ] = None,
+    kind: Annotated[str | None, option("KIND", "Only these: discrete, gaussian or mixed.")] = None,
     tag: Annotated[str | None, option("TAG", "Only cases with this tag, as the last column has them.")] = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -56,42 +52,7 @@ def list_cases(
     ]
     print_columns([_HEADER, *rows], right=(1, 2, 4))
     if not quiet:
-        typer.echo(f"Next: {shell_command('reference', 'show', cases[0].name)}", err=True)
-
-
-def show_case(
-    name: Annotated[str, argument("NAME", _NAME, autocompletion=complete_case)],
-    number: Annotated[
-        int, setting("NUMBER", "How many edges and classes, the most probable first.", "-k", "--number", min=1)
-    ] = 10,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Show one case and its exact posterior.
-
-    What the table is, the score and the prior, the log evidence, the most probable edges and the most probable
-    equivalence classes. With --json all edges are there.
-
-    \b
-    Example: dagpost reference show coronary
-    """
-    from dagpost import reference
-    from dagpost.reference.truth_files import kept_cases
-
-    case = reference.load(name)
-    edges = edge_list(case.truth.edges)
-    if as_json:
-        about = {**_about(case, kept_cases()[name]), "names": list(case.names), "log_evidence": case.truth.log_evidence}
-        print_json(
-            {**about, "edges": edges_content(edges), "classes": case.truth.classes.head(number).to_dict("records")}
-        )
-        return
-    print_columns(_lines_of(case))
-    typer.echo("\nMost probable edges")
-    print_columns([(f"{p:.4f}", f"{a} -> {b}") for a, b, p in edges[:number]], indent="  ")
-    _print_classes(case, number)
-    if not quiet:
-        typer.echo(f"Next: {shell_command('reference', 'export', name, '--case', name)}", err=True)
+        typer.echo(f"Next: {shell_command('reference', 'export', 'cases', '--case', cases[0].name)}", err=True)
 
 
 def export(
@@ -172,38 +133,6 @@ def _about(case: Case, kept: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _lines_of(case: Case) -> list[tuple[str, str]]:
-    """What a case is, in words: a label and what it stands for, with sentences wrapped."""
-    facts = [
-        ("case", case.name),
-        ("what", case.description),
-        ("columns", f"{case.columns} ({case.kind}): {', '.join(case.names)}"),
-        ("rows", f"{case.rows:,}"),
-        ("table", case.origin),
-        ("model", case.settings),
-        *([("tags", ", ".join(case.tags))] if case.tags else []),
-        ("log evidence", f"{case.truth.log_evidence:.4f}"),
-    ]
-    lines = []
-    for label, words in facts:
-        parts = textwrap.wrap(words, _WIDTH) if label in ("what", "model") else [words]
-        lines += [(label if at == 0 else "", printable(part)) for at, part in enumerate(parts)]
-    return lines
-
-
-def _print_classes(case: Case, number: int) -> None:
-    classes = case.truth.classes[["probability", "graphs", "class"]].head(number)
-    if classes.empty:
-        typer.echo(f"\nNo equivalence class has a probability of {case.truth.classes_bound:g} or more.")
-        return
-    typer.echo("\nMost probable equivalence classes (-- stands for an edge that may point either way)")
-    rows = [
-        (f"{probability:.4f}", f"{graphs:,} graph{'s' * (graphs != 1)}", text or "no edges")
-        for probability, graphs, text in classes.itertuples(index=False, name=None)
-    ]
-    print_columns(rows, right=(1,), indent="  ")
-
-
 reference = new_group(
     help="How far off is a sampler? Exact posteriors to check it against.", invoke_without_command=True
 )
@@ -217,6 +146,5 @@ def _list_unless_told(context: typer.Context) -> None:
 
 
 add_command(reference, list_cases, name="list")
-add_command(reference, show_case, name="show", no_args_is_help=True)
 add_command(reference, export, no_args_is_help=True)
 add_command(reference, score, no_args_is_help=True)

@@ -1,1 +1,1 @@
-"""Results in the forms that other tools read: tables, labelled arrays, graph files, local scores, chains for ArviZ."""
+"""Results in the forms that other tools read: tables, graph files, local scores, chains for ArviZ."""

@@ -13,7 +13,6 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.json_settings import from_json
 from dagpost.errors import InputError
-from dagpost.files.frames import optional
 from dagpost.mcmc.diagnostics import by_chain
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
@@ -45,7 +44,12 @@ def to_arviz(source: GraphSource) -> Any:
             f"ArviZ judges chains, and there are none behind this {sample!r}. Give the whole sample of a chain, as it "
             "was drawn with a method such as 'block-gibbs'."
         )
-    arviz_base = optional("arviz_base", "arviz-base", "ArviZ's data tree")
+    try:
+        import arviz_base
+    except ImportError as error:
+        raise InputError(
+            "ArviZ's data tree needs the package arviz-base, which is not installed: pip install arviz-base"
+        ) from error
     names = list(sample.names)
     given_tables = len(record.series.get("edges", ())) > 0
     posterior, stats = _given_tables(sample, record) if given_tables else _of_graphs(sample, record)

@@ -1,13 +1,12 @@
-"""Probabilities of pairs as other libraries hold them: long pandas tables and labelled xarray arrays.
+"""Probabilities of pairs as long pandas tables.
 
 The table itself, parents in the rows and children in the columns, is what `edge_probabilities_` and
-`probability_matrix` give.
+`probability_matrix` give; `xarray.DataArray` takes it as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from dagpost._tools.arrays import Floats, labelled
 from dagpost._tools.checks import different_texts, kind
 from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
-from dagpost.posterior.sources import edge_table_of
 from dagpost.posterior.summaries.edges import check_probabilities
 
 if TYPE_CHECKING:
@@ -102,29 +100,3 @@ def matrix_of_triples(triples: Iterable[tuple[Any, ...]], names: Sequence[str]) 
     frame = labelled(matrix, names)
     check_probabilities(frame)
     return frame
-
-
-def to_xarray(source: EdgeSource) -> Any:
-    """Probabilities as an `xarray.DataArray` called "probability", with the names along both dimensions.
-
-    `source` is a fitted model, a sample, or a table such as `edge_probabilities_`. The dimensions are called as the
-    axes of the table are ("parent" and "child" for edges), or "from" and "to".
-    """
-    edges = edge_table_of(source)
-    names, matrix = check_probabilities(edges)
-    xarray = optional("xarray", "xarray", "A labelled array")
-    dimensions = (str(edges.index.name or "from"), str(edges.columns.name or "to"))
-    if dimensions[0] == dimensions[1]:
-        dimensions = ("from", "to")
-    coordinates = {dimension: list(names) for dimension in dimensions}
-    return xarray.DataArray(matrix, coords=coordinates, dims=dimensions, name="probability")
-
-
-def optional(module: str, package: str, what: str) -> Any:
-    """A library that dagpost does without, or an error that says how to get it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise InputError(
-            f"{what} needs the package {package}, which is not installed: pip install {package}"
-        ) from error

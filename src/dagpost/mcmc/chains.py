@@ -12,7 +12,6 @@ What one chain adds is in its own file (order.py, partition.py, ...); its settin
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,8 +26,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.masks import shape_of_sets
-from dagpost.mcmc.diagnostics import largest_r_hat
-from dagpost.mcmc.kept_rounds import every, joined, joined_series
+from dagpost.mcmc.kept_rounds import joined, joined_series
 from dagpost.mcmc.records import (
     KEPT,
     ROUND_GRAPHS,
@@ -44,12 +42,8 @@ from dagpost.mcmc.records import (
 if TYPE_CHECKING:
     from dagpost.methods.chain import ChainMethod
 
-#: Seconds between two looks at how well the chains agree.
-_LOOK_SECONDS = 2.0
 #: Rounds before chains that may stop are first looked at.
 FIRST_LOOK = 10
-#: Draws of a chain that such a look takes into account.
-_LOOK_DRAWS = 250
 
 
 def run_chains(
@@ -132,7 +126,6 @@ class _Runner:
         )
         #: Rounds of an earlier run, which stand in one entry of `kept`.
         self.resumed = 0
-        self._looked = time.monotonic()
 
     @property
     def rounds(self) -> int:
@@ -160,7 +153,6 @@ class _Runner:
             totals, sums = self._totals_with(results), self._sums_with(results)
         # All at once: an interrupt falls before or after it.
         self.states, self.totals, self.sums, self.number = states, totals, sums, self.number + 1
-        self._look(stage)
 
     def kept_of(self, number: int) -> list[NDArray[Any]]:
         """What a round has kept; or, for a round that a checkpoint has, a place to read it into."""
@@ -196,13 +188,6 @@ class _Runner:
         for chain, rounds in enumerate(self.beside):
             for beside in [*rounds, self.sums[chain]]:
                 self.method.check_beside(self.context, self.nodes, beside)
-
-    def _look(self, stage: Stage) -> None:
-        if self.rounds == 0:
-            return
-        if len(self.kept) > 1 and time.monotonic() - self._looked > _LOOK_SECONDS:
-            stage.note(self._agreement())
-            self._looked = time.monotonic()
 
     def drop_unfinished(self) -> None:
         """Forget what was kept of rounds that are not finished, such as one that an interrupt broke off."""
@@ -354,12 +339,6 @@ class _Runner:
 
     def _seed(self, chain: int, number: int) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.seed.entropy, spawn_key=(*self.seed.spawn_key, chain, number))
-
-    def _agreement(self) -> str:
-        draws = self.rounds * ROUND_GRAPHS
-        step = math.ceil(draws / _LOOK_DRAWS)
-        parents = np.stack([every(step, [output.parents for output in outputs]) for outputs in self.kept])
-        return f"R-hat {largest_r_hat(parents):.2f}"
 
 
 def advance_chain(

@@ -41,16 +41,6 @@ _APART = 0.5
 _EDGES_TOGETHER = 256
 
 
-def largest_r_hat(parents: UnsignedMasks) -> float:
-    """The largest R-hat of an uncertain edge; 1.0 if no edge is uncertain.
-
-    `parents` has the graphs of each chain (chains, draws, nodes), with words of nodes behind beyond 64 of them.
-    """
-    shares = np.mean([edge_counts(own) for own in parents], axis=0) / parents.shape[1]
-    uncertain = np.argwhere((shares > UNCERTAIN[0]) & (shares < UNCERTAIN[1]))
-    return float(np.max(_averages_of_edges(parents, uncertain).r_hats, initial=1.0))
-
-
 def by_chain(rows: NDArray[Any], lengths: Sequence[int]) -> NDArray[Any]:
     """Rows that stand chain after chain as an array (chains, draws, ...), cut to the shortest chain."""
     if min(lengths) == max(lengths) and len(rows) == sum(lengths):

@@ -12,16 +12,6 @@ if TYPE_CHECKING:
     from dagpost.mcmc.records import Beside, Round
 
 
-def every(step: int, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """The first of all rows, which come in parts, and every so many after it.
-
-    >>> every(3, [np.arange(4), np.arange(4, 6), np.arange(6, 11)]).tolist()
-    [0, 3, 6, 9]
-    """
-    starts = np.cumsum([0, *map(len, parts[:-1])])
-    return np.concatenate([part[-start % step :: step] for start, part in zip(starts.tolist(), parts, strict=True)])
-
-
 def joined(rounds: Sequence[list[Round]], name: str) -> NDArray[Any]:
     """One array of all rounds, chain after chain; it is taken out of each round as soon as it is copied."""
     parts = [getattr(output, name) for outputs in rounds for output in outputs]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.cells import cell_len
@@ -58,43 +58,6 @@ def comparison(
     """
     whole_number(count, "count")
     one_of(relation, "relation", ("->", "~>"))
-    shown, rows, measure, said = _of_two(first, second, labels, relation)
-    rows = rows[:count]
-    texts = [text for text, _ in rows]
-    values = np.array([numbers for _, numbers in rows]).reshape(len(rows), 2)
-    across = 2 if sum(cell_len(plain(label)) + _MARK for label in shown) <= _ACROSS else 1
-    more = _ROW * (2 - across)
-    ax = axes_for(ax, 7.0, 1.6 + 0.32 * len(rows) + more / 72.0)
-    heights = np.arange(len(rows))
-    shifts = -0.22, 0.22
-    if len(rows):
-        ax.hlines(heights, values.min(axis=1), values.max(axis=1), color="0.75", linewidth=2, zorder=1)
-    for place, label in enumerate(shown):
-        ax.plot(
-            values[:, place],
-            # Posteriors that agree would hide each other on one line.
-            heights + shifts[place],
-            linestyle="none",
-            marker=SHAPES[place],
-            color=COLOURS[place],
-            markeredgecolor="black",
-            markeredgewidth=0.7,
-            markersize=7,
-            label=plain(label),
-            zorder=2,
-        )
-    one_a_row(ax, texts, measure)
-    ax.set_xlim(-0.03, 1.03)
-    # To the left, over the names of the edges, there is always room.
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=across, frameon=False)
-    say(ax, said, pad=_LEGEND + more)
-    return ax
-
-
-def _of_two(
-    first: Any, second: Any, labels: Sequence[str], relation: str
-) -> tuple[tuple[str, ...], list[tuple[str, list[float]]], str, str]:
-    """Labels, rows, what the numbers are in a word, and in a sentence."""
     labels = texts(labels, "labels", "comparison", allowed="two different texts")
     if len(labels) != 2 or labels[0] == labels[1]:
         raise InputError(f"The 'labels' must be two different texts. Got {shown(labels)} instead.")
@@ -109,11 +72,34 @@ def _of_two(
     matrices = one.matrix, two.matrix[np.ix_(places, places)]
     moved = np.nan_to_num(np.abs(matrices[0] - matrices[1]), nan=-1.0)
     pairs = [(i, j) for i in range(len(moved)) for j in range(len(moved)) if i != j and moved[i, j] >= 0.0]
-    pairs.sort(key=lambda pair: (-moved[pair], pair))
-    rows = [
-        (edge_text(one.names[i], one.names[j], relation), [float(matrix[i, j]) for matrix in matrices])
-        for i, j in pairs
-    ]
+    pairs = sorted(pairs, key=lambda pair: (-moved[pair], pair))[:count]
+    values = np.array([[matrix[pair] for matrix in matrices] for pair in pairs]).reshape(len(pairs), 2)
     measure = " or ".join(dict.fromkeys([one.measure, two.measure]))
-    said = " ".join(f"{plain(label)}: {own.told}" for label, own in zip(labels, (one, two), strict=True))
-    return tuple(labels), rows, measure, f"Both: {one.told}" if one.told == two.told else said
+    told = " ".join(f"{plain(label)}: {own.told}" for label, own in zip(labels, (one, two), strict=True))
+    across = 2 if sum(cell_len(plain(label)) + _MARK for label in labels) <= _ACROSS else 1
+    more = _ROW * (2 - across)
+    ax = axes_for(ax, 7.0, 1.6 + 0.32 * len(pairs) + more / 72.0)
+    heights = np.arange(len(pairs))
+    shifts = -0.22, 0.22
+    if pairs:
+        ax.hlines(heights, values.min(axis=1), values.max(axis=1), color="0.75", linewidth=2, zorder=1)
+    for place, label in enumerate(labels):
+        ax.plot(
+            values[:, place],
+            # Posteriors that agree would hide each other on one line.
+            heights + shifts[place],
+            linestyle="none",
+            marker=SHAPES[place],
+            color=COLOURS[place],
+            markeredgecolor="black",
+            markeredgewidth=0.7,
+            markersize=7,
+            label=plain(label),
+            zorder=2,
+        )
+    one_a_row(ax, [edge_text(one.names[i], one.names[j], relation) for i, j in pairs], measure)
+    ax.set_xlim(-0.03, 1.03)
+    # To the left, over the names of the edges, there is always room.
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=across, frameon=False)
+    say(ax, f"Both: {one.told}" if one.told == two.told else told, pad=_LEGEND + more)
+    return ax

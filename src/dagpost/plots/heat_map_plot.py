@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MAP = "Blues"
 _NUMBERED = 12
 _LONGEST = 22
-#: Of very many columns, those without any number from here on are left out; pairs joined less have no order.
+#: Of very many columns, those without any number from here on are left out.
 _FAINT = 0.05
 
 
@@ -47,8 +47,7 @@ def heat_map(
     relation
         "->" (edge), "~>" (directed path), "~>{3}" (path of at most 3 edges) or "--" (adjacent).
     order
-        "columns" (as in the table), "structure" (parents before children, as far as that is decided, so that what is
-        probable stands above the diagonal), or the names in the order in which they are to stand.
+        "columns" (as in the table), or the names in the order in which they are to stand.
     numbers
         Whether each square has its number; None: for up to 12 variables. Squares that are not known have a "?".
     colour_bar
@@ -60,14 +59,14 @@ def heat_map(
     many; where names would not have room, some are written.
 
     >>> from dagpost import DagPosterior, datasets
-    >>> ax = heat_map(DagPosterior().fit(datasets.load("coronary")), "~>", order="structure")
+    >>> ax = heat_map(DagPosterior().fit(datasets.load("coronary")), "~>")
     >>> ax.get_ylabel()
     'from'
     """
     truth(numbers, "numbers", "heat_map", optional=True)
     truth(colour_bar, "colour_bar", "heat_map")
     shown = probabilities_of(source, relation)
-    places = _places(order, shown.names, np.nan_to_num(shown.matrix))
+    places = _places(order, shown.names)
     rows, columns, remark = _worth_showing(places, shown.matrix)
     matrix = shown.matrix[np.ix_(rows, columns)]
     same = np.equal.outer(rows, columns)
@@ -106,18 +105,15 @@ def heat_map(
     return ax
 
 
-def _places(order: Any, names: tuple[str, ...], matrix: Floats) -> list[int]:
+def _places(order: Any, names: tuple[str, ...]) -> list[int]:
     if isinstance(order, str) and order == "columns":
         return list(range(len(names)))
-    if isinstance(order, str) and order == "structure":
-        return structure_order(matrix)
     if isinstance(order, str) or not isinstance(order, Iterable) or getattr(order, "ndim", 1) == 0:
         order = [order]
     order = list(order)
     if not all(isinstance(name, str) for name in order) or sorted(order) != sorted(names):
         raise InputError(
-            f"The 'order' must be 'columns', 'structure', or each of the {len(names)} names once. "
-            f"Got {shown(order)} instead."
+            f"The 'order' must be 'columns' or each of the {len(names)} names once. Got {shown(order)} instead."
         )
     return [names.index(str(name)) for name in order]
 
@@ -150,19 +146,3 @@ def _write_numbers(ax: Axes, matrix: Floats, where: Flags) -> None:
         value = matrix[row, column]
         text = "?" if np.isnan(value) else f"{value:.2f}"
         ax.text(column, row, text, ha="center", va="center", fontsize=7.5, color="white" if value > 0.55 else "0.15")
-
-
-def structure_order(edges: Floats) -> list[int]:
-    """The nodes, parents before children by the more probable direction of each pair; those of a cycle stay together.
-
-    >>> structure_order(np.array([[0.0, 0.0, 0.9], [0.8, 0.0, 0.0], [0.0, 0.3, 0.0]]))
-    [0, 1, 2]
-    >>> structure_order(np.array([[0.0, 0.0, 0.0], [0.8, 0.0, 0.0], [0.1, 0.3, 0.0]]))
-    [2, 1, 0]
-    """
-    import networkx as nx
-
-    onward = (edges > edges.T) | np.triu(edges == edges.T)
-    cycles = nx.condensation(nx.DiGraph(onward & (edges + edges.T > _FAINT)))
-    members: Any = {number: sorted(nodes) for number, nodes in cycles.nodes(data="members")}
-    return [node for number in nx.lexicographical_topological_sort(cycles, members.get) for node in members[number]]

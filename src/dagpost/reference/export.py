@@ -75,7 +75,6 @@ def export(folder: str | os.PathLike[str], cases: str | Iterable[str] | None = N
             shutil.rmtree(left_behind)
         with reporter_of_terminal().stage("cases", len(chosen)) as stage:
             for case in chosen:
-                stage.note(case.name)
                 with tempfile.TemporaryDirectory(dir=target, prefix=_PART) as part:
                     written = Path(part) / case.name
                     written.mkdir()

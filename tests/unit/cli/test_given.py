@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 import typer
 from tests.tools.cli_checks import Run, one_message
@@ -14,7 +13,6 @@ from tests.tools.wording import Said
 
 from dagpost import DagPosterior, DagSample
 from dagpost.cli import app
-from dagpost.cli.choices import complete_given
 
 GIVEN = ("--given", "A -> B")
 #: A line of every command with the option.
@@ -144,12 +142,3 @@ def test_what_is_wrong_with_a_condition_is_said_where_it_is(statement: str, word
 def test_a_table_has_nothing_to_be_given(run: Run, table: str, said: Said) -> None:
     message = one_message(run("best", table, *GIVEN, status=2))
     said(message)
-
-
-def test_names_are_completed(model: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    context = typer.Context(click.Command("edges"))
-    context.params["source"] = Path(model)
-    assert complete_given(context, [], "A -> ") == ["A -> A", "A -> B", "A -> C"]
-    context.params = {"model": Path(model)}
-    assert complete_given(context, [], "!(B") == ["!(B"]

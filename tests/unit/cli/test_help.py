@@ -10,7 +10,7 @@ import pytest
 from tests.tools.cli_checks import Run, process
 from tests.tools.gapped import answers_to, fitted_to
 
-from dagpost import DagPosterior, __version__, datasets
+from dagpost import __version__
 from dagpost.cli import choices
 from dagpost.engines.registry import ENGINES
 from dagpost.explorer.serving import Explorer
@@ -34,7 +34,7 @@ COMMANDS = (
     "demo",
 )
 GROUP = (("data", "list"), ("data", "export"))
-REFERENCE = (("reference", "list"), ("reference", "show"), ("reference", "export"), ("reference", "score"))
+REFERENCE = (("reference", "list"), ("reference", "export"), ("reference", "score"))
 
 
 def example_of(help_text: str) -> str:
@@ -101,24 +101,6 @@ def test_the_names_that_shells_complete_are_those_of_the_library() -> None:
     assert [name for name, _ in choices.complete_prior("")][:4] == ["auto", "uniform", "indegree", "edge:"]
 
 
-@pytest.mark.parametrize(
-    ("typed", "completed"),
-    [
-        ("Smo", ["Smoking"]),
-        ("Smoking ~> P", ['Smoking ~> "P. Work"', "Smoking ~> Pressure", "Smoking ~> Proteins"]),
-        ("Smoking->Fam", ["Smoking->Family"]),
-        ('"M. ', ['"M. Work"']),
-        ("!(Fam", ["!(Family"]),
-        ("Nobody", []),
-    ],
-)
-def test_names_of_variables_are_completed_from_the_model(typed: str, completed: list[str], tmp_path: Path) -> None:
-    file = tmp_path / "m"
-    DagPosterior(score="bdeu", samples=10).fit(datasets.load("coronary")).save(file)
-    assert choices.complete_statement([str(file)], typed) == completed
-    assert choices.complete_statement([str(tmp_path), __file__, "nothing"], typed) == []
-
-
 def test_shells_get_a_script_and_completions(tmp_path: Path) -> None:
     script = process(tmp_path, environment={"_DAGPOST_COMPLETE": "source_bash"})
     assert "complete" in script.stdout
@@ -136,8 +118,4 @@ def test_shells_get_a_script_and_completions(tmp_path: Path) -> None:
     assert completions("dagpost", "fit", "t.csv", "--score", "bg") == ["bge"]
     assert completions("dagpost", "data", "export", "cor") == ["coronary"]
     assert completions("dagpost", "reference", "score", "e.csv", "--case", "tic") == ["tic-tac-toe"]
-    DagPosterior(score="bdeu", samples=10).fit(datasets.load("coronary")).save(tmp_path / "m")
-    assert completions("dagpost", "query", "m", "Smo") == ["Smoking"]
-    assert completions("dagpost", "effect", "m", "Smoking", "Pre") == ["Pressure"]
     assert completions("dagpost", "plot", "m", "--kind", "heat") == ["heat-map"]
-    assert completions("dagpost", "predict", "m", "t.csv", "--target", "Fam") == ["Family"]

@@ -30,31 +30,7 @@ def test_the_list_can_be_narrowed_and_is_there_as_json(run: Run, said: Said) -> 
     said(one_message(run("reference", "list", "--kind", "levels", status=2)))
 
 
-def test_a_case_is_shown_with_its_most_probable_edges_and_classes(run: Run) -> None:
-    truth = reference.load("iris").truth
-    text = run("reference", "show", "iris", "-k", "2").stdout
-    assert f"{truth.log_evidence:.4f}" in text
-    assert "dagpost.datasets.load('iris')" in text
-    assert f"{truth.edges.to_numpy().max():.4f}" in text
-    assert f"{truth.classes['probability'].max():.4f}" in text
-    assert text.count(" -> ") == 2
-    # Sentences are wrapped; classes are not, so that they arrive whole.
-    assert max(map(len, text.partition("Most probable edges")[0].splitlines())) <= 100
-    found = json.loads(run("reference", "show", "iris", "-k", "2", "--json").stdout)
-    assert len(found["edges"]) == 20
-    assert len(found["classes"]) == 2
-    assert sum(edge["probability"] for edge in found["edges"]) == pytest.approx(truth.edges.to_numpy().sum())
-
-
-def test_a_flat_case_without_probable_classes_says_so(run: Run) -> None:
-    assert reference.load("gaussian-10-few").truth.classes.empty
-    assert run("reference", "show", "gaussian-10-few").stdout.endswith(
-        "No equivalence class has a probability of 0.0005 or more.\n"
-    )
-
-
 def test_an_unknown_case_is_refused_with_the_nearest_name(run: Run, said: Said) -> None:
-    said(one_message(run("reference", "show", "coronry", status=2)))
     said(one_message(run("reference", "export", "new", "--case", "irs", status=2)))
     said(one_message(run("reference", "score", "x.csv", "--case", "irs", status=2)))
 

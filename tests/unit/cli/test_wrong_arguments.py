@@ -41,7 +41,6 @@ LINES: dict[str, dict[str, list[str]]] = {
     "data list": {},
     "data export": {"name": ["coronary"], "--output": ["exported.csv"]},
     "reference list": {},
-    "reference show": {"name": ["coronary"]},
     "reference export": {"folder": ["cases"], "--case": ["iris"], "--quiet": []},
     "reference score": {"file": ["iris.csv"], "--case": ["iris"]},
 }

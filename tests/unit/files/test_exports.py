@@ -29,7 +29,7 @@ from dagpost._tools import memory
 from dagpost._tools.whole_files import replacing
 from dagpost.errors import InputError, ResourceError
 from dagpost.files.arviz import to_arviz
-from dagpost.files.frames import long_table, matrix_of_long, to_xarray
+from dagpost.files.frames import long_table, matrix_of_long
 from dagpost.files.graph_files import to_dot, to_networkx, write_dot, write_graphml
 from dagpost.mcmc.records import ChainRecord
 from dagpost.posterior.summaries import pattern_graph
@@ -99,22 +99,6 @@ def test_a_long_form_needs_its_three_columns(said: Said) -> None:
         matrix_of_long(pd.DataFrame({"from": ["A"], "to": ["B"]}), ["A", "B"])
 
 
-def test_xarray_has_the_names_along_both_dimensions(edges: Any) -> None:
-    pytest.importorskip("xarray")
-    array = to_xarray(edges)
-    assert array.dims == ("parent", "child")
-    assert array.name == "probability"
-    assert float(array.sel(parent="Smoking", child="Proteins")) == edges.loc["Smoking", "Proteins"]
-    assert to_xarray(edges.rename_axis(index="x", columns="x")).dims == ("from", "to")
-    np.testing.assert_array_equal(array.to_numpy(), edges.to_numpy())
-
-
-def test_without_xarray_it_is_said_how_to_get_it(edges: Any, monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
-    monkeypatch.setitem(sys.modules, "xarray", None)
-    with said.raises(InputError):
-        to_xarray(edges)
-
-
 # Graph files
 
 
@@ -145,7 +129,6 @@ def test_graphml_is_read_back_by_networkx(folder: Any, table: Any) -> None:
 
 EXPORTS = [
     lambda source, _: long_table(source).to_string(),
-    lambda source, _: str(to_xarray(source)),
     lambda source, _: str(sorted(to_networkx(source, 0.3).edges(data="probability"))),
 ]
 

@@ -5,9 +5,7 @@ Two methods are run: order MCMC, and a plain one whose states and figures are kn
 
 from __future__ import annotations
 
-import itertools
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -342,34 +340,3 @@ def test_progress_counts_the_rounds_of_all_chains(count: int, families: Any) -> 
     run(order_chains(), families, 1200, reporter=reporter, previous=found)
     assert seen[0] == (3 * (2 + found.record.rounds), 18)
     assert seen[-1] == (18, 18)
-
-
-def titles_of(method: ChainMethod, context: Any, count: int) -> list[str]:
-    """What a progress bar shows at each step."""
-    titles: list[str] = []
-
-    def note(title: str, done: int, total: int) -> None:
-        titles.append(title)
-
-    run(method, context, count, reporter=reporter_for(note))
-    return titles
-
-
-@pytest.fixture
-def hours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every look at the clock finds it an hour later."""
-    clock = itertools.count(0.0, 3600.0)
-    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-
-
-@pytest.mark.usefixtures("hours")
-def test_progress_shows_how_well_the_chains_agree(families: Any) -> None:
-    titles = titles_of(order_chains(), families, 900)
-    assert titles[0] == "chains"
-    assert all(title.startswith("chains (R-hat 1.0") for title in titles[9:])
-
-
-@pytest.mark.usefixtures("hours")
-def test_one_chain_alone_claims_no_agreement(families: Any) -> None:
-    titles = titles_of(order_chains(1), families, 300)
-    assert not any("R-hat 1.0" in title for title in titles)

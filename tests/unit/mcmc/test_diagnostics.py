@@ -17,7 +17,6 @@ from dagpost.mcmc.diagnostics import (
     ChainDiagnostics,
     by_chain,
     diagnose,
-    largest_r_hat,
 )
 from dagpost.posterior.estimate import chain_estimate
 
@@ -57,25 +56,6 @@ def diagnosis(series: np.ndarray, checks: ChainChecks | None = None) -> ChainDia
 def test_chains_of_unequal_length_are_cut_to_the_shortest() -> None:
     assert by_chain(np.arange(8), (3, 2, 3)).tolist() == [[0, 1], [3, 4], [5, 6]]
     assert by_chain(np.arange(12).reshape(6, 2), (3, 3)).shape == (2, 3, 2)
-
-
-def test_the_largest_r_hat_is_that_of_uncertain_edges() -> None:
-    good, bad = persistent(2, 400, 0.5, 0.0, 2), np.zeros((2, 400))
-    bad[1, :200] = 1.0
-    parents = np.zeros((2, 400, 3), dtype=np.uint64)
-    parents[:, :, 2] = good.astype(np.uint64)
-    calm = largest_r_hat(parents)
-    assert calm == pytest.approx(max(1.0, float(r_hat(good[:, :, None])[0])), rel=1e-12)
-    parents[:, :, 1] = bad.astype(np.uint64)
-    # Each half of a chain stands still; ArviZ divides by what rounding leaves of their variance.
-    assert r_hat(bad[:, :, None])[0] > 1e15
-    assert largest_r_hat(parents) == math.inf
-    # An edge that is nearly never there does not count.
-    rare = np.zeros((2, 400))
-    rare[1, :20] = 1.0
-    parents[:, :, 1] = rare.astype(np.uint64)
-    assert r_hat(rare[:, :, None])[0] > calm
-    assert largest_r_hat(parents) == calm
 
 
 # The verdict

@@ -12,7 +12,6 @@ from tests.naive.wide import has_edge, random_wide
 
 from dagpost.families.edge_counts import edge_counts
 from dagpost.mcmc.diagnostics import by_chain, diagnose
-from dagpost.mcmc.kept_rounds import every
 
 
 def series_of(chains: int, draws: int, share: float, stay: float, seed: int) -> np.ndarray:
@@ -104,9 +103,3 @@ def test_stuck_chains_of_wide_graphs_are_worth_no_more_than_their_number() -> No
 def test_chains_of_one_length_are_not_copied() -> None:
     rows = np.zeros((8, 70, 2), dtype=np.uint64)
     assert np.shares_memory(by_chain(rows, (4, 4)), rows)
-
-
-@given(parts=st.lists(st.integers(0, 9), min_size=1, max_size=6), step=st.integers(1, 12))
-def test_every_so_many_rows_of_parts_are_those_of_the_whole(parts: list[int], step: int) -> None:
-    whole = np.arange(sum(parts))
-    assert every(step, np.split(whole, np.cumsum(parts)[:-1])).tolist() == whole[::step].tolist()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -13,7 +11,6 @@ import pytest
 from tests.unit.mcmc.test_chains import Interrupted, assert_same
 
 from dagpost import Checkpoint
-from dagpost._tools.progress import reporter_for
 from dagpost._tools.schema import ArrayRule, graphs
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.families.edge_counts import edge_counts
@@ -115,15 +112,6 @@ def test_a_killed_run_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     with checkpoint.task("sample", identity) as kept:
         assert_same(run(3 * 300, checkpoint=kept), run(3 * 300))
     assert checkpoint.resumed
-
-
-def test_notes_say_how_far_wide_chains_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Every look at the clock finds it an hour later.
-    clock = itertools.count(0.0, 3600.0)
-    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    titles: list[str] = []
-    run(3 * 300, reporter=reporter_for(lambda title, *_: titles.append(title)))
-    assert titles[-1].startswith("chains (R-hat ")
 
 
 def test_edges_of_a_wide_run_are_compared_with_exact_ones() -> None:

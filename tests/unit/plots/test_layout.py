@@ -16,7 +16,6 @@ from tests.naive.row_costs import cost_of_nodes
 from dagpost.plots import placing, rows
 from dagpost.plots.curves import meets_box, points_along, rounded
 from dagpost.plots.detours import way_around
-from dagpost.plots.heat_map_plot import structure_order
 from dagpost.plots.letters import broken, cut_to, text_width
 from dagpost.plots.ports import Border, Frame, spread
 from dagpost.plots.routing import Wanted, overlap, routed
@@ -31,23 +30,6 @@ def acyclic(draw: st.DrawFn, most: int = 10) -> tuple[int, Edges]:
     order = draw(st.permutations(range(count)))
     chance = draw(st.integers(1, 4))
     return count, [pair for pair in combinations(order, 2) if draw(st.integers(0, 4)) < chance]
-
-
-@given(acyclic())
-def test_parents_come_before_children_in_the_order(graph: tuple[int, Edges]) -> None:
-    count, edges = graph
-    matrix = np.zeros((count, count))
-    for parent, child in edges:
-        matrix[parent, child], matrix[child, parent] = 0.6, 0.3
-    place = {node: number for number, node in enumerate(structure_order(matrix))}
-    assert sorted(place) == list(range(count))
-    assert all(place[parent] < place[child] for parent, child in edges)
-
-
-def test_those_of_a_cycle_stay_together_in_the_order_of_the_columns() -> None:
-    matrix = np.zeros((4, 4))
-    matrix[0, 2] = matrix[2, 3] = matrix[3, 0] = matrix[1, 0] = 0.9
-    assert structure_order(matrix) == [1, 0, 2, 3]
 
 
 @given(

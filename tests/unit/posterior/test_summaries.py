@@ -25,7 +25,6 @@ from dagpost.errors import InputError
 from dagpost.posterior.summaries import (
     adjacency_table,
     blankets,
-    edge_entropy,
     equivalence_classes,
     graph_of_masks,
     graph_standing,
@@ -262,15 +261,6 @@ def test_where_orders_count_the_weight_ranks() -> None:
 # Edges
 
 
-@given(edge_tables())
-def test_the_entropy_of_an_edge_is_that_of_a_coin(case: Any) -> None:
-    edges = case[2]
-    found = edge_entropy(edges).to_numpy()
-    for place, p in np.ndenumerate(edges.to_numpy()):
-        clipped = min(max(p, 0.0), 1.0)
-        assert found[place] == pytest.approx(naive_summaries.entropy(np.array([clipped, 1.0 - clipped])), abs=1e-12)
-
-
 @given(edge_tables(), st.floats(0.0, 0.99))
 def test_expected_mistakes_are_averages_over_the_graphs(case: Any, threshold: Any) -> None:
     dags, weights, edges = case
@@ -326,7 +316,7 @@ def test_a_threshold_is_a_probability_below_one(threshold: Any, said: Said) -> N
     ],
 )
 def test_what_is_no_table_of_probabilities_is_refused(edges: Any, said: Said) -> None:
-    for summary in (threshold_graph, adjacency_table, orientation_table, edge_entropy):
+    for summary in (threshold_graph, adjacency_table, orientation_table):
         with said.raises(InputError):
             summary(edges)
 
@@ -383,7 +373,6 @@ BY_GRAPHS = [
 BY_EDGES = [
     adjacency_table,
     orientation_table,
-    edge_entropy,
     threshold_graph,
     lambda source: sorted(probability_graph(source).edges(data="probability")),
 ]

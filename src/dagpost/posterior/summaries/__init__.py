@@ -7,7 +7,6 @@ from dagpost.families.masks import graph_of_masks as graph_of_masks
 from dagpost.posterior.summaries.blankets import markov_blanket_table as markov_blanket_table
 from dagpost.posterior.summaries.edges import ThresholdGraph as ThresholdGraph
 from dagpost.posterior.summaries.edges import adjacency_table as adjacency_table
-from dagpost.posterior.summaries.edges import edge_entropy as edge_entropy
 from dagpost.posterior.summaries.edges import orientation_table as orientation_table
 from dagpost.posterior.summaries.edges import probability_graph as probability_graph
 from dagpost.posterior.summaries.edges import threshold_graph as threshold_graph

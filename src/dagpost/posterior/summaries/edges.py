@@ -165,22 +165,6 @@ def orientation_table(source: EdgeSource) -> pd.DataFrame:
     return labelled(share, names)
 
 
-def edge_entropy(source: EdgeSource) -> pd.DataFrame:
-    """How uncertain each edge is by itself: the entropy, in nats, of whether it is there (at most log 2, at 1/2).
-
-    `source` is a fitted model, a sample, or a table such as `edge_probabilities_`.
-
-    >>> import pandas as pd
-    >>> edges = pd.DataFrame([[0.0, 0.5], [0.0, 0.0]], index=["A", "B"], columns=["A", "B"])
-    >>> edge_entropy(edges).round(3).loc["A"].to_list()
-    [0.0, 0.693]
-    """
-    from scipy.special import entr
-
-    names, matrix = check_probabilities(source)
-    return labelled(entr(matrix) + entr(1.0 - matrix), names)
-
-
 def check_threshold(threshold: object) -> None:
     """Refuse what no probability can be compared with."""
     number(threshold, "threshold", least=0.0, below=1.0, allowed="a float of at least 0 and below 1")
