@@ -90,7 +90,7 @@ def test_a_round_draws_what_the_twin_draws(drawn: tuple[Table, np.ndarray], seed
         own = [parent for parent in range(node) if generator.random() < 0.6]
         families[node, : len(own)] = own
     cells = values.T[table.gaps]
-    LatentCompleter(score.parameter_prior(), table).redraw(cells, families, np.random.default_rng(seed), RUNNING)
+    LatentCompleter(score.coefficient_prior(), table).redraw(cells, families, np.random.default_rng(seed), RUNNING)
     expected = naive.redraw(table, values, families, score, np.random.default_rng(seed))
     assert cells == pytest.approx(expected.T[table.gaps], rel=1e-6, abs=1e-6)
     assert naive.agrees(table, expected)

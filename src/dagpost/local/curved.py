@@ -27,7 +27,7 @@ from dagpost.local.spread import Spread, moved
 #: Pairs of opposite draws that chances of a new row are averaged over.
 _PAIRS = 6
 #: The share of a covariance that a file keeps; a freedom that is as good as none.
-_KEPT, _NO_LIMIT = 0.999, 1e9
+_KEPT, _NO_LIMIT = 0.9999, 1e9
 
 
 class Moving(NamedTuple):
@@ -194,7 +194,7 @@ class CurvedLevel(_Curved, LevelModel):
 
 
 def _leading(factor: Floats) -> Floats:
-    """A factor of all but a thousandth of a covariance, with as few columns as that takes."""
+    """A factor of all but a ten-thousandth of a covariance, with as few columns as that takes."""
     vectors, sizes, _ = np.linalg.svd(factor, full_matrices=False)
     shares = np.cumsum(sizes**2)
     count = int(np.searchsorted(shares, _KEPT * shares[-1])) + 1

@@ -32,7 +32,7 @@ from dagpost.families.graph_lists import close_transitively
 from dagpost.families.masks import matrices_of_masks, matrix_of_masks, shape_of_sets
 from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.records import Beside, Round
-from dagpost.scores.base import Completer, ListScorer
+from dagpost.scores.completing import Completer, ListScorer
 
 #: Exact edges and paths of every sweep are kept for up to this many columns.
 MOST_PAIRED = 64

@@ -32,7 +32,7 @@ from dagpost.mcmc.records import Round
 from dagpost.priors import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import Score
-from dagpost.scores.base import Completer, ListScorer
+from dagpost.scores.completing import Completer, ListScorer
 
 #: The most variables of a block.
 _BLOCK_SIZE = 8

@@ -75,6 +75,7 @@ class BlockGibbs(ChainMethod):
     )
     modularity = "structure"
     moves_in = "dagpost.mcmc.block_gibbs"
+    anneals = True
     moves = ("block",)
     takes_orders = True
     gives_edges = True

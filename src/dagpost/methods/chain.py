@@ -43,10 +43,6 @@ _FEW_PARENTS = 3
 _PROBE = 1.2
 
 
-#: The method that anneals the graphs from which probes start.
-_ANNEALS = "block-gibbs"
-
-
 class StepCost(NamedTuple):
     """Seconds of a step: at least, for each pair of columns, for each set to scan; and the same of a kept graph."""
 
@@ -76,6 +72,8 @@ class ChainMethod(Method):
     edges_at_fit = False
     #: Where its moves are, loaded when they are first needed.
     moves_in: ClassVar[str]
+    #: Whether the graphs from which probes start are annealed by it.
+    anneals: ClassVar[bool] = False
     #: Names of the kinds of moves.
     moves: ClassVar[tuple[str, ...]]
     #: Whether `advance` adds up the exact probability of every edge given the state.
@@ -228,7 +226,7 @@ class ChainMethod(Method):
 
         if not self.takes_orders:
             return None
-        blocks = METHODS.named(_ANNEALS)()
+        (blocks,) = (method() for method in METHODS.classes().values() if getattr(method, "anneals", False))
         assert isinstance(blocks, ChainMethod)
         # How many sweeps take as long as one kept graph and the steps before it.
         sweeps = self._seconds_a_graph(workspace) / blocks._seconds_a_graph(workspace)

@@ -42,7 +42,7 @@ from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
 from dagpost.priors.log_prior import log_prior_of_lists
 from dagpost.scores import NormalWishartPrior, Score, resolve_score, scores_within
-from dagpost.scores.base import Completer
+from dagpost.scores.completing import Completer
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table

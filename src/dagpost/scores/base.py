@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.considered_sets import Members
 from dagpost.scores.columns import part_of
+from dagpost.scores.completing import Completer, FamilyScorer, ListScorer, Rescorer
 from dagpost.scores.parameter_priors import NormalWishartPrior, ParameterPrior
 from dagpost.scores.registry import SCORES
 
@@ -36,13 +37,6 @@ if TYPE_CHECKING:
 #: Scores of a node with each of some sets of parents (a row a set: its columns, and the number of columns in the
 #: places left over) and, added to it, each of some columns that no set has; the last argument is the flag of an engine.
 Extender = Callable[[int, Members, Integers, Integers], Floats]
-
-#: Scores of some families of a table with gaps: cells (as `Table.filled` takes them), the places of the families in
-#: lists that were given before, and the flag of an engine.
-FamilyScorer = Callable[[Floats, Integers, Integers], Floats]
-
-#: From the cells of the gaps of a table to the scores of all families, as `local_scores` has them.
-Rescorer = Callable[[Floats], Floats]
 
 #: Nats below a sum from which on a term is not seen in it.
 NEGLIGIBLE = 30.0
@@ -76,38 +70,6 @@ class Filling(NamedTuple):
     def parents_of(self, node: int) -> list[int]:
         """The columns that the parent sets of a node are numbered over."""
         return [column for column in self.parents if column != node]
-
-
-class Completer(Protocol):
-    """Draws the cells of a table that have no value, given a graph and all other cells.
-
-    Cells are in the order of `Table.filled`. `families` has the parents of each node, a row each, padded with the
-    number of columns.
-    """
-
-    def begin(self, generator: np.random.Generator) -> Floats:
-        """Cells to start from: each one drawn from the values of its column."""
-        ...
-
-    def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
-        """One round over all incomplete rows, in place; what has the density exp(score) still has it."""
-        ...
-
-
-class ListScorer:
-    """Scores listed families of one table again and again, with other cells in its gaps.
-
-    Node `i` has the sets from `start[i]` to `start[i + 1]`: rows of columns, and the number of columns in the places
-    that are left.
-    """
-
-    def on(self, start: Integers, members: Members) -> FamilyScorer:
-        """The function that scores families out of some lists."""
-        raise AssertionError
-
-    def __call__(self, cells: Floats, start: Integers, members: Members, cancel: Integers) -> Floats:
-        """The scores of all families of some lists, once."""
-        return self.on(start, members)(cells, np.arange(len(members)), cancel)
 
 
 class _OneByOne(ListScorer):

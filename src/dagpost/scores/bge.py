@@ -31,7 +31,8 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
 from dagpost.data.table import Columns, Table
-from dagpost.scores.base import Completer, Filling, ListScorer, Score
+from dagpost.scores.base import Filling, Score
+from dagpost.scores.completing import Completer, ListScorer
 from dagpost.scores.parameter_priors import (
     NormalWishartPrior,
     ParameterPrior,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dagpost.data.table import Columns, Table
-from dagpost.scores.base import Completer, Filling, ListScorer, Score
+from dagpost.scores.base import Filling, Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import (
     BGe,
@@ -28,6 +28,7 @@ from dagpost.scores.bge import (
     settled_prior,
 )
 from dagpost.scores.columns import part_of
+from dagpost.scores.completing import Completer, ListScorer
 from dagpost.scores.parameter_priors import (
     ConditionalGaussianPrior,
     DirichletPrior,

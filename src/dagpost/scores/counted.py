@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from dagpost.data.table import Table
 from dagpost.errors import InputError
-from dagpost.scores.base import Completer, Filling, ListScorer, Score
+from dagpost.scores.base import Filling, Score
+from dagpost.scores.completing import Completer, ListScorer
 
 if TYPE_CHECKING:
     from dagpost.scores.cells import CellFunction

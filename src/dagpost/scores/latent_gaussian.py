@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from dagpost._tools.checks import one_of
 from dagpost.data.table import Columns, Table
-from dagpost.scores.base import Completer
 from dagpost.scores.bge import BGe, gaussian_prior_in_words
+from dagpost.scores.completing import Completer
 from dagpost.scores.parameter_priors import LocalPrior
 
 if TYPE_CHECKING:

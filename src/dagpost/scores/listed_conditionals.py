@@ -17,8 +17,8 @@ from dagpost._tools.arrays import Codes, Flags, Floats, Integers
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.distinct_sets import DistinctSets, distinct_sets
-from dagpost.scores.base import FamilyScorer, ListScorer
 from dagpost.scores.columns import part_of, with_gaps
+from dagpost.scores.completing import FamilyScorer, ListScorer
 from dagpost.scores.conditional_groups import (
     NumberColumns,
     codes_of_levels,

@@ -21,9 +21,9 @@ from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.distinct_sets import DistinctSets, distinct_sets
-from dagpost.scores.base import FamilyScorer, ListScorer
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
 from dagpost.scores.columns import check_written_out, with_gaps
+from dagpost.scores.completing import FamilyScorer, ListScorer
 from dagpost.scores.counting import Scratch, begin_rows, count_column, scratch_pool, with_column
 from dagpost.scores.discrete_runs import terms_of
 from dagpost.scores.listed_sets import numbers_of_runs, scorer_of_sets

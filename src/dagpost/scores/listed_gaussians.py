@@ -14,7 +14,7 @@ from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.distinct_sets import distinct_sets
-from dagpost.scores.base import FamilyScorer, ListScorer
+from dagpost.scores.completing import FamilyScorer, ListScorer
 from dagpost.scores.determinants import add_determinants
 from dagpost.scores.listed_sets import numbers_of_runs, scorer_of_sets
 from dagpost.scores.set_functions import runs_of

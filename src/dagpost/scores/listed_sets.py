@@ -12,7 +12,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost.families.distinct_sets import DistinctSets
-from dagpost.scores.base import FamilyScorer
+from dagpost.scores.completing import FamilyScorer
 from dagpost.scores.set_functions import Run
 
 #: Adds the sums of the wanted sets to values, given the cells of the gaps and the flag of an engine; returns what is to

@@ -66,6 +66,7 @@ def test_the_time_of_tables_is_that_of_the_engine_that_makes_them(
 
         name = "elsewhere"
         in_this_process = False
+        graphs_here = False
 
         def order_fits(self, *_: Any, **__: Any) -> bool:
             return True

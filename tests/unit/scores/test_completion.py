@@ -15,8 +15,8 @@ from dagpost.data import as_table
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.scores import table_for
-from dagpost.scores.base import Completer
 from dagpost.scores.cells import CellFunction
+from dagpost.scores.completing import Completer
 from dagpost.scores.counted import CountedScore
 
 RUNNING = np.zeros(1, dtype=np.int64)

@@ -16,7 +16,7 @@ SCORE = LatentGaussian()
 
 
 def completer_of(table: Table) -> LatentCompleter:
-    return LatentCompleter(SCORE.parameter_prior(), table)
+    return LatentCompleter(SCORE.coefficient_prior(), table)
 
 
 def copies(rows: int = 60) -> Table:
