@@ -99,8 +99,7 @@ def _entry(name: str) -> _Entry:
         raise refusal(name, "name", None, f"one of {', '.join(map(repr, names()))}")
     if name in _ENTRIES:
         return _ENTRIES[name]
-    hint = nearest(name, names())
-    raise InputError(f"There is no bundled data set {shown(name)}.{hint} Bundled are: {', '.join(names())}.")
+    raise InputError(f"There is no bundled data set {shown(name)}.{nearest(name, names())}")
 
 
 def _kept(name: str) -> Table:

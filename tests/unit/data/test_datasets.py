@@ -192,7 +192,7 @@ def test_other_data_sets_take_neither_rows_nor_seed(said: Said) -> None:
         datasets.load("coronary", rows=10)
 
 
-def test_an_unknown_name_is_an_error_with_the_nearest_and_all_names(said: Said) -> None:
+def test_an_unknown_name_is_an_error_with_the_nearest_or_all_names(said: Said) -> None:
     with said.raises(InputError):
         datasets.load("coronry")
     with said.raises(InputError):
