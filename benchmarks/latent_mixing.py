@@ -63,7 +63,7 @@ def run(table: Table, moves: tuple[str, ...], sweeps: int, rounds: int) -> tuple
     """Series (chains, sweeps, ...) of edges, borders and correlations; CPU seconds of a round."""
     score, nodes = LatentGaussian(), len(table.names)
     latent = score.modelled(table)
-    completer = LatentCompleter(score.parameter_prior(), latent)
+    completer = LatentCompleter(score.coefficient_prior(), latent)
     completer.moves = np.array([move in moves for move in MOVES])
     rescore = score.rescorer(latent, MAX_PARENTS, 1)
     series: list[list[list[Floats]]] = [[], [], []]

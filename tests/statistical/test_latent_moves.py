@@ -66,7 +66,7 @@ def looked_at(tables: np.ndarray) -> np.ndarray:
 )
 def test_a_round_leaves_the_exact_distribution_of_latent_tables(moves: tuple[str, ...], exact: np.ndarray) -> None:
     table = small_table()
-    completer = LatentCompleter(SCORE.parameter_prior(), table)
+    completer = LatentCompleter(SCORE.coefficient_prior(), table)
     completer.moves = np.array([move in moves for move in MOVES])
     generator = np.random.default_rng(11)
     after = np.empty((DRAWS, 5, 3))
