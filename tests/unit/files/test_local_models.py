@@ -40,7 +40,7 @@ def test_a_file_without_rows_predicts_as_the_model_did(model: DagPosterior, file
     # A fiftieth of the deviations, which are near 3: limits hang on these chances, too.
     np.testing.assert_allclose(first, second, atol=0.07)
     for text in ("P(z = b | x = 1)", "E(y | z = c)", "E(y | do(x = 2))"):
-        assert float(bare.probability(text)) == pytest.approx(float(model.probability(text)), abs=0.02)
+        assert float(bare.probability(text)) == pytest.approx(float(model.probability(text)), abs=0.05)
 
 
 def test_effects_start_from_people_who_stand_in_for_rows(model: DagPosterior, file: Path) -> None:
