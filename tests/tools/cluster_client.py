@@ -26,10 +26,9 @@ from dagpost import Checkpoint, DagPosterior, PartitionMCMC
 from dagpost.engines import Engine
 from dagpost.errors import DagpostError
 
-#: Settings of each fit; "structure" is just large enough to be worth a cluster.
+#: Settings of each fit.
 FITS: dict[str, dict[str, Any]] = {
     "order": {"nodes": 18, "method": "dds", "modularity": "order", "max_parents": 3},
-    "structure": {"nodes": 18, "method": "exact-layers", "max_parents": 2},
     "chains": {"nodes": 8, "method": PartitionMCMC(chains=2, burn_in=4000), "max_parents": 3},
 }
 SAMPLES = 500

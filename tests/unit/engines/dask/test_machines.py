@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[4]
 PORT = 8786
 #: Seconds after which Dask gives up a silent connection (it allows no fewer than 11), and one that is not accepted.
 SILENCE, CONNECT = 12, 6
-FITS = ["order", "structure", "chains"]
+FITS = ["order", "chains"]
 
 
 @pytest.fixture
@@ -264,8 +264,6 @@ def test_everything_is_what_threads_give_however_slow_the_cables_are(farm: Farm,
 STAGES = [
     ("order", "forward table"),
     ("order", "edge probabilities"),
-    ("structure", "sums over graphs"),
-    ("structure", "families and paths"),
     ("chains", "chains"),
 ]
 
@@ -302,7 +300,7 @@ def test_a_cable_that_is_cut_and_healed_changes_nothing(farm: Farm, fit: str, st
 @pytest.mark.long
 @pytest.mark.parametrize("fit", FITS)
 def test_a_client_that_is_cut_off_says_so_and_resumes_from_its_checkpoint(farm: Farm, fit: str, tmp_path: Path) -> None:
-    stage = {"order": "edge probabilities", "structure": "families and paths", "chains": "chains"}[fit]
+    stage = {"order": "edge probabilities", "chains": "chains"}[fit]
     farm.start({}, {})
     task = {"fits": [fit], "checkpoint": str(tmp_path / "partial")}
     client = farm.client(task | {"pause_at": [stage, 0.3]}, task)
@@ -323,7 +321,7 @@ def test_a_client_that_is_cut_off_says_so_and_resumes_from_its_checkpoint(farm: 
 @pytest.mark.long
 @pytest.mark.parametrize("fit", FITS)
 def test_a_cluster_that_has_lost_all_its_machines_is_not_waited_for_forever(farm: Farm, fit: str) -> None:
-    stage = {"order": "edge probabilities", "structure": "sums over graphs", "chains": "chains"}[fit]
+    stage = {"order": "edge probabilities", "chains": "chains"}[fit]
     farm.start({}, {})
     client = farm.client({"fits": [fit], "pause_at": [stage, 0.3]})
     assert client.says() == "paused"
