@@ -29,7 +29,7 @@ from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace, by_blocks, exactly
 from dagpost.posterior.weighing import division_of, families_of
-from dagpost.scores import scores_within
+from dagpost.scores import Additive, scores_within
 from dagpost.scores.scoring_time import seconds_of_rescoring, seconds_of_scoring
 
 #: Exact sums over all graphs, or orders, of a completed table that take longer than this are left to blocks.
@@ -96,6 +96,9 @@ def require_gaps(method: Augmentation, table: Table) -> None:
 
 def settled(method: Augmentation, modularity: str, study: Study) -> Augmentation:
     """The chains with the way of finding graphs that suits the table."""
+    if isinstance(study.score, Additive):
+        # Completions are independent: nothing is forgotten, and one is enough between two passes.
+        method = replace(method, burn_in=0, rounds=1, graphs=ROUND_GRAPHS)
     if method.given_table != AUTO:
         return method
     backend, nodes = backend_of(InlineEngine()), len(study.table.names)

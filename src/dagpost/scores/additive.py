@@ -32,6 +32,7 @@ from dagpost._tools.spelling import setting
 from dagpost.data.table import Columns, Table
 from dagpost.errors import InputError
 from dagpost.scores.base import Extender, Filling, Score
+from dagpost.scores.completing import Completer
 from dagpost.scores.parameter_priors import LocalPrior, strength
 
 
@@ -97,6 +98,13 @@ class Additive(Score):
         else:
             _refuse_gaps(asked.table)
             fill_additive(self, asked)
+
+    def completer(self, table: Table, max_parents: int) -> Completer | None:
+        """Whole completions by regressions of each column on all others, which no graph has a part in."""
+        from dagpost.scores.chained_completion import ChainedCompleter
+
+        del max_parents
+        return None if table.censored.any() else ChainedCompleter(table)
 
     def parameter_prior(self) -> LocalPrior:
         """Sizes come from regressions on the columns' own scale."""

@@ -11,7 +11,7 @@ Everything that a regression needs is in the sums of products, which are made on
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,21 +60,23 @@ def features_of(table: Table) -> Features:
     """The features of every column of a table, over all rows that count."""
     weights = table.weights.astype(np.float64)
     found = [
-        # Where no value is a level of its own, it has no place among the others.
-        _of_column(column, levels is not None, ordered and MISSING_LEVEL not in (levels or ()), weights)
+        features_of_column(column, levels, ordered, weights)
         for column, levels, ordered in zip(table.columns, table.levels, table.ordered, strict=True)
     ]
     codes, lines, curves = zip(*found, strict=True)
     return Features(codes, lines, curves)
 
 
-def _of_column(
-    column: NDArray[np.generic], has_levels: bool, ordered: bool, weights: Floats
+def features_of_column(
+    column: NDArray[np.generic], levels: tuple[Any, ...] | None, ordered: bool, weights: Floats
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """The place of each row among the distinct values, and the lines and curves of these."""
     values, codes = np.unique(column, return_inverse=True)
     each: Floats = np.bincount(codes, weights=weights, minlength=len(values)).astype(np.float64)
     occurring = np.flatnonzero(each > 0)
-    if has_levels and not ordered and len(occurring) > 2:
+    # Where no value is a level of its own, it has no place among the others.
+    in_order = levels is None or (ordered and MISSING_LEVEL not in levels)
+    if not in_order and len(occurring) > 2:
         own = contrasts_of(each[occurring])
         lines = np.zeros((len(values), own.shape[1]))
         lines[occurring] = own
