@@ -24,8 +24,10 @@ from dagpost.local.regression import Posterior
 from dagpost.local.scales import LOG, OWN, from_scale, to_scale
 from dagpost.local.spread import Spread, moved
 
-#: Pairs of opposite draws that chances of a new row are averaged over.
-_PAIRS = 6
+#: Chances of a new row are averaged over log odds so many deviations from the middle: for smooth functions like these
+#: equal steps miss less than 1e-4 of the mean where the deviation is at most 10, and far less where rows are many.
+_AWAY = np.linspace(-6.0, 6.0, 65)
+_WEIGHTS = np.exp(-0.5 * _AWAY**2) / np.exp(-0.5 * _AWAY**2).sum()
 #: The share of a covariance that a file keeps; a freedom that is as good as none.
 _KEPT, _NO_LIMIT = 0.9999, 1e9
 
@@ -187,10 +189,29 @@ class CurvedLevel(_Curved, LevelModel):
         return result
 
     def predictive(self, values: Floats) -> Floats:
-        """Averaged over pairs of draws on opposite sides of the middle."""
-        theta = self.balanced(np.random.default_rng(0), 2 * _PAIRS)
-        found: Floats = self.chances(np.ascontiguousarray(values[:, np.newaxis]), theta).mean(axis=0)
-        return found
+        """Predictors of a row are normal, and those of different levels know nothing of each other."""
+        values = np.ascontiguousarray(values[:, np.newaxis])
+        result = np.empty((values.shape[2], len(self._posteriors) + 1))
+        left = np.ones(len(result))
+        for level, begin in enumerate(self._begins[:-1]):
+            posterior = self._posteriors[level]
+            theta = np.zeros((1 + posterior.factor.shape[1], int(self._begins[-1])))
+            ways = np.vstack([posterior.coefficients, posterior.factor.T])
+            theta[:, begin : begin + ways.shape[1]] = ways
+            predicted = self.predictors(level, values, theta)
+            chances = _average_chances(predicted[0], np.sqrt((predicted[1:] ** 2).sum(axis=0)))
+            result[:, level] = left * chances
+            left *= 1.0 - chances
+        result[:, -1] = left
+        return result
+
+
+def _average_chances(middle: Floats, deviation: Floats) -> Floats:
+    """The mean of the chances whose log odds are normal."""
+    total = np.zeros(len(middle))
+    for away, weight in zip(_AWAY, _WEIGHTS, strict=True):
+        total += weight / (1.0 + np.exp(-np.clip(middle + away * deviation, -500.0, 500.0)))
+    return total
 
 
 def _leading(factor: Floats) -> Floats:

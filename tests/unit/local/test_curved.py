@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import expit
 from tests.unit.local.test_moved_rows import table_of_all_kinds
 
 from dagpost.data import as_table
 from dagpost.local.base import LevelModel, NumberModel, drawn_levels
+from dagpost.local.curved import _average_chances
 from dagpost.local.models import LocalModels, models_of
 from dagpost.scores import Additive
 
@@ -72,6 +79,29 @@ def test_chances_sum_to_one_and_are_the_shares_of_the_rows(models: LocalModels, 
     np.testing.assert_allclose(predicted.sum(axis=1), 1.0, atol=1e-12)
     counts = np.bincount(models.seen.people[child, :300].astype(int), minlength=predicted.shape[1])
     np.testing.assert_allclose(predicted.mean(axis=0), counts / 300, atol=0.03)
+
+
+@pytest.mark.parametrize(("child", "mask"), [(3, 0b1), (4, 0b1101), (5, 0b11)])
+def test_chances_of_a_new_row_are_the_mean_over_draws(models: LocalModels, child: int, mask: int) -> None:
+    (model,) = models.families(np.array([child]), np.array([mask], dtype=np.uint64))
+    assert isinstance(model, LevelModel)
+    values = values_of(models, [node for node in range(6) if mask >> node & 1], 10)
+    chances = model.chances(values, model.drawn(np.random.default_rng(1), 100_000))
+    deviations = chances.std(axis=0) / math.sqrt(len(chances))
+    # At most 50 cells: one is farther off than this once in 400,000 times.
+    assert (np.abs(chances.mean(axis=0) - model.predictive(values[:, 0])) <= 5.7 * deviations + 1e-5).all()
+
+
+@given(middle=st.floats(-200.0, 200.0), deviation=st.floats(0.0, 10.0))
+def test_chances_are_averaged_like_an_integral(middle: float, deviation: float) -> None:
+    def height(away: float) -> float:
+        return float(expit(middle + away * deviation) * math.exp(-0.5 * away**2) / math.sqrt(2.0 * math.pi))
+
+    # Where the log odds are 0 the chance changes fastest.
+    turn = float(np.clip(-middle / max(deviation, 0.1), -8.0, 8.0))
+    wanted = quad(height, -9.0, turn, epsabs=1e-10)[0] + quad(height, turn, 9.0, epsabs=1e-10)[0]
+    found = _average_chances(np.array([middle]), np.array([deviation]))[0]
+    assert found == pytest.approx(wanted, abs=1e-4)
 
 
 def test_levels_are_drawn_by_their_chances() -> None:
