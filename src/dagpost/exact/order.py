@@ -25,7 +25,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Floats, Integers, Wide
+from dagpost._tools.arrays import Floats, Integers, Masks, Wide
+from dagpost._tools.kernels import fill, kernel
 from dagpost._tools.text import node_called
 from dagpost._tools.wide_floats import ZERO, from_logs, to_logs, too_wide, vanished
 from dagpost.checkpoints import Tracking, tracked
@@ -146,15 +147,26 @@ def family_probabilities(
 def edge_probabilities(families: Floats, max_parents: int) -> Floats:
     """Entry [j, i]: the probability that j is a parent of i, from the probabilities of all families."""
     nodes = len(families)
-    sets, others = parent_sets(nodes - 1, max_parents), np.arange(nodes - 1, dtype=np.uint64)
-    shares = np.zeros((nodes, nodes - 1))
-    for first in range(0, len(sets), _ENTRIES_AT_A_TIME):
-        part = slice(first, first + _ENTRIES_AT_A_TIME)
-        holds = sets[part, np.newaxis] >> others & np.uint64(1)
-        shares += families[:, part] @ holds.astype(np.float64)
     edges = np.zeros((nodes, nodes))
-    edges.T[~np.eye(nodes, dtype=np.bool_)] = shares.ravel()
+    _add_edges(np.ascontiguousarray(families), parent_sets(nodes - 1, max_parents), edges)
     return edges
+
+
+@kernel
+def _add_edges(families: Floats, sets: Masks, edges: Floats) -> None:
+    """Add the probability of every family to all of its edges."""
+    elements = len(families) - 1
+    own = np.empty(elements)
+    for child in range(len(families)):
+        fill(own, 0.0)
+        for number in range(len(sets)):
+            probability = families[child, number]
+            mask = sets[number]
+            # All elements, whether they are in the set or not: so the compiler makes vectors of it.
+            for element in range(elements):
+                own[element] += probability * np.float64((mask >> np.uint64(element)) & np.uint64(1))
+        for element in range(elements):
+            edges[element + (element >= child), child] = own[element]
 
 
 def table_bytes(nodes: int) -> int:
