@@ -23,19 +23,25 @@ from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.chains import FIRST_LOOK
 from dagpost.mcmc.records import ROUND_GRAPHS
 from dagpost.methods.augmentation import AUTO, Augmentation
-from dagpost.methods.base import Cost, Decided, Method, Study
+from dagpost.methods.base import Cost, Decided, Method
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace, by_blocks, exactly
 from dagpost.posterior.weighing import division_of, families_of
-from dagpost.scores import Additive, scores_within
+from dagpost.priors.study import Study
+from dagpost.scores import scores_within
 from dagpost.scores.scoring_time import seconds_of_rescoring, seconds_of_scoring
 
 #: Exact sums over all graphs, or orders, of a completed table that take longer than this are left to blocks.
 _SECONDS_A_PASS = 0.01
 #: Blocks do not count orders: such sums that take longer than this are made only if asked for.
 _MOST_SECONDS_A_PASS = 10.0
+
+#: Chains of scores whose completers begin near the end: sweeps before the first kept table, graphs from each table,
+#: since to score a table takes longer than to complete it, and the error at which they stop; and how long exact sums may
+#: take where there are few tables.
+_NEAR, _GRAPHS_A_TABLE, _ERROR, _SECONDS_OF_FEW = 5, 50, 0.02, 5.0
 
 #: Exact sums over all graphs, or orders, of so many columns take a fraction of a second.
 _FEW_COLUMNS = 12
@@ -96,16 +102,16 @@ def require_gaps(method: Augmentation, table: Table) -> None:
 
 def settled(method: Augmentation, modularity: str, study: Study) -> Augmentation:
     """The chains with the way of finding graphs that suits the table."""
-    if isinstance(study.score, Additive):
-        # Completions are independent: nothing is forgotten, and one is enough between two passes.
-        method = replace(method, burn_in=0, rounds=1, graphs=ROUND_GRAPHS)
+    if study.score.begins_near and method == Augmentation(given_table=method.given_table):
+        method = replace(method, burn_in=_NEAR, graphs=_GRAPHS_A_TABLE, error=_ERROR)
     if method.given_table != AUTO:
         return method
     backend, nodes = backend_of(InlineEngine()), len(study.table.names)
     divided = division_of(Decided(None, modularity, study, InlineEngine())) is not None
     if modularity == "order":
         return replace(method, given_table=DDS.name)
-    exact = divided or (nodes <= MAX_NODES and backend.structure_seconds(nodes) <= _SECONDS_A_PASS)
+    most = _SECONDS_OF_FEW if study.score.begins_near else _SECONDS_A_PASS
+    exact = divided or (nodes <= MAX_NODES and backend.structure_seconds(nodes) <= most)
     return replace(method, given_table=ExactLayers.name if exact else BlockGibbs.name)
 
 

@@ -59,6 +59,7 @@ class Additive(Score):
         "Imoto, S., Goto, T., & Miyano, S. (2002). Estimation of genetic networks and functional structures between "
         "genes by using Bayesian networks and nonparametric regression. Pacific Symposium on Biocomputing, 7, 175-186."
     )
+    begins_near = True
     choices = (("variance of a slope", "slope_variance", (0.25, 1.0, 4.0)),)
 
     slope_variance: float = 1.0

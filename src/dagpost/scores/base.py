@@ -126,6 +126,8 @@ class Score:
     choices: ClassVar[tuple[tuple[str, str, tuple[float, ...]], ...]] = ()
     #: Whether the sum over all graphs is the evidence of the data.
     has_evidence: ClassVar[bool] = True
+    #: Whether the cells that its completer begins with are near those that chains end with.
+    begins_near: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
