@@ -108,6 +108,9 @@ class MovedMechanisms:
     def _answer(self, asked: Asked) -> Floats:
         if not len(self.graphs):
             return np.zeros((0, max(self._models.seen.arities[asked.outcome], 1)))
+        if not np.isnan(asked.seen) and asked.seen == asked.set_to[asked.cause]:
+            # The outcome sees what the cause is set to anyway.
+            asked = Asked(asked.outcome, asked.set_to)
         self._prepare(asked)
         key = b"".join(np.asarray(field, dtype=np.float64).tobytes() for field in asked)
         if key not in self._known:

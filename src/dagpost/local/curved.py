@@ -18,8 +18,8 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.local.base import LevelModel, NumberModel
 from dagpost.local.density import IMPOSSIBLE, Density, log_density_at, share_below, value_with_share
-from dagpost.local.layout import Form, predictor_at
-from dagpost.local.margins import Margins, score_at
+from dagpost.local.layout import Form, predict
+from dagpost.local.margins import Margins
 from dagpost.local.regression import Posterior
 from dagpost.local.scales import LOG, OWN, from_scale, to_scale
 from dagpost.local.spread import Spread, moved
@@ -94,7 +94,7 @@ class _Curved:
         """What one of the regressions predicts: (draws, rows)."""
         draws, rows = max(values.shape[1], len(theta)), values.shape[2]
         result = np.empty((draws, rows))
-        _predict(self._form, self._margins, values, theta, int(self._begins[regression]), result)
+        predict(self._form, self._margins, values, theta, int(self._begins[regression]), result)
         return result
 
 
@@ -226,23 +226,6 @@ def _leading(factor: Floats) -> Floats:
 def _together(*arrays: Floats) -> list[Floats]:
     """Arrays of one shape, as kernels read them."""
     return [np.ascontiguousarray(array) for array in np.broadcast_arrays(*arrays)]
-
-
-@kernel
-def _predict(form: Form, margins: Margins, values: Floats, theta: Floats, begin: int, result: Floats) -> None:
-    """One regression; where values or parameters have one draw, that holds for all."""
-    parents, given, rows = values.shape
-    seen, scores = np.empty(parents), np.empty((parents, rows))
-    for draw in range(len(result)):
-        at, own = min(draw, given - 1), theta[min(draw, len(theta) - 1)]
-        if draw < given:
-            for parent in range(parents):
-                for row in range(rows):
-                    scores[parent, row] = score_at(margins, form.parents[parent], values[parent, draw, row])
-        for row in range(rows):
-            for parent in range(parents):
-                seen[parent] = values[parent, at, row]
-            result[draw, row] = predictor_at(form, margins, seen, scores[:, row], own, begin)
 
 
 @inline_no_refcount

@@ -80,6 +80,8 @@ class Networks:
 
 def networks_of(models: LocalModels, graphs: Masks, needed: Flags, draws: Draws | None = None) -> Networks:
     """Graphs with the parameters of the nodes that are `needed` (graphs, nodes) in each; drawn, or the likeliest."""
+    from threadpoolctl import threadpool_limits
+
     rows, nodes = np.nonzero(needed)
     pairs = np.column_stack([nodes.astype(np.uint64), graphs[rows, nodes]])
     distinct, member = np.unique(pairs, axis=0, return_inverse=True)
@@ -92,18 +94,20 @@ def networks_of(models: LocalModels, graphs: Masks, needed: Flags, draws: Draws 
     widths = np.array([len(model.likeliest) for model in fitted], dtype=np.int64)
     memory.require(8 * int(counts @ widths), "The drawn parameters", "Ask for fewer draws.")
     theta = []
-    for number, model in enumerate(fitted):
-        if draws is None:
-            theta.append(model.likeliest[np.newaxis])
-            continue
-        node, mask = int(children[number]), masks[number]
-        # All graphs with this family draw, so that the parameters of some of them are the same.
-        everyone = np.flatnonzero(draws.together[:, node] == mask)
-        chosen = rows[member == number]
-        draw = model.balanced if draws.balanced else model.drawn
-        drawn = draw(np.random.default_rng([draws.seed, node, int(mask)]), len(everyone))
-        theta.append(np.ascontiguousarray(drawn[np.searchsorted(everyone, draws.rows[chosen])]))
-        places[chosen, node] = np.arange(len(chosen))
+    # Matrices are so small that threads of the linear algebra would only wait for each other.
+    with threadpool_limits(1):
+        for number, model in enumerate(fitted):
+            if draws is None:
+                theta.append(model.likeliest[np.newaxis])
+                continue
+            node, mask = int(children[number]), masks[number]
+            # All graphs with this family draw, so that the parameters of some of them are the same.
+            everyone = np.flatnonzero(draws.together[:, node] == mask)
+            chosen = rows[member == number]
+            draw = model.balanced if draws.balanced else model.drawn
+            drawn = draw(np.random.default_rng([draws.seed, node, int(mask)]), len(everyone))
+            theta.append(np.ascontiguousarray(drawn[np.searchsorted(everyone, draws.rows[chosen])]))
+            places[chosen, node] = np.arange(len(chosen))
     parents = tuple(members_of(mask) for mask in masks.tolist())
     return Networks(graphs, families, parents, tuple(fitted), tuple(theta), places)
 

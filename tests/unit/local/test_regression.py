@@ -17,19 +17,13 @@ from dagpost import Recipe
 from dagpost._tools.kernels import kernel
 from dagpost.data import as_table
 from dagpost.local.additive import fitter
-from dagpost.local.layout import Part, feature_matrix, form_of, numbers_matrix, parts_of, predictor_at
+from dagpost.local.layout import Part, feature_matrix, form_of, numbers_matrix, parts_of, predict
 from dagpost.local.margins import margins_of, score_at, spline_matrix
 from dagpost.local.models import models_of
 from dagpost.local.regression import logistic, shrunken, sums_of, with_covariance
 from dagpost.local.scales import BOTH_WAYS, LOG, OWN, Scale, from_scale, on_scale, to_scale
 from dagpost.local.spread import moved, spread_of
 from dagpost.scores import Additive
-
-
-@kernel
-def _predictors(parts, margins, values, scores, theta, result):  # type: ignore[no-untyped-def]
-    for row in range(len(values)):
-        result[row] = predictor_at(parts, margins, values[row], scores[row], theta, 0)
 
 
 @kernel
