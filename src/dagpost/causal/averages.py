@@ -54,7 +54,7 @@ class Drawn(NamedTuple):
 
 
 class Expecting:
-    """Graphs with the posterior means of their parameters, or with draws of these, asked for all means of one effect."""
+    """Graphs with the posterior means of their parameters, or draws of these, asked for all means of one effect."""
 
     def __init__(self, graphs: Graphs, groups: Sequence[Alike]) -> None:
         self.graphs, self.groups = graphs, groups

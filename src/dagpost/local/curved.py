@@ -158,10 +158,14 @@ class CurvedNumber(_Curved, NumberModel):
         _find_values(self._moving, self._density, predicted, shares, result)
         return result
 
-    def moved(self, before: Floats, after: Floats, theta: Floats, numbers: Floats) -> Floats:
+    def standing(self, values: Floats, theta: Floats, numbers: Floats) -> Floats:
+        """What is predicted of them."""
+        del numbers
+        return self._moving_predictors(values, theta)[np.newaxis]
+
+    def moved(self, standing: Floats, values: Floats, theta: Floats, numbers: Floats) -> Floats:
         """Numbers keep their place among the residuals of rows with about the same prediction."""
-        first, second = self._moving_predictors(before, theta), self._moving_predictors(after, theta)
-        first, second, numbers = _together(first, second, numbers)
+        first, second, numbers = _together(standing[0], self._moving_predictors(values, theta), numbers)
         result = np.empty(second.shape)
         _move(self._moving, self._spread, first, second, numbers, result)
         return result

@@ -6,7 +6,7 @@ The draws of a family come from a seed of their own, so that every question sees
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +19,18 @@ from dagpost.local.models import LocalModels
 
 
 class Member(NamedTuple):
-    """A node with one set of parents, the graphs that have it, and its parameters: a row for each, or one for all."""
+    """A node with one set of parents, the graphs that have it, and its parameters: a row for each, or one for all.
+
+    `draws` says which draws of the family's these are.
+    """
 
     node: int
     parents: tuple[int, ...]
     graphs: Integers
     model: LocalModel
     theta: Floats
+    family: int
+    draws: Integers
 
 
 class Draws(NamedTuple):
@@ -50,6 +55,8 @@ class Networks:
     theta: tuple[Floats, ...]
     #: Which of the draws each graph has.
     places: Integers
+    #: What families say of people as they are, which is the same in every world (moved_rows.py).
+    remembered: dict[tuple[int, int, bool], Floats] = field(default_factory=dict)
 
     def in_order(self) -> Iterator[Member]:
         """Every node of every graph, after its parents; those with the same family at the same depth together."""
@@ -72,10 +79,10 @@ class Networks:
         starts = np.flatnonzero(np.diff(families[order], prepend=-1))
         for members in np.split(order, starts)[1:]:
             family, node, graphs = int(families[members[0]]), int(nodes[members[0]]), rows[members]
-            theta = self.theta[family]
+            theta, draws = self.theta[family], self.places[graphs, node]
             if len(theta) > 1:
-                theta = theta[self.places[graphs, node]]
-            yield Member(node, self.parents[family], graphs, self.models[family], theta)
+                theta = theta[draws]
+            yield Member(node, self.parents[family], graphs, self.models[family], theta, family, draws)
 
 
 def networks_of(models: LocalModels, graphs: Masks, needed: Flags, draws: Draws | None = None) -> Networks:
