@@ -42,6 +42,8 @@ from dagpost.scores import ConditionalGaussianPrior, Score, table_for
 _LEAST_PART = 0.001
 #: How sure an interval is that nobody looks at.
 _ANY = 0.95
+#: Draws of an effect, unless said otherwise: reports and the explorer make as many as `model.effect`.
+DRAWS = 10_000
 #: Of one effect among many that come of draws: so many draws, and parts through so many columns.
 _DRAWS_OF_MANY, _LIKELIEST = 2_000, 2
 #: What is exact given a condition is asked for if sums over all graphs are reckoned to take no longer than this.
@@ -58,7 +60,7 @@ def effect(
     do: Any = None,
     outcome_level: object = None,
     given: Statement | None = None,
-    draws: int = 10_000,
+    draws: int = DRAWS,
     confidence: float = 0.95,
     seed: int | None = None,
     engine: Engine | None = None,
