@@ -2,7 +2,7 @@
 
 What a regression is made of is in layout.py; how values lie around what is predicted in spread.py and density.py.
 
-Time: some 50 ns for each draw, row, and parent.
+Time: some 10 ns for each draw, row, and parent, and 1 ns for each product of two or three.
 """
 
 from __future__ import annotations
