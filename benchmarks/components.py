@@ -88,10 +88,11 @@ def stages_of(request: Case) -> dict[str, Callable[[], Any]]:
     from dagpost._tools.progress import NO_PROGRESS
     from dagpost.data import as_table
     from dagpost.engines import ThreadEngine
-    from dagpost.methods.base import Decided, Study
+    from dagpost.methods.base import Decided
     from dagpost.methods.exact_layers import ExactLayers
     from dagpost.posterior.weighing import weigh_families
     from dagpost.priors import resolve_prior
+    from dagpost.priors.study import Study
     from dagpost.scores import BDeu
 
     table = as_table(table_of(sum(request["tiers"])))

@@ -32,6 +32,7 @@ from dagpost.methods.partition_mcmc import PartitionMCMC
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import UniformPrior
 from dagpost.priors.constraints import Constraints
+from dagpost.priors.study import Study
 from dagpost.scores import BDeu
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def main() -> None:
     table = draw_table(network, options.rows, options.data_seed)
     engine = ThreadEngine()
     started = time.monotonic()
-    weights = weights_among_candidates(table, BDeu(1.0), UniformPrior(), Constraints(), 5, engine=engine)
+    weights = weights_among_candidates(Study(table, BDeu(1.0), UniformPrior(), Constraints(), 5), engine=engine)
     scored = time.monotonic() - started
     print(f"{options.nodes} variables, {options.rows:,} rows, {network.edges} edges: scored in {scored:.1f} s")
     print(f"({weights.describe()})")

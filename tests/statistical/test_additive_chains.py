@@ -19,6 +19,7 @@ from dagpost.mcmc.considered import Sizes, considered_among_candidates
 from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.priors import UniformPrior
 from dagpost.priors.constraints import Constraints
+from dagpost.priors.study import Study
 
 TABLE = table_of_kinds(("number", "nominal", "rounded", "ordered", "number"), 40, 7, extra=True)
 BLOCKS = BlockGibbs(chains=2, burn_in=100)
@@ -39,9 +40,8 @@ def test_chains_agree_with_exact_sums(method: Any, modularity: str) -> None:
 def test_chains_on_listed_families_agree_with_exact_sums() -> None:
     """As for tables too wide for all families: lists grow from candidates, and families are scored one at a time."""
     engine, sizes = ThreadEngine(1), Sizes(families=10_000, candidates=4, all_candidates=4)
-    listed = considered_among_candidates(
-        TABLE, Additive(), UniformPrior(), Constraints(), 4, engine=engine, sizes=sizes
-    )
+    study = Study(TABLE, Additive(), UniformPrior(), Constraints(), 4)
+    listed = considered_among_candidates(study, engine=engine, sizes=sizes)
     assert np.diff(listed.start).tolist() == [16] * 5
     tables = WideWorkspace(listed, 4, engine, NO_PROGRESS)
     assert_long_run(run(BLOCKS, tables, 4_000, seed=4), exact_edges(tables_of(TABLE, "additive"), "structure"))

@@ -33,7 +33,7 @@ from dagpost._tools.arrays import Flags, Masks
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
-from dagpost.families.graph_lists import GraphLists, add_column, graphs_together, lists_of, masks_of_lists
+from dagpost.families.graph_lists import GraphLists, add_column, graphs_together, lists_of
 from dagpost.families.masks import check_masks, masks_of_matrix
 from dagpost.families.parent_lists import words_of
 
@@ -79,7 +79,7 @@ def compelled_by_data(
             found[:] = 0
             _compel(graphs, unmodelled, found)
             found |= graphs & apart
-            _close(graphs, unmodelled, found)
+            _close_lists(lists_of(graphs)[0], unmodelled, found)
         return found, cyclic
 
     return _in_blocks(parents, compelled)
@@ -112,7 +112,7 @@ def compelled_with_rules(
         unseen = found[:, always]
         graphs[:, always] = found[:, always] = 0
         # Rules direct all edges from exogenous nodes, so it does not matter here that they count as joined.
-        _close(graphs, np.zeros(len(always), dtype=np.bool_), found)
+        _close_lists(lists_of(graphs)[0], np.zeros(len(always), dtype=np.bool_), found)
         found[:, always] = unseen
         return found, -1
 
@@ -189,24 +189,13 @@ def _compel(parents: Masks, exogenous: Flags, compelled: Masks) -> int:
     """Write the compelled edges of each DAG (Chickering 1995); returns the first graph with a cycle, or -1."""
     lists, cyclic = lists_of(parents)
     if cyclic < 0:
-        chosen = np.zeros(len(lists.members), dtype=np.bool_)
-        _compel_lists(lists, exogenous, chosen)
-        masks_of_lists(lists, chosen, compelled)
+        _compel_lists(lists, exogenous, compelled)
     return cyclic
 
 
-def _close(parents: Masks, exogenous: Flags, compelled: Masks) -> None:
-    """Add to the compelled edges of each DAG all that follow by Meek's rules."""
-    lists, _ = lists_of(parents)
-    chosen = np.empty(len(lists.members), dtype=np.bool_)
-    _read_chosen(lists, compelled, chosen)
-    _close_lists(lists, exogenous, chosen)
-    masks_of_lists(lists, chosen, compelled)
-
-
 @kernel
-def _compel_lists(lists: GraphLists, exogenous: Flags, compelled: Flags) -> None:
-    nodes = len(exogenous)
+def _compel_lists(lists: GraphLists, exogenous: Flags, result: Masks) -> None:
+    nodes, compelled = len(exogenous), np.zeros(len(lists.members), dtype=np.bool_)
     # Where each node stands in an order of all; those without parents come first.
     rank = np.empty(nodes, dtype=np.int64)
     # The nodes of the set that was marked last have its number.
@@ -246,11 +235,15 @@ def _compel_lists(lists: GraphLists, exogenous: Flags, compelled: Flags) -> None
                     marked[lists.members[edge]] = mark
             for edge in range(start, stop):
                 compelled[edge] = forced or marked[lists.members[edge]] == mark
+        _write_edges(lists, graph, compelled, result[graph])
 
 
 @kernel
-def _close_lists(lists: GraphLists, exogenous: Flags, known: Flags) -> None:
+def _close_lists(lists: GraphLists, exogenous: Flags, compelled: Masks) -> None:
+    """Add to the compelled edges of each DAG all that follow by Meek's rules."""
+    known = np.zeros(len(lists.members), dtype=np.bool_)
     for graph in range(len(lists.ordered)):
+        _read_edges(lists, graph, compelled[graph], known)
         changed = True
         while changed:
             changed = False
@@ -259,6 +252,7 @@ def _close_lists(lists: GraphLists, exogenous: Flags, known: Flags) -> None:
                 for edge in range(lists.starts[graph, child], lists.starts[graph, child + 1]):
                     if not known[edge] and _follows(lists, graph, lists.members[edge], child, exogenous, known):
                         known[edge] = changed = True
+        _write_edges(lists, graph, known, compelled[graph])
 
 
 @inline_no_refcount
@@ -320,15 +314,24 @@ def _edge_of(lists: GraphLists, graph: int, parent: int, child: int) -> int:
     return -1
 
 
-@kernel
-def _read_chosen(lists: GraphLists, masks: Masks, chosen: Flags) -> None:
-    """Which of the edges are in the masks."""
-    for graph in range(len(lists.ordered)):
-        for place in range(lists.ordered[graph]):
-            node = lists.order[graph, place]
-            for edge in range(lists.starts[graph, node], lists.starts[graph, node + 1]):
-                column = np.int64(lists.members[edge])
-                chosen[edge] = masks[graph, node, column >> 6] >> np.uint64(column & 63) & np.uint64(1) != 0
+@inline_no_refcount
+def _read_edges(lists: GraphLists, graph: int, sets: Masks, chosen: Flags) -> None:
+    """Which of the edges of a graph are in the parent sets (columns, words)."""
+    for place in range(lists.ordered[graph]):
+        node = lists.order[graph, place]
+        for edge in range(lists.starts[graph, node], lists.starts[graph, node + 1]):
+            column = np.int64(lists.members[edge])
+            chosen[edge] = sets[node, column >> 6] >> np.uint64(column & 63) & np.uint64(1) != 0
+
+
+@inline_no_refcount
+def _write_edges(lists: GraphLists, graph: int, chosen: Flags, sets: Masks) -> None:
+    """Add the chosen edges of a graph to the parent sets (columns, words)."""
+    for place in range(lists.ordered[graph]):
+        node = lists.order[graph, place]
+        for edge in range(lists.starts[graph, node], lists.starts[graph, node + 1]):
+            if chosen[edge]:
+                add_column(sets[node], lists.members[edge])
 
 
 @kernel

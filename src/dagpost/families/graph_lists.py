@@ -1,8 +1,8 @@
-"""Graphs of more than 64 columns as lists: the parents of each node one by one, and the nodes after their parents.
+"""Graphs as lists: the parents of each node one by one, and the nodes after their parents.
 
-Such graphs have few edges for the number of pairs, and often hundreds of columns without parents (exogenous ones, or
-those of earlier times). So whatever follows edges goes along lists: a graph takes as many steps as it has edges, not
-`n^2`. Memory: 2 bytes an edge and 10 bytes a node of each graph.
+Graphs of many columns have few edges for the number of pairs, and often hundreds of columns without parents (exogenous
+ones, or those of earlier times). So whatever follows edges goes along lists: a graph takes as many steps as it has
+edges, not `n^2`. Memory: 2 bytes an edge and 10 bytes a node of each graph.
 """
 
 from __future__ import annotations
@@ -62,12 +62,6 @@ def lists_of(parents: Masks) -> tuple[GraphLists, int]:
     return GraphLists(starts, members, order, ordered), cyclic
 
 
-def masks_of_lists(lists: GraphLists, chosen: NDArray[np.bool_], result: Masks) -> None:
-    """Write the chosen of the edges, one flag for each of `members`, as masks (graphs, columns, words)."""
-    result[:] = 0
-    _write_chosen(lists, chosen, result)
-
-
 @kernel
 def _fill(parents: Masks, starts: Integers, members: Columns, order: Columns, ordered: Integers) -> int:
     """Write where the parents of each node begin, what they are, and the order; the first graph with a cycle or -1."""
@@ -114,16 +108,6 @@ def _fill(parents: Masks, starts: Integers, members: Columns, order: Columns, or
                     depth += 1
         ordered[graph] = found
     return cyclic
-
-
-@kernel
-def _write_chosen(lists: GraphLists, chosen: NDArray[np.bool_], result: Masks) -> None:
-    for graph in range(len(result)):
-        for place in range(lists.ordered[graph]):
-            node = lists.order[graph, place]
-            for edge in range(lists.starts[graph, node], lists.starts[graph, node + 1]):
-                if chosen[edge]:
-                    add_column(result[graph, node], lists.members[edge])
 
 
 @kernel

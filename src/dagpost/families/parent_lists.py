@@ -143,33 +143,17 @@ def members_of_sets(universe: int, limit: int) -> Members:
     """
     limit = min(limit, universe)
     result = np.full((family_count(universe, limit), limit), -1, dtype=np.int16)
-    _fill_members(universe, limit, result)
+    before, end = 0, 1
+    for size in range(1, limit + 1):
+        first = end
+        for highest in range(size - 1, universe):
+            # Sets among the positions below it, of one member less, come first of their size.
+            begin, end = end, end + comb(highest, size - 1)
+            result[begin:end, : size - 1] = result[before : before + end - begin, : size - 1]
+            result[begin:end, size - 1] = highest
+        before = first
     result.flags.writeable = False
     return result
-
-
-@kernel
-def _fill_members(universe: int, limit: int, result: Members) -> None:
-    chosen = np.empty(limit + 1, dtype=np.int64)
-    row = 1
-    for size in range(1, limit + 1):
-        for place in range(size):
-            chosen[place] = place
-        chosen[size] = universe
-        more = True
-        while more:
-            for place in range(size):
-                result[row, place] = chosen[place]
-            row += 1
-            # The next set in colexicographic order: the lowest member that can go up does, those below start again.
-            rising = 0
-            while rising < size and chosen[rising] + 1 == chosen[rising + 1]:
-                rising += 1
-            more = rising < size
-            if more:
-                chosen[rising] += 1
-                for place in range(rising):
-                    chosen[place] = place
 
 
 @kernel

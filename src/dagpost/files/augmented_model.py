@@ -22,7 +22,7 @@ from dagpost.families.numbering import family_count
 from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.records import ChainRecord
 from dagpost.methods.augmentation import Augmentation
-from dagpost.methods.base import Method, Study
+from dagpost.methods.base import Method
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.augmenting import augmented
 from dagpost.posterior.fitted import Fitted
@@ -33,6 +33,7 @@ from dagpost.posterior.workspace import Workspace
 from dagpost.priors import StructurePrior, resolve_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.registry import PRIORS
+from dagpost.priors.study import Study
 from dagpost.scores import resolve_score
 
 Arrays = Mapping[str, NDArray[Any]]

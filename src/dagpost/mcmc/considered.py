@@ -10,7 +10,7 @@ Nothing is scored that a rule does not allow. Sets are lists of members, not mas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -41,15 +41,10 @@ from dagpost.mcmc.growth import (
     to_extend,
     weigh_extended,
 )
-from dagpost.priors import StructurePrior
 from dagpost.priors.base import numbers_of_places
-from dagpost.priors.constraints import Constraints
 from dagpost.priors.log_prior import log_prior_of_lists
-from dagpost.scores import Score
+from dagpost.priors.study import Study
 from dagpost.scores.allowed_scores import score_allowed
-
-if TYPE_CHECKING:
-    from dagpost.data.table import Table
 
 #: The prior is added for this many nodes at a time: it takes as much memory as their scores.
 _NODES_AT_A_TIME = 32
@@ -84,18 +79,10 @@ class _Growth(NamedTuple):
 
 
 def considered_among_candidates(
-    table: Table,
-    score: Score,
-    prior: StructurePrior,
-    constraints: Constraints,
-    max_parents: int,
-    *,
-    engine: Engine,
-    sizes: Sizes = USUAL,
-    **tracking: Unpack[Tracking],
+    study: Study, *, engine: Engine, sizes: Sizes = USUAL, **tracking: Unpack[Tracking]
 ) -> ConsideredSets:
     """Score the small sets of all nodes and those among candidates, let these grow, and keep what matters."""
-    scorer = _Scorer(table, score, prior, constraints, max_parents, engine, sizes, tracking)
+    scorer = _Scorer(study, engine, sizes, tracking)
     small, candidates = scorer.begin()
     known: dict[int, _Growth] = {}
     growing = list(range(scorer.nodes))
@@ -119,26 +106,18 @@ def considered_among_candidates(
     return that_stay(found, scorer.nodes, scorer.in_words(candidates), missed=missed, engine=engine)
 
 
-def weights_among_candidates(
-    table: Table,
-    score: Score,
-    prior: StructurePrior,
-    constraints: Constraints,
-    max_parents: int,
-    *,
-    engine: Engine,
-    **tracking: Unpack[Tracking],
-) -> FamilyWeights:
+def weights_among_candidates(study: Study, *, engine: Engine, **tracking: Unpack[Tracking]) -> FamilyWeights:
     """The same for chains over up to 64 columns that look sets up by their numbers: as many candidates for each node.
 
     A candidate that was overlooked takes the place of one that matters less.
     """
+    table, _, prior, _, max_parents = study
     nodes, names = len(table.names), table.names
     # A prior that only weighs all families at once refuses, before any of them is scored.
     prior.log_weights_of_members(names, 0, np.full((1, min(max_parents, nodes - 1)), nodes, dtype=np.int16))
     width, small_size = candidate_count(nodes), largest_small_size(nodes, min(max_parents, nodes - 1))
     sizes = Sizes(candidates=width, all_candidates=width, small_size=small_size)
-    scorer = _Scorer(table, score, prior, constraints, max_parents, engine, sizes, tracking)
+    scorer = _Scorer(study, engine, sizes, tracking)
     small, candidates = scorer.begin()
     known = scorer.grown(list(range(nodes)), candidates, small, 0)
     swapped = {node: scorer.swapped(node, growth) for node, growth in known.items()}
@@ -171,19 +150,10 @@ def _numbered(part: Weighed, among: Integers, most: int) -> Floats:
 class _Scorer:
     """The log weights of parent sets, from the table, the score, the prior and the rules."""
 
-    def __init__(
-        self,
-        table: Table,
-        score: Score,
-        prior: StructurePrior,
-        constraints: Constraints,
-        max_parents: int,
-        engine: Engine,
-        sizes: Sizes,
-        tracking: Tracking,
-    ) -> None:
-        self.sizes = sizes
-        self.table, self.score, self.prior, self.constraints, self.engine = table, score, prior, constraints, engine
+    def __init__(self, study: Study, engine: Engine, sizes: Sizes, tracking: Tracking) -> None:
+        self.sizes, self.engine = sizes, engine
+        table, score, _, constraints, max_parents = study
+        self.table, self.score, self.prior, self.constraints = study[:4]
         self.names = table.names
         self.nodes = len(self.names)
         self.limit = min(max_parents, self.nodes - 1)

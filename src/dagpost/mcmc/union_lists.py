@@ -26,6 +26,7 @@ from dagpost.families.masks import shape_of_sets
 from dagpost.mcmc.augmentation import AugmentedState, members_of_masks
 from dagpost.mcmc.augmented_blocks import BlockPasses, Incomplete
 from dagpost.mcmc.considered import Sizes, considered_among_candidates
+from dagpost.priors.study import Study
 
 #: Tables that are completed side by side, and how often they are looked at, at least and at most.
 _TABLES = 2
@@ -74,8 +75,8 @@ def _begin(incomplete: Incomplete, place: int, generator: np.random.Generator) -
 def _considered(incomplete: Incomplete, state: AugmentedState, engine: Engine) -> ConsideredSets:
     """The sets that matter in one completed table."""
     table, score = incomplete.table.filled(state.cells), incomplete.scores[int(state.value[0])]
-    rules = incomplete.prior, incomplete.constraints, incomplete.max_parents
-    return considered_among_candidates(table, score, *rules, engine=engine, sizes=_SIZES)
+    study = Study(table, score, incomplete.prior, incomplete.constraints, incomplete.max_parents)
+    return considered_among_candidates(study, engine=engine, sizes=_SIZES)
 
 
 def _move_all(

@@ -24,13 +24,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from dagpost._tools.arrays import Floats, Masks
-    from dagpost.data.table import Table
     from dagpost.engines import Engine
     from dagpost.mcmc.records import ChainRecord, ChainRun
     from dagpost.posterior.workspace import Workspace
-    from dagpost.priors.base import StructurePrior
-    from dagpost.priors.constraints import Constraints
-    from dagpost.scores.base import Score
+    from dagpost.priors.study import Study
 
 #: Drawing one graph, on one thread, and what it takes in memory beside its masks.
 _SECONDS_A_GRAPH = 50e-6
@@ -67,16 +64,6 @@ class Wanted(NamedTuple):
     seed: np.random.SeedSequence
     previous: ChainRun | None = None
     may_stop: bool = False
-
-
-class Study(NamedTuple):
-    """What a fit knows beside the weights of the families, for methods that need the rows."""
-
-    table: Table
-    score: Score
-    prior: StructurePrior
-    constraints: Constraints
-    max_parents: int
 
 
 class Decided(NamedTuple):

@@ -10,11 +10,12 @@ from dagpost._tools.checks import whole_number
 from dagpost._tools.schema import ArrayRule, Rule, graphs, numbers, optional, text, whole
 from dagpost._tools.spelling import either
 from dagpost.errors import InputError
-from dagpost.methods.base import Cost, Draws, Method, Study, Wanted
+from dagpost.methods.base import Cost, Draws, Method, Wanted
 from dagpost.methods.targets import Target
 
 if TYPE_CHECKING:
     from dagpost.posterior.workspace import Workspace
+    from dagpost.priors.study import Study
 
 _PICKED = "Directions that the data cannot tell are picked by the search, always the same way."
 _GRAPHS, _WEIGHTS, _SEED, _ENGINE = "replicates", "replicate_weights", "replicates_seed", "replicates_engine"

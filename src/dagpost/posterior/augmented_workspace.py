@@ -33,7 +33,7 @@ from dagpost.mcmc.augmentation import MOST_PAIRED, Pass, Passes, log_joints_of
 from dagpost.mcmc.augmented_blocks import BlockPasses, Incomplete
 from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.union_lists import block_passes
-from dagpost.methods.base import Study, Wanted
+from dagpost.methods.base import Wanted
 from dagpost.methods.block_gibbs import without_core
 from dagpost.methods.dds import draw_in_orders
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -41,6 +41,7 @@ from dagpost.posterior.weighing import weigh_allowed
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
 from dagpost.priors.log_prior import log_prior_of_lists
+from dagpost.priors.study import Study
 from dagpost.scores import NormalWishartPrior, Score, resolve_score, scores_within
 from dagpost.scores.completing import Completer
 

@@ -23,12 +23,13 @@ from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.chains import FIRST_LOOK
 from dagpost.mcmc.records import ROUND_GRAPHS
 from dagpost.methods.augmentation import AUTO, Augmentation
-from dagpost.methods.base import Cost, Decided, Method, Study
+from dagpost.methods.base import Cost, Decided, Method
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace, by_blocks, exactly
 from dagpost.posterior.weighing import division_of, families_of
+from dagpost.priors.study import Study
 from dagpost.scores import scores_within
 from dagpost.scores.scoring_time import seconds_of_rescoring, seconds_of_scoring
 

@@ -23,7 +23,7 @@ from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
 from dagpost.families.parent_lists import words_of
 from dagpost.methods.augmentation import Augmentation
-from dagpost.methods.base import Cost, Decided, Method, Study
+from dagpost.methods.base import Cost, Decided, Method
 from dagpost.methods.choice import AS_ASKED, check_averaging, check_sums, choose_method, scores_candidates_only
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.augmenting import cost_of, reason_for
@@ -36,6 +36,7 @@ from dagpost.posterior.splitting import advising, hint_for, in_words
 from dagpost.posterior.weighing import axes_of, division_of, families_of
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors.edge import DENSITY
+from dagpost.priors.study import Study
 from dagpost.scores import Score, scores_filled
 from dagpost.scores.scoring_time import seconds_of_scoring
 

@@ -28,8 +28,9 @@ from dagpost.priors.log_prior import log_prior, log_prior_of_lists
 if TYPE_CHECKING:
     from dagpost._tools.mixture import Mixture
     from dagpost.engines import Engine
-    from dagpost.methods.base import Method, Study
+    from dagpost.methods.base import Method
     from dagpost.posterior.workspace import SummingWorkspace
+    from dagpost.priors.study import Study
 
 
 #: Of more columns, sums by size take seconds.

@@ -24,10 +24,11 @@ from dagpost.engines.host.backend import backend_of
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact.components import Components
 from dagpost.families.numbering import MAX_NODES
-from dagpost.methods.base import Decided, Study
+from dagpost.methods.base import Decided
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.choice import AUTO, PATIENCE_SECONDS, require_room
 from dagpost.priors.constraints import Constraints
+from dagpost.priors.study import Study
 from dagpost.scores import scores_filled
 
 

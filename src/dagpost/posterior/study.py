@@ -34,7 +34,7 @@ from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError
 from dagpost.methods.augmentation import Augmentation
-from dagpost.methods.base import Decided, Method, Study
+from dagpost.methods.base import Decided, Method
 from dagpost.methods.choice import check_modularity, resolve_method
 from dagpost.methods.targets import MODULARITIES
 from dagpost.posterior.augmented_workspace import refuse_gaps_that_stay
@@ -47,6 +47,7 @@ from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.regimes import RegimePrior, target_probability
 from dagpost.priors.resolve import is_automatic as is_automatic_prior
+from dagpost.priors.study import Study
 from dagpost.scores import Score, resolve_score, scores_filled, table_for
 from dagpost.scores.automatic import BEST_SINGLE, automatic_score
 from dagpost.scores.local_scores import MOST_PARENTS, parent_limit

@@ -24,7 +24,7 @@ from dagpost._tools.text import duration
 from dagpost.data.cut_tables import bins_of, cut_otherwise, cut_whole
 from dagpost.errors import DagpostError, InputError, ResourceError, collected_warnings
 from dagpost.families.numbering import MAX_NODES
-from dagpost.methods.base import Decided, Study
+from dagpost.methods.base import Decided
 from dagpost.methods.choice import AUTO
 from dagpost.posterior.directions import LEAST_SHOWN, by_data_of, quick_directions
 from dagpost.posterior.fitting import fit_table
@@ -36,6 +36,7 @@ from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.edge import DENSITY
 from dagpost.priors.resolve import other_priors
+from dagpost.priors.study import Study
 from dagpost.scores import BIC, Additive, BDeu, BGe, ConditionalGaussian, Score
 from dagpost.scores.committee import FEWEST_FOR_BINS
 

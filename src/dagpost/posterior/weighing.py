@@ -22,7 +22,7 @@ from dagpost.engines import Engine
 from dagpost.exact.components import Components
 from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.mcmc.considered import considered_among_candidates, weights_among_candidates
-from dagpost.methods.base import Decided, Method, Study
+from dagpost.methods.base import Decided, Method
 from dagpost.methods.choice import check_averaging, check_sums, scores_candidates_only
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -42,6 +42,7 @@ from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
 from dagpost.priors.edge import log_odds
 from dagpost.priors.log_prior import log_prior_of_lists
+from dagpost.priors.study import Study
 from dagpost.scores import local_scores
 from dagpost.scores.allowed_scores import groups_of, score_allowed
 from dagpost.scores.automatic import Work
@@ -77,10 +78,10 @@ def weigh_families(decided: Decided, reporter: Reporter, *, checkpoint: Checkpoi
     if candidates_only and not axes_of(study):
         tracking: Tracking = {"reporter": reporter, "checkpoint": _lasting(study, checkpoint)}
         if len(table.names) > MAX_NODES:
-            considered = considered_among_candidates(*study, engine=engine, **tracking)
+            considered = considered_among_candidates(study, engine=engine, **tracking)
             workspace = WideWorkspace(considered, min(max_parents, len(table.names) - 1), engine, reporter)
         else:
-            workspace = Workspace(weights_among_candidates(*study, engine=engine, **tracking), engine, reporter)
+            workspace = Workspace(weights_among_candidates(study, engine=engine, **tracking), engine, reporter)
     else:
         workspace = _mixed_over(decided, _weigh_all, reporter, checkpoint=checkpoint)
     if method is None:

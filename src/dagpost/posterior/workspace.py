@@ -25,7 +25,6 @@ from dagpost.errors import InputError
 from dagpost.exact.kbest import tie_tolerance
 from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
-from dagpost.families.masks import distinct_rows
 from dagpost.families.parent_lists import ParentLists, words_of
 from dagpost.families.pruning import considered_from_candidates
 from dagpost.methods.block_gibbs import BlockGibbs
@@ -284,9 +283,8 @@ class OwnSums(Workspace):
         total = np.zeros(len(parents))
         words = parents.reshape(len(parents), self.nodes, words_of(self.nodes))
         for node, weights in enumerate(self.log_weights):
-            first, member = distinct_rows(words[:, [node]])
-            numbers = numbers_of_masks(self.lists, node, words[first, node].astype(np.uint64))
-            total += np.where(numbers < 0, -math.inf, weights[numbers])[member]
+            numbers = numbers_of_masks(self.lists, node, words[:, node].astype(np.uint64))
+            total += np.where(numbers < 0, -math.inf, weights[numbers])
         return total
 
     def restricted(self, allowed_sets: Mapping[int, Flags]) -> Any:

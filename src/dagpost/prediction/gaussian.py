@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.kernels import kernel
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
 from dagpost.scores import NormalWishartPrior
+from dagpost.scores.cholesky import factorise
 from dagpost.scores.parameter_priors import refuse_far
 
 
@@ -122,7 +123,7 @@ def fill_gaussian(columns: GaussianFamilies, cells: Floats, interventions: Masks
         members[size] = child
         group = columns.groups[column]
         mean = columns.means[group]
-        factorise(columns.matrices[group], members[: size + 1], columns.floors, cholesky)
+        factorise(columns.matrices[group], members, size + 1, columns.floors, cholesky)
         shrinkage = columns.shrinkage[column]
         for lane in range(LANES):
             spread[lane] = 1.0
@@ -150,24 +151,3 @@ def fill_gaussian(columns: GaussianFamilies, cells: Floats, interventions: Masks
             else:
                 excess = shrinkage * residual[lane] * residual[lane] / spread[lane]
                 values[lane] = constant - math.log(spread[lane]) / 2 - power * math.log1p(excess)
-
-
-@inlined
-def factorise(matrix: Floats, members: Integers, floors: Floats, cholesky: Floats) -> None:
-    """Cholesky factor of a submatrix; no pivot is below the floor of its node in exact arithmetic, nor is any here."""
-    for place in range(len(members)):
-        left = next_row(matrix, members[place], members[:place], cholesky, cholesky[place])
-        cholesky[place, place] = math.sqrt(max(left, floors[members[place]]))
-
-
-@inlined
-def next_row(matrix: Floats, node: int, members: Integers, cholesky: Floats, row: Floats) -> float:
-    """The row of a Cholesky factor that a node would have below those of the members; returns the pivot, squared."""
-    left: float = matrix[node, node]
-    for place in range(len(members)):
-        entry = matrix[node, members[place]]
-        for before in range(place):
-            entry -= row[before] * cholesky[place, before]
-        row[place] = entry / cholesky[place, place]
-        left -= row[place] * row[place]
-    return left

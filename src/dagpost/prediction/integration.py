@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost.prediction.gaussian import GaussianFamilies, factorise
+from dagpost.prediction.gaussian import GaussianFamilies
+from dagpost.scores.cholesky import factorise
 
 #: Trapezoidal rules: points on either side of the middle, and their distance, for one value and for two.
 _ONE, _TWO = (80, 0.125), (20, 0.35)
@@ -185,7 +186,7 @@ def fill_integrals(integrals: Integrals, cells: Floats, result: Floats, coarse: 
         for which in range(count):
             family = own[which]
             size = members_of_family(families, family, members)
-            factorise(families.matrices[families.groups[family]], members[: size + 1], families.floors, factors[which])
+            factorise(families.matrices[families.groups[family]], members, size + 1, families.floors, factors[which])
             constants[which] = families.constants[family] - math.log(factors[which, size, size])
         for lane in range(cells.shape[1]):
             for which in range(count):

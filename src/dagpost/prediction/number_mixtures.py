@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inlined, kernel
-from dagpost.prediction.gaussian import GaussianFamilies, factorise
+from dagpost.prediction.gaussian import GaussianFamilies
 from dagpost.prediction.graph_products import Paths
 from dagpost.prediction.integration import fit_normal, log_product, members_of_family, standardise
+from dagpost.scores.cholesky import factorise
 
 
 @kernel
@@ -55,7 +56,7 @@ def fill_factors(families: GaussianFamilies, factors: Floats) -> None:
     members = np.empty(factors.shape[1], dtype=np.int64)
     for family in range(len(factors)):
         size = members_of_family(families, family, members)
-        factorise(families.matrices[families.groups[family]], members[: size + 1], families.floors, factors[family])
+        factorise(families.matrices[families.groups[family]], members, size + 1, families.floors, factors[family])
 
 
 class _Part(NamedTuple):

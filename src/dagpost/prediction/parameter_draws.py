@@ -9,7 +9,6 @@ Time: one Cholesky factor of the size of the family for each node of each graph.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +16,10 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost.prediction.gaussian import GaussianPosterior, factorise, gaussian_posterior
+from dagpost.prediction.gaussian import GaussianPosterior, gaussian_posterior
 from dagpost.prediction.gaussian_statistics import GaussianStatistics
 from dagpost.scores import NormalWishartPrior
+from dagpost.scores.cholesky import draw_regression, factorise
 
 
 class DrawnNetworks(NamedTuple):
@@ -116,18 +116,12 @@ def _draw(
             for other in range(nodes):
                 if masks[graph, node] >> np.uint64(other) & np.uint64(1):
                     members[size] = other
+                    parents[graph, node, size] = other
                     size += 1
             members[size] = node
             group = group_of[node]
-            factorise(matrices[group], members[: size + 1], floors, cholesky)
-            normal = normals[graph, node]
-            spread = cholesky[size, size] / math.sqrt(squares[graph, node])
-            intercept = means[group, node] + spread / math.sqrt(weights[group]) * normal[size]
-            for place in range(size - 1, -1, -1):
-                value = cholesky[size, place] + spread * normal[place]
-                for later in range(place + 1, size):
-                    value -= cholesky[later, place] * coefficients[graph, node, later]
-                value /= cholesky[place, place]
-                parents[graph, node, place], coefficients[graph, node, place] = members[place], value
-                intercept -= value * means[group, members[place]]
-            rest[graph, node, 0], rest[graph, node, 1] = intercept, spread
+            factorise(matrices[group], members, size + 1, floors, cholesky)
+            rest[graph, node, 0], rest[graph, node, 1] = draw_regression(
+                members, size, cholesky, means[group], weights[group], squares[graph, node], normals[graph, node],
+                coefficients[graph, node],
+            )  # fmt: skip

@@ -18,6 +18,7 @@ from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.families.considered_sets import Members
 from dagpost.scores.cells import log_rising
+from dagpost.scores.cholesky import next_row
 from dagpost.scores.set_functions import (
     Target,
     Task,
@@ -156,17 +157,3 @@ def add_determinants(
             log_determinants[size + 1] = log_determinants[size] + log_pivot(excess)
             size += 1
         values[number] += constants[size] - factors[size] * log_determinants[size]
-
-
-@inline_no_refcount
-def next_row(matrix: Floats, cholesky: Floats, members: Integers, size: int, column: int, row: Floats) -> float:
-    """The row of the Cholesky factor that a column adds to those of the first `size` members, and its pivot squared."""
-    pivot: float = matrix[column, column]
-    for place in range(size):
-        entry = matrix[column, members[place]]
-        for before in range(place):
-            entry -= row[before] * cholesky[place, before]
-        entry /= cholesky[place, place]
-        row[place] = entry
-        pivot -= entry * entry
-    return pivot

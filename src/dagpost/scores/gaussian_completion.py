@@ -29,8 +29,8 @@ from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
+from dagpost.scores.cholesky import draw_regression, factorise
 from dagpost.scores.columns import check_written_out
-from dagpost.scores.determinants import next_row
 from dagpost.scores.family_counts import list_families
 from dagpost.scores.parameter_priors import NormalWishartPrior, standard_deviations
 from dagpost.scores.set_functions import runs_of
@@ -172,20 +172,21 @@ class GaussianCompleter:
         self, rows: Floats, families: Members, graph: Families, work: Work, generator: np.random.Generator
     ) -> None:
         """Parameters of every family, from their posterior given the completed table."""
-        weight, identity = self._prior.mean_weight, np.eye(len(self._mean))
+        weight, columns = self._prior.mean_weight, len(self._mean)
+        floors = np.full(columns, self._scale)
         weights = np.array([sums.weight + weight for sums in self._sums])
-        means, matrices = np.empty((len(weights), *self._mean.shape)), np.empty((len(weights), *identity.shape))
+        means, matrices = np.empty((len(weights), columns)), np.empty((len(weights), columns, columns))
         for group, sums in enumerate(self._sums):
             own = rows if sums.rows is None else rows[sums.rows]
             means[group] = (weight * self._mean + sums.first + own.sum(axis=0)) / weights[group]
             # Around the posterior mean: that of the rows and that of the prior are both in it.
             moments = sums.second + own.T @ own + weight * np.outer(self._mean, self._mean)
-            matrices[group] = self._scale * identity + moments - weights[group] * np.outer(means[group], means[group])
-        parents = (families < len(self._mean)).sum(axis=1)
+            matrices[group] = np.diag(floors) + moments - weights[group] * np.outer(means[group], means[group])
+        parents = (families < columns).sum(axis=1)
         observations = weights[self._group[: len(families)]] - weight
         squares = generator.chisquare(self._spare + observations + parents + 2)
         normals = generator.standard_normal((len(families), families.shape[1] + 1))
-        _draw_families(families, self._group, means, matrices, weights, self._scale, squares, normals, graph, work)
+        _draw_families(families, self._group, means, matrices, weights, floors, squares, normals, graph, work)
 
     def _scratch(self, families: Members) -> tuple[Floats, Families, Work]:
         """Working memory that no other thread uses, with room for such families."""
@@ -260,13 +261,13 @@ def _draw_families(
     means: Floats,
     matrices: Floats,
     weights: Floats,
-    floor: float,
+    floors: Floats,
     squares: Floats,
     normals: Floats,
     graph: Families,
     work: Work,
 ) -> None:
-    """Lists of the families, and a draw of their parameters; no pivot of a matrix is below `floor`."""
+    """Lists of the families, and a draw of their parameters; no pivot is below the floor of its column."""
     columns, cholesky = means.shape[1], work.cholesky
     for node in range(len(families)):
         members, size = graph.members[node], 0
@@ -277,20 +278,11 @@ def _draw_families(
         members[size] = node
         graph.sizes[node] = size + 1
         group = group_of[node]
-        for place in range(size + 1):
-            pivot = next_row(matrices[group], cholesky, members, place, members[place], cholesky[place])
-            cholesky[place, place] = math.sqrt(max(pivot, floor))
-        spread = cholesky[size, size] / math.sqrt(squares[node])
-        intercept = means[group, node] + spread / math.sqrt(weights[group]) * normals[node, size]
-        for place in range(size - 1, -1, -1):
-            value = cholesky[size, place] + spread * normals[node, place]
-            for later in range(place + 1, size):
-                value -= cholesky[later, place] * graph.coefficients[node, later]
-            value /= cholesky[place, place]
-            graph.coefficients[node, place] = value
-            intercept -= value * means[group, members[place]]
-        graph.intercept[node] = intercept
-        graph.spread[node] = spread
+        factorise(matrices[group], members, size + 1, floors, cholesky)
+        graph.intercept[node], graph.spread[node] = draw_regression(
+            members, size, cholesky, means[group], weights[group], squares[node], normals[node],
+            graph.coefficients[node],
+        )  # fmt: skip
     list_families(graph.members, graph.sizes, graph.starts, graph.lists)
 
 

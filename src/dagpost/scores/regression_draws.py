@@ -10,7 +10,6 @@ Time: rows times the square of the members of each family; a microsecond for eac
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost.families.considered_sets import Members
+from dagpost.scores.cholesky import draw_regression, factorise
 from dagpost.scores.family_counts import Tally, place_for, set_key
 
 
@@ -34,12 +34,19 @@ class NumberPrior(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Weight, mean and scatter of the rows of each combination of one family, the prior among them."""
+    """Weight, mean and scatter of the rows of each combination of one family, the prior among them.
+
+    The rest is for one combination at a time: members by their places, and what the prior alone leaves of each; how far
+    a row is from the mean, and random numbers.
+    """
 
     weight: Floats
     mean: Floats
     scatter: Floats
+    places: Integers
+    floors: Floats
     distance: Floats
+    normals: Floats
 
 
 class Regressions(NamedTuple):
@@ -141,28 +148,12 @@ def _add_row(node: int, number: int, row: int, values: Floats, weight: float, fi
 def _draw_regression(node: int, target: int, number: int, fit: Fit, generator: np.random.Generator) -> None:
     """Draw deviation, intercept and coefficients from the moments with this number; `scatter` is left factored."""
     prior, regressions, moments = fit.prior, fit.regressions, fit.moments
-    last, matrix = regressions.sizes[node] - 1, moments.scatter[number]
-    for place in range(last + 1):
-        for other in range(place):
-            entry = matrix[place, other]
-            for before in range(other):
-                entry -= matrix[place, before] * matrix[other, before]
-            matrix[place, other] = entry / matrix[other, other]
-        pivot = matrix[place, place]
-        for before in range(place):
-            pivot -= matrix[place, before] * matrix[place, before]
-        # The prior alone leaves so much.
-        matrix[place, place] = math.sqrt(max(pivot, prior.scale))
-    mean, weight = moments.mean[number], moments.weight[number]
-    square = generator.chisquare(prior.degrees + weight - prior.weight + last + 1)
-    deviation = matrix[last, last] / math.sqrt(square)
-    intercept = mean[last] + deviation / math.sqrt(weight) * generator.standard_normal()
-    for place in range(last - 1, -1, -1):
-        value = matrix[last, place] + deviation * generator.standard_normal()
-        for later in range(place + 1, last):
-            value -= matrix[later, place] * regressions.coefficients[target, later]
-        value /= matrix[place, place]
-        regressions.coefficients[target, place] = value
-        intercept -= value * mean[place]
-    regressions.intercept[target] = intercept
-    regressions.deviation[target] = deviation
+    size, matrix, weight = regressions.sizes[node], moments.scatter[number], moments.weight[number]
+    factorise(matrix, moments.places, size, moments.floors, matrix)
+    square = generator.chisquare(prior.degrees + weight - prior.weight + size)
+    for place in range(size - 1, -1, -1):
+        moments.normals[place] = generator.standard_normal()
+    regressions.intercept[target], regressions.deviation[target] = draw_regression(
+        moments.places, size - 1, matrix, moments.mean[number], weight, square, moments.normals,
+        regressions.coefficients[target],
+    )  # fmt: skip

@@ -155,7 +155,10 @@ class RowCompleter:
             weight=np.empty(occurring),
             mean=np.empty((occurring, members)),
             scatter=np.empty((occurring, members, members)),
+            places=np.arange(members),
+            floors=np.full(members, self._prior.scale),
             distance=np.empty(members),
+            normals=np.empty(members),
         )
         return regressions, moments
 

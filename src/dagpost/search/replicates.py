@@ -41,6 +41,7 @@ from dagpost.families.family_sums import (
 from dagpost.mcmc.considered import weights_among_candidates
 from dagpost.priors import StructurePrior, log_prior
 from dagpost.priors.constraints import Constraints
+from dagpost.priors.study import Study
 from dagpost.scores import Score, local_scores
 from dagpost.search.hill_climbing import climb, log_weights_of_graphs, starting_graph
 
@@ -114,7 +115,8 @@ def _weighing(
     nodes = len(names)
     limit = min(max_parents, nodes - 1)
     if largest_small_size(nodes, limit) < limit:
-        return lambda rows, engine: weights_among_candidates(rows, score, prior, constraints, limit, engine=engine)
+        study = Study(table, score, prior, constraints, limit)
+        return lambda rows, engine: weights_among_candidates(study._replace(table=rows), engine=engine)
     log_priors = log_prior(names, limit, prior, constraints)
     nobody = np.empty((nodes, 0), dtype=np.int64)
 

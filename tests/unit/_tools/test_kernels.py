@@ -165,7 +165,7 @@ def test_the_modules_that_a_kernel_is_made_of_are_found_at_any_remove() -> None:
 
 
 #: What the seconds of the notice were measured with.
-FIRST_KERNELS = 24
+FIRST_KERNELS = 21
 
 
 def test_a_first_answer_needs_as_few_kernels_as_the_notice_says(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from dagpost.priors import (
     resolve_prior,
 )
 from dagpost.priors.constraints import Constraints
+from dagpost.priors.study import Study
 from dagpost.scores import BIC, K2, BDeu, BGe, Score, local_scores
 
 ENGINE = ThreadEngine(2)
@@ -139,7 +140,7 @@ def test_considered_sets_have_the_weights_that_they_have_among_all(
     table, score, prior, constraints = CASES[name]
     nodes, width, max_parents = len(table.names), 3, 4
     small_limits(monkeypatch, nodes, width, small_size)
-    weights = weights_among_candidates(table, score, prior, constraints, max_parents, engine=ENGINE)
+    weights = weights_among_candidates(Study(table, score, prior, constraints, max_parents), engine=ENGINE)
     assert weights.small_size == small_size
     assert weights.candidates.shape == (nodes, width)
     assert weights.restricted
@@ -174,7 +175,7 @@ def test_both_ways_agree_where_all_sets_can_be_scored(monkeypatch: pytest.Monkey
     small_limits(monkeypatch, 7, 3, 3)
     scores = local_scores(table, "bdeu", 3, engine=ENGINE)
     first = weights_of_all(scores.values.copy(), 3)
-    second = weights_among_candidates(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 3, engine=ENGINE)
+    second = weights_among_candidates(Study(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 3), engine=ENGINE)
     np.testing.assert_array_equal(first.candidates, second.candidates)
     np.testing.assert_allclose(first.inner, second.inner, rtol=1e-12)
     np.testing.assert_array_equal(first.small, second.small)
@@ -184,7 +185,7 @@ def test_weights_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Monk
     table = binary_table(7, 100, 10)
     small_limits(monkeypatch, 7, 3, 2)
     one, two = (
-        weights_among_candidates(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 4, engine=ThreadEngine(threads))
+        weights_among_candidates(Study(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 4), engine=ThreadEngine(threads))
         for threads in (1, 2)
     )
     np.testing.assert_array_equal(one.candidates, two.candidates)
@@ -197,7 +198,7 @@ def test_progress_reaches_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     table = binary_table(6, 50, 11)
     small_limits(monkeypatch, 6, 3, 2)
     reporter = reporter_for(lambda title, done, total: seen.append((title, done, total)))
-    weights_among_candidates(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 4, engine=ENGINE, reporter=reporter)
+    weights_among_candidates(Study(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 4), engine=ENGINE, reporter=reporter)
     for stage in ("small sets", "candidates"):
         done, total = [(done, total) for title, done, total in seen if title == f"{stage}: local scores"][-1]
         assert done == total
@@ -307,7 +308,7 @@ def test_a_prior_that_gives_no_single_families_is_refused(monkeypatch: pytest.Mo
     small_limits(monkeypatch, 6, 3, 2)
     with pytest.raises(InputError, match="CustomPrior"):
         weights_among_candidates(
-            binary_table(6, 50, 1), BDeu(), resolve_prior(Whole()), NO_CONSTRAINTS, 4, engine=ENGINE
+            Study(binary_table(6, 50, 1), BDeu(), resolve_prior(Whole()), NO_CONSTRAINTS, 4), engine=ENGINE
         )
 
 
@@ -318,7 +319,7 @@ def test_a_prior_that_leaves_a_node_nothing_is_refused(monkeypatch: pytest.Monke
     with pytest.raises(InputError, match="V3"):
         log_prior(table.names, 4, prior, NO_CONSTRAINTS)
     with pytest.raises(InputError, match="V3"):
-        weights_among_candidates(table, BDeu(), prior, NO_CONSTRAINTS, 4, engine=ENGINE)
+        weights_among_candidates(Study(table, BDeu(), prior, NO_CONSTRAINTS, 4), engine=ENGINE)
 
 
 def test_more_required_parents_than_small_sets_hold_are_weighed_among_candidates(
@@ -326,7 +327,9 @@ def test_more_required_parents_than_small_sets_hold_are_weighed_among_candidates
 ) -> None:
     small_limits(monkeypatch, 6, 3, 2)
     constraints = Constraints(required=[("V1", "V0"), ("V3", "V0"), ("V5", "V0")])
-    weights = weights_among_candidates(binary_table(6, 50, 2), BDeu(), UniformPrior(), constraints, 4, engine=ENGINE)
+    weights = weights_among_candidates(
+        Study(binary_table(6, 50, 2), BDeu(), UniformPrior(), constraints, 4), engine=ENGINE
+    )
     assert weights.candidates[0].tolist() == [1, 3, 5]
     assert np.isneginf(weights.small[0]).all()
     assert np.isfinite(weights.inner[0]).sum() == 1
@@ -341,7 +344,7 @@ def test_a_column_that_shows_only_beside_others_takes_the_place_of_another(monke
     small_limits(monkeypatch, 8, 3, 1)
     scores = local_scores(table, BDeu(), 1, engine=ENGINE)
     assert 6 not in choose_candidates(scores.values, 1, 3, nobody(8), nobody(8))[7]
-    weights = weights_among_candidates(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 3, engine=ENGINE)
+    weights = weights_among_candidates(Study(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 3), engine=ENGINE)
     assert set(weights.candidates[7]) == {4, 5, 6}
     assert weights.missed is not None
     assert ((weights.missed >= 0.0) & (weights.missed <= 1.0)).all()

@@ -22,6 +22,7 @@ from dagpost.families.pruning import considered_from_all, node_without_core
 from dagpost.mcmc.considered import Sizes, considered_among_candidates
 from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, StructurePrior, UniformPrior, log_prior
 from dagpost.priors.constraints import Constraints
+from dagpost.priors.study import Study
 from dagpost.scores import Additive, BDeu, BGe, Score, local_scores
 
 ONE = ThreadEngine(1)
@@ -40,9 +41,8 @@ def considered(
 ) -> ConsideredSets:
     """The sets under a few settings."""
     options = {"engine": ONE, "sizes": sizes, **more}
-    return considered_among_candidates(
-        table, score or BDeu(), prior or UniformPrior(), rules or Constraints(), max_parents, **options
-    )
+    study = Study(table, score or BDeu(), prior or UniformPrior(), rules or Constraints(), max_parents)
+    return considered_among_candidates(study, **options)
 
 
 def sets_of(found: ConsideredSets, node: int) -> dict[tuple[int, ...], float]:

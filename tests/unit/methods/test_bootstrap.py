@@ -22,6 +22,7 @@ from dagpost.mcmc.candidates import weights_of_all
 from dagpost.mcmc.considered import weights_among_candidates
 from dagpost.priors import CustomPrior, InDegreePrior, StructurePrior, UniformPrior, log_prior
 from dagpost.priors.constraints import Constraints
+from dagpost.priors.study import Study
 from dagpost.scores import BIC, BDeu, BGe, Score, local_scores
 from dagpost.search.hill_climbing import climb, log_weights_of_graphs, starting_graph
 from dagpost.search.replicates import bootstrap_dags, resampled
@@ -212,12 +213,12 @@ def small_limits(monkeypatch: pytest.MonkeyPatch, nodes: int, width: int, small_
 def test_among_candidates_each_graph_is_where_a_climb_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
     table = datasets.load("coronary")
     small_limits(monkeypatch, 6, 3, 1)
-    weights = weights_among_candidates(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 4, engine=ENGINE)
+    weights = weights_among_candidates(Study(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 4), engine=ENGINE)
     families = family_tables(weights, engine=ENGINE)
     parents, log_weights = bootstrap(table, 6, max_parents=4, families=families)
     for replicate in range(6):
         rows = resampled(table, generator_of(replicate))
-        own = weights_among_candidates(rows, BDeu(), UniformPrior(), NO_CONSTRAINTS, 4, engine=ENGINE)
+        own = weights_among_candidates(Study(rows, BDeu(), UniformPrior(), NO_CONSTRAINTS, 4), engine=ENGINE)
         expected, _ = climb(family_tables(own, engine=ENGINE))
         np.testing.assert_array_equal(parents[replicate], expected)
     np.testing.assert_array_equal(log_weights, log_weights_of_graphs(families, parents))
@@ -229,7 +230,7 @@ def test_a_start_that_other_candidates_do_not_allow_is_replaced(monkeypatch: pyt
     table = as_table(rng.integers(0, 2, size=(60, 6)))
     small_limits(monkeypatch, 6, 3, 1)
     prior = CustomPrior(lambda child, parents: -math.inf if child == "V0" and len(parents) != 3 else 0.0)
-    weights = weights_among_candidates(table, BDeu(), prior, NO_CONSTRAINTS, 3, engine=ENGINE)
+    weights = weights_among_candidates(Study(table, BDeu(), prior, NO_CONSTRAINTS, 3), engine=ENGINE)
     families = family_tables(weights, engine=ENGINE)
     parents, log_weights = bootstrap(table, 20, prior=prior, max_parents=3, families=families)
     assert {int(mask).bit_count() for mask in parents[:, 0]} == {3}

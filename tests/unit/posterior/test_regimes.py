@@ -25,11 +25,11 @@ from dagpost import (
 )
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
-from dagpost.methods.base import Study
 from dagpost.posterior.study import with_regimes
 from dagpost.priors import log_prior, log_prior_of_lists
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.regimes import RegimePrior
+from dagpost.priors.study import Study
 from dagpost.scores import local_scores, table_for
 from dagpost.scores.allowed_scores import score_allowed
 

@@ -20,11 +20,11 @@ from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, collected_warnings
 from dagpost.exact.components import Components
-from dagpost.methods.base import Study
 from dagpost.posterior.splitting import Advice, advice_in_words, advise, cycles_in_words, hint_for_estimates
 from dagpost.posterior.splitting import components_of as components_in
 from dagpost.priors import resolve_prior
 from dagpost.priors.constraints import Constraints
+from dagpost.priors.study import Study
 
 NAMES = tuple("abcdefghijkl")
 
