@@ -18,7 +18,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import seed_number, whole_number
-from dagpost.causal.averages import Expected, expected_outcomes, expected_parts, shared_out, weighted
+from dagpost.causal.averages import Expected, Expecting, expected_outcomes, expected_parts, shared_out, weighted
 from dagpost.causal.graphs import Graphs, Weighted, alike
 from dagpost.causal.mechanisms import Mechanisms
 from dagpost.causal.question import Question, decided, question_of
@@ -155,9 +155,10 @@ def _exact_means(graphs: Graphs, question: Question) -> _Means:
     """Of all graphs there are."""
     groups = [alike(part, question).with_path() for part in graphs.parts]
     share = min(sum(float(own.weights.sum()) for own in groups), 1.0)
-    expected = expected_outcomes(graphs, groups, question)
+    expecting = Expecting(graphs, groups)
+    expected = expected_outcomes(expecting, question)
     question = decided(question, expected.reached, graphs.columns.names)
-    direct, _ = expected_parts(graphs, groups, question, [])
+    direct, _ = expected_parts(expecting, question, [])
     return _Means(question, share, expected.effect(question), direct)
 
 

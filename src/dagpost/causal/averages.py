@@ -53,14 +53,34 @@ class Drawn(NamedTuple):
     through: dict[int, Floats]
 
 
-def expected_outcomes(graphs: Graphs, groups: Sequence[Alike], question: Question) -> Expected:
+class Expecting:
+    """Graphs with the posterior means of their parameters, or draws of these, asked for all means of one effect."""
+
+    def __init__(self, graphs: Graphs, groups: Sequence[Alike]) -> None:
+        self.graphs, self.groups = graphs, groups
+        self._drawn: dict[tuple[int, int], Mechanisms] = {}
+
+    def blocks(self) -> Iterator[tuple[Weighted, Alike, slice, Mechanisms]]:
+        """Some thousand graphs of a part at a time."""
+        for place, (part, own) in enumerate(zip(self.graphs.parts, self.groups, strict=True)):
+            for start in range(0, len(own.rows), _AT_A_TIME):
+                some = slice(start, min(start + _AT_A_TIME, len(own.rows)))
+                mechanisms = self._drawn.get((place, start))
+                if mechanisms is None:
+                    mechanisms = part.expected(own.rows[some], self.graphs.background, own.weights[some])
+                    if not part.kind.sums:
+                        # These graphs are few, and remember what they were asked.
+                        self._drawn[place, start] = mechanisms
+                yield part, own, some, mechanisms
+
+
+def expected_outcomes(expecting: Expecting, question: Question) -> Expected:
     """The posterior mean of the outcome in every world."""
     worlds = [world for _, world in question.worlds]
     everywhere, reached = np.zeros((2, len(worlds), question.width))
-    change = 0.0
-    with graphs.reporter.stage("expected outcomes", sum(len(own.rows) for own in groups)) as stage:
-        for part, own, some in _blocks(graphs, groups):
-            mechanisms = part.expected(own.rows[some], graphs.background, own.weights[some])
+    change, graphs = 0.0, expecting.graphs
+    with graphs.reporter.stage("expected outcomes", sum(len(own.rows) for own in expecting.groups)) as stage:
+        for part, own, some, mechanisms in expecting.blocks():
             for place, world in enumerate(worlds):
                 outcomes = mechanisms.outcome(question.outcome, world)
                 everywhere[place] += weighted(own.weights[some], outcomes)
@@ -73,13 +93,12 @@ def expected_outcomes(graphs: Graphs, groups: Sequence[Alike], question: Questio
 
 
 def expected_parts(
-    graphs: Graphs, groups: Sequence[Alike], question: Question, mediators: Sequence[int]
+    expecting: Expecting, question: Question, mediators: Sequence[int]
 ) -> tuple[float, dict[int, float]]:
     """The posterior means of the direct part, and, in linear networks, of those through other columns."""
-    direct, through = 0.0, dict.fromkeys(mediators if graphs.kind.linear else (), 0.0)
+    direct, through = 0.0, dict.fromkeys(mediators if expecting.graphs.kind.linear else (), 0.0)
     x, y, values, level = question.pair
-    for part, own, some in _blocks(graphs, groups):
-        mechanisms = part.expected(own.rows[some], graphs.background, own.weights[some])
+    for _, own, some, mechanisms in expecting.blocks():
         weights = own.weights[some]
         direct += float(weighted(weights * own.joined[some], mechanisms.direct(x, y, values))[level])
         for mediator in through:
@@ -93,12 +112,6 @@ def weighted(weights: Floats, outcomes: Floats) -> Floats:
     # Not a product of matrices: threads cost more than they bring here.
     total: Floats = np.einsum("g,gl->l", weights, outcomes)
     return total
-
-
-def _blocks(graphs: Graphs, groups: Sequence[Alike]) -> Iterator[tuple[Weighted, Alike, slice]]:
-    for part, own in zip(graphs.parts, groups, strict=True):
-        for start in range(0, len(own.rows), _AT_A_TIME):
-            yield part, own, slice(start, min(start + _AT_A_TIME, len(own.rows)))
 
 
 def shared_out(

@@ -16,7 +16,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
 from dagpost._tools.spelling import either
 from dagpost._tools.text import shortened
-from dagpost.causal.averages import drawn_effects, expected_outcomes
+from dagpost.causal.averages import Expecting, drawn_effects, expected_outcomes
 from dagpost.causal.columns import Cause
 from dagpost.causal.graphs import Alike, Graphs
 from dagpost.causal.question import Question
@@ -69,7 +69,7 @@ class Asked:
         generator = np.random.default_rng(self.entropy)
         draws = min(self.draws, _ROUGH_DRAWS) if rough else self.draws
         drawn = drawn_effects(self.graphs, self.groups, question, [], draws, generator).outcomes
-        means = expected_outcomes(self.graphs, self.groups, question).outcomes
+        means = expected_outcomes(Expecting(self.graphs, self.groups), question).outcomes
         return Curve(outcomes_of(question, means, drawn, confidence), drawn, observed)
 
     def _refuse_no_curve(self) -> None:

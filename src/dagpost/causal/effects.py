@@ -19,7 +19,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import seed_number, whole_number
 from dagpost.causal.assumptions import assumptions_of
-from dagpost.causal.averages import Drawn, drawn_effects, expected_outcomes, expected_parts
+from dagpost.causal.averages import Drawn, Expecting, drawn_effects, expected_outcomes, expected_parts
 from dagpost.causal.columns import Cause
 from dagpost.causal.effect_curve import Asked, outcomes_of
 from dagpost.causal.graphs import Alike, Graphs, alike, restricted, with_path_probability
@@ -42,6 +42,8 @@ from dagpost.scores import ConditionalGaussianPrior, Score, table_for
 _LEAST_PART = 0.001
 #: How sure an interval is that nobody looks at.
 _ANY = 0.95
+#: Draws of an effect, unless said otherwise: reports and the explorer make as many as `model.effect`.
+DRAWS = 10_000
 #: Of one effect among many that come of draws: so many draws, and parts through so many columns.
 _DRAWS_OF_MANY, _LIKELIEST = 2_000, 2
 #: What is exact given a condition is asked for if sums over all graphs are reckoned to take no longer than this.
@@ -58,7 +60,7 @@ def effect(
     do: Any = None,
     outcome_level: object = None,
     given: Statement | None = None,
-    draws: int = 10_000,
+    draws: int = DRAWS,
     confidence: float = 0.95,
     seed: int | None = None,
     engine: Engine | None = None,
@@ -197,7 +199,7 @@ def outcome_when_set(
     if known is not None and np.isfinite(known):
         groups = with_path_probability(groups, float(known))
     question = question._replace(causes=tuple(own._replace(compared=(0, 0)) for own in causes))
-    means = expected_outcomes(graphs, groups, question).outcomes[0]
+    means = expected_outcomes(Expecting(graphs, groups), question).outcomes[0]
     drawn = drawn_effects(graphs, groups, question, [], draws, np.random.default_rng(entropy)).outcomes[0]
     return WhenSet(means, drawn, graphs.kind.sums)
 
@@ -258,7 +260,8 @@ def effect_in(
     if path_probability is not None and np.isfinite(path_probability):
         zero = 1.0 - float(path_probability)
         groups = with_path_probability(groups, float(path_probability))
-    expected = expected_outcomes(graphs, groups, question)
+    expecting = Expecting(graphs, groups)
+    expected = expected_outcomes(expecting, question)
     question = decided(question, expected.outcomes, graphs.columns.names)
     on_way = _mediators(graphs, groups, question)
     on_way = dict(list(on_way.items())[:most_parts])
@@ -266,7 +269,7 @@ def effect_in(
     _warn_of_model(graphs, question)
     level = question.level
     assert level is not None
-    direct, through = _parts(graphs, groups, question, on_way, drawn, confidence)
+    direct, through = _parts(expecting, question, on_way, drawn, confidence)
     names = graphs.columns.names
     return Effect(
         causes=tuple(names[own.column] for own in question.causes),
@@ -326,8 +329,7 @@ def _mediators(graphs: Graphs, groups: Sequence[Alike], question: Question) -> d
 
 
 def _parts(
-    graphs: Graphs,
-    groups: Sequence[Alike],
+    expecting: Expecting,
     question: Question,
     on_way: dict[int, float],
     drawn: Drawn,
@@ -337,10 +339,10 @@ def _parts(
     if not question.single:
         return None, ()
     through = {column: float(own.mean()) for column, own in drawn.through.items()}
-    direct, known = expected_parts(graphs, groups, question, list(on_way))
+    direct, known = expected_parts(expecting, question, list(on_way))
     through |= known
-    joined = min(sum(float(own.weights[own.joined].sum()) for own in groups), 1.0)
-    names = graphs.columns.names
+    joined = min(sum(float(own.weights[own.joined].sum()) for own in expecting.groups), 1.0)
+    names = expecting.graphs.columns.names
     parts = [
         EffectPart(names[column], through[column], share, drawn.through[column], float(confidence))
         for column, share in on_way.items()

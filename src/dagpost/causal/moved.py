@@ -27,6 +27,8 @@ from dagpost.prediction.background import Background
 _FEW, _AT_A_TIME = 32, 64
 #: People times distinct graphs that are worked on, and people at least.
 _WORK, _FEWEST = 2**16, 128
+#: Answers that are remembered for the next who asks.
+_REMEMBERED = 64
 #: Means are of this many draws of graph and parameters, always the same, and at least two of each graph.
 _MEANS, _SEED = 2_000, 0
 
@@ -108,28 +110,41 @@ class MovedMechanisms:
     def _answer(self, asked: Asked) -> Floats:
         if not len(self.graphs):
             return np.zeros((0, max(self._models.seen.arities[asked.outcome], 1)))
+        if not np.isnan(asked.seen) and asked.seen == asked.set_to[asked.cause]:
+            # The outcome sees what the cause is set to anyway.
+            asked = Asked(asked.outcome, asked.set_to)
         self._prepare(asked)
         key = b"".join(np.asarray(field, dtype=np.float64).tobytes() for field in asked)
         if key not in self._known:
-            self._known[key] = self._averaged(asked)
+            self._known[key] = self._averaged(asked, key)
         return self._known[key]
 
-    def _averaged(self, asked: Asked) -> Floats:
-        prepared, (every, few) = self._prepare(asked), self._people
+    def _averaged(self, asked: Asked, key: bytes) -> Floats:
+        prepared, few = self._prepare(asked), self._people[1]
         levels = self._models.seen.arities[asked.outcome]
-        whole, each = [], []
-        for start in range(0, len(prepared.known.graphs), _AT_A_TIME):
-            some = np.arange(start, min(start + _AT_A_TIME, len(prepared.known.graphs)))
-            ways = Ways(prepared.known_ways.above[some], prepared.known_ways.needed[some])
-            found = outcomes(prepared.known.some(some), ways, every, asked, levels)
-            whole.append(found.mean(axis=1))
-            each.append(found[:, : self._weights.shape[1]])
-        known, by_person = np.concatenate(whole), np.concatenate(each)
+        remembered = self._models.remembered
+        if len(remembered) > _REMEMBERED:
+            remembered.clear()
+        # Means and draws of an effect ask the same of the same graphs.
+        whole = key, few.values.shape[1], prepared.known.graphs.tobytes()
+        known, by_person = remembered.get(whole) or remembered.setdefault(whole, self._by_likeliest(asked, prepared))
         drawn = outcomes(prepared.drawn, prepared.ways, few, asked, levels).mean(axis=1)
         weights, member = self._weights, prepared.member
         reweighted = np.einsum("gr,grl->gl", weights - 1.0, by_person[member]) / weights.shape[1]
         result: Floats = known[member] + (drawn - by_person.mean(axis=1)[member]) + reweighted
         return np.clip(result, 0.0, 1.0) if levels else result
+
+    def _by_likeliest(self, asked: Asked, prepared: _Prepared) -> tuple[Floats, Floats]:
+        """The mean over everybody, and what becomes of the first few, at the likeliest parameters."""
+        whole, each, (every, few) = [], [], self._people
+        for start in range(0, len(prepared.known.graphs), _AT_A_TIME):
+            some = np.arange(start, min(start + _AT_A_TIME, len(prepared.known.graphs)))
+            ways = Ways(prepared.known_ways.above[some], prepared.known_ways.needed[some])
+            levels = self._models.seen.arities[asked.outcome]
+            found = outcomes(prepared.known.some(some), ways, every, asked, levels)
+            whole.append(found.mean(axis=1))
+            each.append(found[:, : few.values.shape[1]])
+        return np.concatenate(whole), np.concatenate(each)
 
 
 def _enough(models: LocalModels, graphs: Masks) -> int:

@@ -14,8 +14,6 @@ from dagpost.errors import InputError, collected_warnings
 from dagpost.explorer.session import Session
 from dagpost.explorer.state import State, place_in
 
-#: Draws from the posterior of an effect: enough for an interval, and for its picture.
-_DRAWS = 4_000
 _CONFIDENCE = 0.95
 
 
@@ -30,7 +28,7 @@ def effect(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _effect(session: Session, state: State, cause: str, outcome: str) -> dict[str, Any]:
-    from dagpost.causal.effects import effect_of_fitted
+    from dagpost.causal.effects import DRAWS, effect_of_fitted
     from dagpost.plots.small_curve import small_curve
 
     base = session.fitted
@@ -39,7 +37,7 @@ def _effect(session: Session, state: State, cause: str, outcome: str) -> dict[st
     fitted, given = (session.under(state, patient=True), None) if anew else (base, session.feature(state))
     with collected_warnings() as said:
         seed = base.settings["seed"] or 0
-        found = effect_of_fitted(fitted, cause, outcome, None, None, given, _DRAWS, _CONFIDENCE, seed)
+        found = effect_of_fitted(fitted, cause, outcome, None, None, given, DRAWS, _CONFIDENCE, seed)
     lower, upper = found.interval()
     return {
         "said": repr(found),

@@ -64,9 +64,14 @@ class NumberModel(LocalModel):
     def with_share(self, values: Floats, theta: Floats, shares: Floats) -> Floats:
         """The numbers that have these shares (draws, rows) below them."""
 
-    def moved(self, before: Floats, after: Floats, theta: Floats, numbers: Floats) -> Floats:
-        """What numbers become when the parents change: they keep the share below them."""
-        return self.with_share(after, theta, self.below(before, theta, numbers))
+    def standing(self, values: Floats, theta: Floats, numbers: Floats) -> Floats:
+        """What says where numbers stand before their parents change: here the share below; (anything, draws, rows)."""
+        return self.below(values, theta, numbers)[np.newaxis]
+
+    def moved(self, standing: Floats, values: Floats, theta: Floats, numbers: Floats) -> Floats:
+        """What numbers become when their parents have other values."""
+        del numbers
+        return self.with_share(values, theta, standing[0])
 
     @abstractmethod
     def log_predictive(self, values: Floats, numbers: Floats) -> Floats:

@@ -226,10 +226,16 @@ class RegressedNumber(_Combined, NumberModel):
         found: Floats = at.expected + at.scale * away
         return found
 
-    def moved(self, before: Floats, after: Floats, theta: Floats, numbers: Floats) -> Floats:
+    def standing(self, values: Floats, theta: Floats, numbers: Floats) -> Floats:
+        """What is expected, and the scale of what lies around it."""
+        del numbers
+        at = self._at(values, theta)
+        return np.stack([at.expected, at.scale])
+
+    def moved(self, standing: Floats, values: Floats, theta: Floats, numbers: Floats) -> Floats:
         """Numbers stay as many deviations from what is expected."""
-        first, second = self._at(before, theta), self._at(after, theta)
-        moved: Floats = second.expected + second.scale * (numbers - first.expected) / first.scale
+        (expected, scale), at = standing, self._at(values, theta)
+        moved: Floats = at.expected + at.scale * (numbers - expected) / scale
         return moved
 
     def log_predictive(self, values: Floats, numbers: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 What a regression is made of is in layout.py; how values lie around what is predicted in spread.py and density.py.
 
-Time: some 50 ns for each draw, row, and parent.
+Time: some 10 ns for each draw, row, and parent, and 1 ns for each product of two or three.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.local.base import LevelModel, NumberModel
 from dagpost.local.density import IMPOSSIBLE, Density, log_density_at, share_below, value_with_share
-from dagpost.local.layout import Form, predictor_at
-from dagpost.local.margins import Margins, score_at
+from dagpost.local.layout import Form, predict
+from dagpost.local.margins import Margins
 from dagpost.local.regression import Posterior
 from dagpost.local.scales import LOG, OWN, from_scale, to_scale
 from dagpost.local.spread import Spread, moved
@@ -94,7 +94,7 @@ class _Curved:
         """What one of the regressions predicts: (draws, rows)."""
         draws, rows = max(values.shape[1], len(theta)), values.shape[2]
         result = np.empty((draws, rows))
-        _predict(self._form, self._margins, values, theta, int(self._begins[regression]), result)
+        predict(self._form, self._margins, values, theta, int(self._begins[regression]), result)
         return result
 
 
@@ -158,10 +158,14 @@ class CurvedNumber(_Curved, NumberModel):
         _find_values(self._moving, self._density, predicted, shares, result)
         return result
 
-    def moved(self, before: Floats, after: Floats, theta: Floats, numbers: Floats) -> Floats:
+    def standing(self, values: Floats, theta: Floats, numbers: Floats) -> Floats:
+        """What is predicted of them."""
+        del numbers
+        return self._moving_predictors(values, theta)[np.newaxis]
+
+    def moved(self, standing: Floats, values: Floats, theta: Floats, numbers: Floats) -> Floats:
         """Numbers keep their place among the residuals of rows with about the same prediction."""
-        first, second = self._moving_predictors(before, theta), self._moving_predictors(after, theta)
-        first, second, numbers = _together(first, second, numbers)
+        first, second, numbers = _together(standing[0], self._moving_predictors(values, theta), numbers)
         result = np.empty(second.shape)
         _move(self._moving, self._spread, first, second, numbers, result)
         return result
@@ -226,23 +230,6 @@ def _leading(factor: Floats) -> Floats:
 def _together(*arrays: Floats) -> list[Floats]:
     """Arrays of one shape, as kernels read them."""
     return [np.ascontiguousarray(array) for array in np.broadcast_arrays(*arrays)]
-
-
-@kernel
-def _predict(form: Form, margins: Margins, values: Floats, theta: Floats, begin: int, result: Floats) -> None:
-    """One regression; where values or parameters have one draw, that holds for all."""
-    parents, given, rows = values.shape
-    seen, scores = np.empty(parents), np.empty((parents, rows))
-    for draw in range(len(result)):
-        at, own = min(draw, given - 1), theta[min(draw, len(theta) - 1)]
-        if draw < given:
-            for parent in range(parents):
-                for row in range(rows):
-                    scores[parent, row] = score_at(margins, form.parents[parent], values[parent, draw, row])
-        for row in range(rows):
-            for parent in range(parents):
-                seen[parent] = values[parent, at, row]
-            result[draw, row] = predictor_at(form, margins, seen, scores[:, row], own, begin)
 
 
 @inline_no_refcount

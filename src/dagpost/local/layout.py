@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
-from dagpost._tools.kernels import inline_no_refcount
-from dagpost.local.margins import NUMBER, UNORDERED, Features, Margins, spline_at
+from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost.local.margins import NUMBER, UNORDERED, Features, Margins, score_at, spline_at
 
 #: Kinds of parts: a curve, what levels add, a product of two or three columns.
 CURVE, TABLE, PRODUCT = range(3)
@@ -163,39 +163,67 @@ def form_of(parts: Sequence[Part], parents: Sequence[int]) -> Form:
     return Form(np.array(parents, dtype=np.int64), *arrays)
 
 
-@inline_no_refcount
-def predictor_at(form: Form, margins: Margins, values: Floats, scores: Floats, theta: Floats, begin: int) -> float:
-    """A regression at some values of its parents; `theta` has its numbers from `begin` on, intercept first."""
-    total: float = theta[begin]
-    at = begin + 1
-    for part in range(len(form.kinds)):
-        kind, first = form.kinds[part], form.members[part, 0]
-        if kind == CURVE:
-            total += spline_at(margins, form.parents[first], scores[first], theta, at)
-        elif kind == TABLE:
-            total += theta[at + int(values[first])]
-        else:
-            levels, cell = form.levels[part], 0
-            for member in range(levels):
-                own = form.members[part, member]
-                cell = cell * margins.arities[form.parents[own]] + int(values[own])
-            start, end = form.terms[part], form.terms[part + 1]
-            for term in range(start, end):
-                shown = theta[at + cell * (end - start) + term - start]
-                for member in range(levels, 3):
-                    degree = form.degrees[term, member]
-                    if degree > 0:
-                        shown *= _polynomial(scores[form.members[part, member]], degree)
-                total += shown
-        at += form.numbers[part]
-    return total
+@kernel
+def predict(form: Form, margins: Margins, values: Floats, theta: Floats, begin: int, result: Floats) -> None:
+    """A regression at values of its parents (parents, draws, rows); `theta` has its numbers from `begin` on.
+
+    Where values or parameters have one draw, that holds for all. Rows are innermost: a processor takes several at once.
+    """
+    parents, given, rows = values.shape
+    scores, powers = np.empty((parents, rows)), np.empty((_OF_TWO, parents, rows))
+    cells, shown = np.empty(rows, dtype=np.int64), np.empty(rows)
+    for draw in range(len(result)):
+        seen, own, total = values[:, min(draw, given - 1)], theta[min(draw, len(theta) - 1)], result[draw]
+        if draw < given:
+            _find_scores(form, margins, values, draw, scores, powers)
+        total[:] = own[begin]
+        at = begin + 1
+        for part in range(len(form.kinds)):
+            kind, first = form.kinds[part], form.members[part, 0]
+            if kind == CURVE:
+                for row in range(rows):
+                    total[row] += spline_at(margins, form.parents[first], scores[first, row], own, at)
+            elif kind == TABLE:
+                for row in range(rows):
+                    total[row] += own[at + int(seen[first, row])]
+            else:
+                _find_cells(form, margins, part, seen, cells)
+                count = form.terms[part + 1] - form.terms[part]
+                for term in range(count):
+                    for row in range(rows):
+                        shown[row] = own[at + cells[row] * count + term]
+                    for member in range(form.levels[part], 3):
+                        degree = form.degrees[form.terms[part] + term, member]
+                        if degree > 0:
+                            parent = form.members[part, member]
+                            for row in range(rows):
+                                shown[row] *= powers[degree - 1, parent, row]
+                    for row in range(rows):
+                        total[row] += shown[row]
+            at += form.numbers[part]
 
 
 @inline_no_refcount
-def _polynomial(score: float, degree: int) -> float:
-    x = min(max(score, -_FARTHEST), _FARTHEST)
-    if degree == 1:
-        return x
-    if degree == 2:
-        return (x * x - 1.0) / math.sqrt(2.0)
-    return (x * x * x - 3.0 * x) / math.sqrt(6.0)
+def _find_scores(form: Form, margins: Margins, values: Floats, draw: int, scores: Floats, powers: Floats) -> None:
+    """The score of each value, and the polynomials of it; a row that is as in the draw before keeps what it has."""
+    for parent in range(values.shape[0]):
+        for row in range(values.shape[2]):
+            value = values[parent, draw, row]
+            if draw > 0 and value == values[parent, draw - 1, row]:
+                continue
+            score = score_at(margins, form.parents[parent], value)
+            scores[parent, row] = score
+            x = min(max(score, -_FARTHEST), _FARTHEST)
+            powers[0, parent, row] = x
+            powers[1, parent, row] = (x * x - 1.0) / math.sqrt(2.0)
+            powers[2, parent, row] = (x * x * x - 3.0 * x) / math.sqrt(6.0)
+
+
+@inline_no_refcount
+def _find_cells(form: Form, margins: Margins, part: int, values: Floats, cells: Integers) -> None:
+    """Which combination of the levels in a product each row has."""
+    for row in range(len(cells)):
+        cells[row] = 0
+        for member in range(form.levels[part]):
+            own = form.members[part, member]
+            cells[row] = cells[row] * margins.arities[form.parents[own]] + int(values[own, row])

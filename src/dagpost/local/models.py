@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -103,6 +104,8 @@ class LocalModels:
     ) -> None:
         self.seen, self.fit, self._engine, self._reporter = seen, fit, engine or ThreadEngine(), reporter
         self._known = {} if known is None else known
+        #: What was last asked of the likeliest parameters (causal/moved.py).
+        self.remembered: dict[Any, tuple[Floats, Floats]] = {}
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -31,10 +31,6 @@ class People(NamedTuple):
         """The first few."""
         return People(*(np.ascontiguousarray(array[:, :count]) for array in self))
 
-    def next(self) -> People:
-        """The next person in the place of each: where what columns have of their own is drawn afresh."""
-        return People(*(np.roll(array, -1, axis=1) for array in self))
-
 
 def people_of(models: LocalModels) -> People:
     """Those that effects start from."""
@@ -79,36 +75,60 @@ def ways_of(graphs: Masks, asked: Asked) -> Ways:
 class _World:
     """The columns of people in every graph: (columns, graphs, people)."""
 
-    def __init__(self, people: People, graphs: int) -> None:
-        self.values = np.repeat(people.values[:, np.newaxis], graphs, axis=1)
+    def __init__(self, networks: Networks, people: People) -> None:
+        self._networks, self._people = networks, people
+        self.values = np.repeat(people.values[:, np.newaxis], len(networks.graphs), axis=1)
 
     def set(self, column: int, values: float | Floats) -> None:
         """Set a column in all graphs."""
         self.values[column] = values
 
-    def move(self, member: Member, people: People) -> None:
-        """Give a column the values that follow from its parents, and from what `people` have of their own."""
-        model, parents, graphs = member.model, list(member.parents), member.graphs
-        after = self.values[parents][:, graphs]
+    def move(self, member: Member, *, afresh: bool = False) -> None:
+        """Give a column the values that follow from its parents, and from what people have of their own.
+
+        `afresh`: each has what the next person has of their own.
+        """
+        model, parents, node = member.model, self._of_parents(member), member.node
+
+        def own(array: Floats) -> Floats:
+            return np.roll(array, -1, axis=-1) if afresh else array
+
         if isinstance(model, LevelModel):
-            uniforms = people.uniforms[member.node]
-            self.values[member.node, graphs] = drawn_levels(model.chances(after, member.theta), uniforms)
+            chances = model.chances(parents, member.theta)
+            self.values[node, member.graphs] = drawn_levels(chances, own(self._people.uniforms[node]))
             return
         assert isinstance(model, NumberModel)
-        before, numbers = people.values[parents][:, np.newaxis], people.values[[member.node]]
-        self.values[member.node, graphs] = model.moved(before, after, member.theta, numbers)
+        standing, numbers = own(self._as_they_are(member, mean=False)), own(self._people.values[[node]])
+        self.values[node, member.graphs] = model.moved(standing, parents, member.theta, numbers)
 
-    def seen(self, member: Member, people: People) -> Floats:
+    def seen(self, member: Member) -> Floats:
         """The mean of a number given its parents, or the probability of each level: (graphs, people, levels)."""
-        model, parents = member.model, list(member.parents)
-        after = self.values[parents][:, member.graphs]
+        model, parents = member.model, self._of_parents(member)
         if isinstance(model, LevelModel):
-            return model.chances(after, member.theta)
+            return model.chances(parents, member.theta)
         assert isinstance(model, NumberModel)
-        before = people.values[parents][:, np.newaxis]
-        change = model.expected(after, member.theta) - model.expected(before, member.theta)
-        moved: Floats = (people.values[member.node] + change)[..., np.newaxis]
+        change = model.expected(parents, member.theta) - self._as_they_are(member, mean=True)
+        moved: Floats = (self._people.values[member.node] + change)[..., np.newaxis]
         return moved
+
+    def _of_parents(self, member: Member) -> Floats:
+        # Not all graphs first: most families have few.
+        values: Floats = self.values[np.array(member.parents, dtype=np.int64)[:, np.newaxis], member.graphs]
+        return values
+
+    def _as_they_are(self, member: Member, *, mean: bool) -> Floats:
+        """The mean of a number where nothing was set, or where people stand around it; asked once of each family."""
+        model, people, known = member.model, self._people, self._networks.remembered
+        assert isinstance(model, NumberModel)
+        key = member.family, people.values.shape[1], mean
+        if key not in known:
+            theta = self._networks.theta[member.family]
+            parents = people.values[list(member.parents)][:, np.newaxis]
+            if mean:
+                known[key] = model.expected(parents, theta)
+            else:
+                known[key] = model.standing(parents, theta, people.values[[member.node]])
+        return known[key] if known[key].shape[-2] == 1 else known[key][..., member.draws, :]
 
 
 def outcomes(networks: Networks, ways: Ways, people: People, asked: Asked, levels: int) -> Floats:
@@ -121,28 +141,27 @@ def outcomes(networks: Networks, ways: Ways, people: People, asked: Asked, level
     if asked.mediator >= 0:
         asking = np.flatnonzero(ways.needed[:, asked.mediator])
         networks = networks.some(asking)
-    world = _World(people, len(asking))
+    world = _World(networks, people)
     for column in np.flatnonzero(~np.isnan(asked.set_to)):
         world.set(int(column), float(asked.set_to[column]))
     if asked.mediator >= 0:
         world.set(asked.mediator, _mediator(networks, people, asked))
     for member in networks.in_order():
         if member.node not in (asked.outcome, asked.mediator) and np.isnan(asked.set_to[member.node]):
-            world.move(member, people)
+            world.move(member)
     if not np.isnan(asked.seen):
         world.set(asked.cause, asked.seen)
     for member in networks.of_node(asked.outcome):
-        result[asking[member.graphs]] = world.seen(member, people)
+        result[asking[member.graphs]] = world.seen(member)
     return result
 
 
 def _mediator(networks: Networks, people: People, asked: Asked) -> Floats:
     """What a mediator would be if the cause were set to `other`: (graphs, people)."""
-    world, fresh = _World(people, len(networks.graphs)), people.next()
+    world = _World(networks, people)
     world.set(asked.cause, asked.other)
     for member in networks.in_order():
         if member.node not in (asked.outcome, asked.cause):
-            # What columns below the cause have of their own comes from the next person.
-            world.move(member, fresh)
+            world.move(member, afresh=True)
     found: Floats = world.values[asked.mediator]
     return found

@@ -6,7 +6,7 @@ The draws of a family come from a seed of their own, so that every question sees
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +19,18 @@ from dagpost.local.models import LocalModels
 
 
 class Member(NamedTuple):
-    """A node with one set of parents, the graphs that have it, and its parameters: a row for each, or one for all."""
+    """A node with one set of parents, the graphs that have it, and its parameters: a row for each, or one for all.
+
+    `draws` says which draws of the family's these are.
+    """
 
     node: int
     parents: tuple[int, ...]
     graphs: Integers
     model: LocalModel
     theta: Floats
+    family: int
+    draws: Integers
 
 
 class Draws(NamedTuple):
@@ -50,6 +55,8 @@ class Networks:
     theta: tuple[Floats, ...]
     #: Which of the draws each graph has.
     places: Integers
+    #: What families say of people as they are, which is the same in every world (moved_rows.py).
+    remembered: dict[tuple[int, int, bool], Floats] = field(default_factory=dict)
 
     def in_order(self) -> Iterator[Member]:
         """Every node of every graph, after its parents; those with the same family at the same depth together."""
@@ -72,14 +79,16 @@ class Networks:
         starts = np.flatnonzero(np.diff(families[order], prepend=-1))
         for members in np.split(order, starts)[1:]:
             family, node, graphs = int(families[members[0]]), int(nodes[members[0]]), rows[members]
-            theta = self.theta[family]
+            theta, draws = self.theta[family], self.places[graphs, node]
             if len(theta) > 1:
-                theta = theta[self.places[graphs, node]]
-            yield Member(node, self.parents[family], graphs, self.models[family], theta)
+                theta = theta[draws]
+            yield Member(node, self.parents[family], graphs, self.models[family], theta, family, draws)
 
 
 def networks_of(models: LocalModels, graphs: Masks, needed: Flags, draws: Draws | None = None) -> Networks:
     """Graphs with the parameters of the nodes that are `needed` (graphs, nodes) in each; drawn, or the likeliest."""
+    from threadpoolctl import threadpool_limits
+
     rows, nodes = np.nonzero(needed)
     pairs = np.column_stack([nodes.astype(np.uint64), graphs[rows, nodes]])
     distinct, member = np.unique(pairs, axis=0, return_inverse=True)
@@ -92,18 +101,20 @@ def networks_of(models: LocalModels, graphs: Masks, needed: Flags, draws: Draws 
     widths = np.array([len(model.likeliest) for model in fitted], dtype=np.int64)
     memory.require(8 * int(counts @ widths), "The drawn parameters", "Ask for fewer draws.")
     theta = []
-    for number, model in enumerate(fitted):
-        if draws is None:
-            theta.append(model.likeliest[np.newaxis])
-            continue
-        node, mask = int(children[number]), masks[number]
-        # All graphs with this family draw, so that the parameters of some of them are the same.
-        everyone = np.flatnonzero(draws.together[:, node] == mask)
-        chosen = rows[member == number]
-        draw = model.balanced if draws.balanced else model.drawn
-        drawn = draw(np.random.default_rng([draws.seed, node, int(mask)]), len(everyone))
-        theta.append(np.ascontiguousarray(drawn[np.searchsorted(everyone, draws.rows[chosen])]))
-        places[chosen, node] = np.arange(len(chosen))
+    # Matrices are so small that threads of the linear algebra would only wait for each other.
+    with threadpool_limits(1):
+        for number, model in enumerate(fitted):
+            if draws is None:
+                theta.append(model.likeliest[np.newaxis])
+                continue
+            node, mask = int(children[number]), masks[number]
+            # All graphs with this family draw, so that the parameters of some of them are the same.
+            everyone = np.flatnonzero(draws.together[:, node] == mask)
+            chosen = rows[member == number]
+            draw = model.balanced if draws.balanced else model.drawn
+            drawn = draw(np.random.default_rng([draws.seed, node, int(mask)]), len(everyone))
+            theta.append(np.ascontiguousarray(drawn[np.searchsorted(everyone, draws.rows[chosen])]))
+            places[chosen, node] = np.arange(len(chosen))
     parents = tuple(members_of(mask) for mask in masks.tolist())
     return Networks(graphs, families, parents, tuple(fitted), tuple(theta), places)
 

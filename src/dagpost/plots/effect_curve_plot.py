@@ -95,19 +95,26 @@ def gaps_between(observed: Floats) -> list[tuple[float, float]]:
 
 
 def few_of(observed: Floats, most: int) -> Floats:
-    """Some numbers that lie as all do, ascending."""
+    """Some numbers that lie as all do, ascending: every other row, say, and those that stand alone.
+
+    >>> few_of(np.array([*np.arange(100.0), 500.0, 600.0]), 8)
+    array([  0.,  34.,  67., 500., 600.])
+    """
     ordered = np.sort(observed)
-    some: Floats = ordered[np.linspace(0, len(ordered) - 1, min(most, len(ordered))).round().astype(int)]
+    if len(ordered) <= most:
+        return ordered
+    among_rows = np.linspace(0, len(ordered) - 1, most // 2).round().astype(int)
+    along = np.linspace(ordered[0], ordered[-1], most // 2)
+    some: Floats = ordered[np.union1d(among_rows, np.searchsorted(ordered, along))]
     return some
 
 
 def _draw_rows(ax: Axes, observed: Floats) -> str:
     """Ticks for rows, and grey where there are none; what that means, in words."""
     left, right = ax.get_xlim()
-    inside = gaps_between(observed)
-    for start, end in ((left, float(observed.min())), *inside, (float(observed.max()), right)):
+    for start, end in ((left, float(observed.min())), *gaps_between(observed), (float(observed.max()), right)):
         ax.axvspan(start, end, color=_GREY, linewidth=0, zorder=0)
     below: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "clip_on": False, "zorder": 3}
     ticks = few_of(observed, _MOST_TICKS)
     ax.vlines(ticks, 0.0, 0.03, color="0.0", alpha=0.35, linewidth=0.6, gid="rows", **below)
-    return " Ticks are rows; grey: no rows." if inside else " Ticks are rows."
+    return " Ticks are rows; grey: no rows."

@@ -1,7 +1,7 @@
 """Signs and sizes: what setting one variable does to another, for pairs that an edge or a path probably joins.
 
-Effects are those of `model.effect` (causal/), with fewer draws. There is one for each way along which a path is
-probable enough, and only as many as take seconds; what is left out is told.
+Effects are those of `model.effect` (causal/); where all comes of draws, intervals are of fewer. There is one for each
+way along which a path is probable enough, and only as many as take seconds; what is left out is told.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost.causal.effects import effect_of_fitted
+from dagpost.causal.effects import DRAWS, effect_of_fitted
 from dagpost.causal.results import Effect, EffectPart, interval_of
 from dagpost.errors import InputError, ResourceError, collected_warnings
 from dagpost.families.numbering import MAX_NODES
@@ -22,8 +22,8 @@ from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.pair_direction import FOUND
 from dagpost.prediction.counted_parts import has_rows, refuse_structure_alone
 
-#: An effect has so many draws; of many columns there are fewer effects.
-_DRAWS, _MOST, _MOST_OF_MANY, _MANY = 4_000, 24, 12, 20
+#: Of many columns there are fewer effects.
+_MOST, _MOST_OF_MANY, _MANY = 24, 12, 20
 #: How many curves there are at most.
 _CURVES = 3
 #: The less probable way of a pair is looked at from this probability of a path on.
@@ -72,7 +72,7 @@ class PairEffect(NamedTuple):
     def direct(self) -> tuple[float, float, float] | None:
         """The mean of the direct part and its interval, where the edge is there; None where it hardly ever is."""
         part: EffectPart | None = self.effect.direct
-        if part is None or part.probability < 1.0 / _DRAWS:
+        if part is None or part.probability < 1.0 / DRAWS:
             return None
         own = part.samples[part.samples != 0.0]
         return None if len(own) == 0 else (part.mean / part.probability, *interval_of(own, _CONFIDENCE))
@@ -138,7 +138,7 @@ def _computed(fitted: Fitted, ways: list[tuple[int, int]], wanted: int) -> Sizes
         with collected_warnings():
             for cause, outcome in ways:
                 names = fitted.names[cause], fitted.names[outcome]
-                own = effect_of_fitted(fitted, *names, None, None, None, _DRAWS, _CONFIDENCE, seed, one_of_many=True)
+                own = effect_of_fitted(fitted, *names, None, None, None, DRAWS, _CONFIDENCE, seed, one_of_many=True)
                 if own.zero_probability < 1.0 and np.any(own.samples != 0.0):
                     found.append(PairEffect(cause, outcome, own))
             found.sort(key=_order)

@@ -17,26 +17,13 @@ from dagpost import Recipe
 from dagpost._tools.kernels import kernel
 from dagpost.data import as_table
 from dagpost.local.additive import fitter
-from dagpost.local.layout import Part, feature_matrix, form_of, numbers_matrix, parts_of, predictor_at
-from dagpost.local.margins import margins_of, score_at, spline_matrix
+from dagpost.local.layout import Part, feature_matrix, form_of, numbers_matrix, parts_of, predict
+from dagpost.local.margins import margins_of, spline_matrix
 from dagpost.local.models import models_of
 from dagpost.local.regression import logistic, shrunken, sums_of, with_covariance
 from dagpost.local.scales import BOTH_WAYS, LOG, OWN, Scale, from_scale, on_scale, to_scale
 from dagpost.local.spread import moved, spread_of
 from dagpost.scores import Additive
-
-
-@kernel
-def _predictors(parts, margins, values, scores, theta, result):  # type: ignore[no-untyped-def]
-    for row in range(len(values)):
-        result[row] = predictor_at(parts, margins, values[row], scores[row], theta, 0)
-
-
-@kernel
-def _scores(margins, values, result):  # type: ignore[no-untyped-def]
-    for row in range(values.shape[0]):
-        for node in range(values.shape[1]):
-            result[row, node] = score_at(margins, node, values[row, node])
 
 
 @settings(max_examples=30, deadline=None)
@@ -49,12 +36,10 @@ def test_a_regression_is_evaluated_as_its_features_say(seed: int) -> None:
     parts = parts_of(parents, margins, features)
     matrix = feature_matrix(parts, features, np.arange(50))
     coefficients = rng.normal(size=matrix.shape[1])
-    values = np.stack([column.astype(np.float64) for column in table.columns], axis=1)
-    scores, found = np.empty_like(values), np.empty(50)
-    _scores(margins, values, scores)
+    values, found = np.stack([table.columns[parent].astype(np.float64) for parent in parents]), np.empty((1, 50))
     theta = numbers_matrix(parts, features) @ coefficients
-    _predictors(form_of(parts, parents), margins, values[:, parents], scores[:, parents], theta, found)
-    np.testing.assert_allclose(found, matrix @ coefficients, rtol=1e-9, atol=1e-9)
+    predict(form_of(parts, parents), margins, values[:, np.newaxis], theta[np.newaxis], 0, found)
+    np.testing.assert_allclose(found[0], matrix @ coefficients, rtol=1e-9, atol=1e-9)
 
 
 def test_features_vary_as_much_as_a_line_and_curves_are_free_of_it() -> None:
