@@ -1,13 +1,12 @@
-"""Cells of tables with known truth are erased: which way to deal with gaps comes nearest to the complete table's answer?
+"""Cells of tables with known truth are erased: which way to deal with gaps comes nearest to the complete table?
 
     python -m benchmarks.erased --world 'mixed-*' numbers-dense --rows 300 1000 --share 0.1 0.3 0.5 --tables 4
     python -m benchmarks.erased --pattern seen --way ours iterative --prior edge:0.2 --seeds reported
 
 Cells are erased completely at random (`--pattern random`), or more of them, in all columns but the first, in rows where
-the first column is high (`seen`). Ways: `ours`, what `--score` makes of the table with gaps; `today`, the default;
-`rows`, complete rows alone; `usual`, each gap filled with the median or the most frequent level; `iterative`, the
-average over 20 tables filled by scikit-learn's IterativeImputer (drawn from its posterior; codes of levels rounded). All
-but `today` have the score of `--score`.
+the first column is high (`seen`). Ways: `ours`, what `--score` makes of the table with gaps; `rows`, complete rows
+alone; `usual`, each gap filled with the median or the most frequent level; `iterative`, the average over 20 tables
+filled by scikit-learn's IterativeImputer (drawn from its posterior; codes of levels rounded).
 
 Counted: the mean over pairs of -log of the probability given to what is true (world_measures.py), and the distance, the
 sum over pairs of how far "joined" is from what the complete table says; CPU seconds.
@@ -34,12 +33,12 @@ from dagpost import DagPosterior, DagpostError
 from dagpost.cli.arguments import parse_score
 
 Floats = NDArray[np.float64]
-COMPLETE, OURS, TODAY, ROWS, USUAL, ITERATIVE = "complete", "ours", "today", "rows", "usual", "iterative"
-WAYS = OURS, TODAY, ROWS, USUAL, ITERATIVE
+COMPLETE, OURS, ROWS, USUAL, ITERATIVE = "complete", "ours", "rows", "usual", "iterative"
+WAYS = OURS, ROWS, USUAL, ITERATIVE
 IMPUTATIONS = 20
 #: More cells are erased where the first column is high: this many times as many.
 TIMES = 3.0
-#: More columns take minutes under the scores that were the default.
+#: How many columns a table has at least and at most.
 COLUMNS = 6, 8
 
 
@@ -107,8 +106,6 @@ def answered(job: Job, way: str, frame: pd.DataFrame) -> Floats:
     names = list(frame.columns)
     if way == OURS:
         return joined_by(frame, names, job.score, job.prior)
-    if way == TODAY:
-        return joined_by(frame, names, "auto", "auto")
     if way == ROWS:
         return joined_by(frame.dropna(), names, job.score, job.prior)
     if way == USUAL:
@@ -178,8 +175,9 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     worlds = [name for name in WORLDS if any(fnmatchcase(name, pattern) for pattern in options.world)]
+    ways = tuple(options.way)
     jobs = [
-        Job(options.seeds, world, rows, number, share, options.pattern, options.score, options.prior, tuple(options.way))
+        Job(options.seeds, world, rows, number, share, options.pattern, options.score, options.prior, ways)
         for number in range(options.tables) for rows in options.rows for share in options.share for world in worlds
     ]  # fmt: skip
     tables = list(each(work, jobs, options.processes))

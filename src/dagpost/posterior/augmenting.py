@@ -38,9 +38,9 @@ _SECONDS_A_PASS = 0.01
 #: Blocks do not count orders: such sums that take longer than this are made only if asked for.
 _MOST_SECONDS_A_PASS = 10.0
 
-#: Chains of scores whose completers begin near the end: sweeps before the first kept table, graphs from each table,
-#: since to score a table takes longer than to complete it, and the error at which they stop; and how long exact sums may
-#: take where there are few tables.
+#: Chains of scores whose completers begin near the end: sweeps before the first kept table; graphs from each table,
+#: since to score a table takes longer than to complete it; the error at which they stop; and seconds that exact sums
+#: may take where there are few tables.
 _NEAR, _GRAPHS_A_TABLE, _ERROR, _SECONDS_OF_FEW = 5, 50, 0.02, 5.0
 
 #: Exact sums over all graphs, or orders, of so many columns take a fraction of a second.

@@ -1,19 +1,23 @@
 """Which values may missing cells have, of levels and of numbers on any scale, given a graph or nothing?
 
-Every column with gaps in turn is drawn given the others (chained equations; van Buuren, Flexible imputation of missing
-data, 2018): all others at the start, and then its Markov blanket in a graph. A column of numbers is regressed on these,
+At the start every column with gaps is drawn in turn given all others, some rounds from random values (chained
+equations; van Buuren, Flexible imputation of missing data, 2018). Given a graph, parameters of every family are drawn
+first, and then each cell given the parents and children of its column. A column of numbers is regressed on its parents,
 each along a line and curves, in normal scores; a column of levels by logistic regressions, one for each level among the
-rows that have none before it. How far lines and curves of each column are shrunk is learned, and parameters are drawn
-from their posterior. A missing number is one of the observed ones, that of a row with about the same prediction
-(predictive mean matching; Little 1988), so that it may have any distribution, whole numbers and bounds included.
+rows that have none before it. How far the lines and curves of each parent are shrunk is learned.
 
-The regressions of two columns need not agree with one joint distribution, and in what is left out of them the score
-may differ: for columns that follow the score what is found is close to its posterior, and by benchmarks/erased.py it is
-nearer to what complete tables say than cells drawn under models that columns do not follow.
+A missing level is drawn by the chances of all levels. A missing number is one of those observed: proposals are the
+prediction and the residual of a row with about the same prediction, so that noise may have any shape and be wider in
+some places; which of them, or the cell as it is, is drawn by how well they suit the children (iterated sampling and
+resampling: Andrieu, Lee & Vihola 2018), which may be bent. So a cause is drawn right whose effect is the same at both
+ends.
+
+These regressions are not those that the score integrates over: the distribution of cells is close to that of its
+posterior, not equal. Which way is nearer to what complete tables say is measured by benchmarks/erased.py.
 
 Every value that a cell can get was observed in its column, so features are made once and looked up by code.
 
-Time: for each column with gaps and each round, rows times the square of the features of its blanket.
+Time: for each family and round, rows times the square of its features.
 """
 
 from __future__ import annotations
@@ -22,7 +26,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost.data.table import Table
@@ -32,8 +35,8 @@ from dagpost.scores.columns import check_written_out
 
 #: Rounds over all columns from cells drawn at random, before there is a graph.
 _ROUNDS = 6
-#: A missing number is that of one of so many observed rows with the nearest predictions, or that tie with these.
-_DONORS = 5
+#: The residual of a number is that of one of so many observations with the nearest predictions; proposals for a cell.
+_DONORS, _PROPOSALS = 30.0, 20
 #: Prior variances of intercepts, lines and curves before anything is learned, in units of the noise; how many
 #: coefficients that is worth; in how many steps it is learned.
 _INTERCEPT, _LINE, _CURVE, _FIRM, _STEPS = 1e4, 1.0, 0.1, 1.0, 6
@@ -54,11 +57,19 @@ class _Column(NamedTuple):
     weights: Floats
 
 
-class _Regression(NamedTuple):
-    """Prior variances of its coefficients before they are learned, and which of them are learned together."""
+class _Family(NamedTuple):
+    """A column given some others, with drawn coefficients: of numbers, or of each level but the last.
 
-    start: Floats
-    groups: Integers
+    `residuals` of the rows that numbers were learned from are in the order of `predictions`, with the sums of their
+    weights; `deviation` is their size.
+    """
+
+    others: list[int]
+    coefficients: Floats
+    predictions: Floats
+    residuals: Floats
+    ends: Floats
+    deviation: float
 
 
 class ChainedCompleter:
@@ -89,24 +100,30 @@ class ChainedCompleter:
         for node in self._order:
             column = self._columns[node]
             chances = np.bincount(codes[node, column.used], column.weights, len(column.values))
-            drawn = generator.choice(len(chances), len(column.gaps), p=chances / chances.sum())
-            codes[node, column.gaps] = drawn
-        everyone = list(range(len(codes)))
+            codes[node, column.gaps] = generator.choice(len(chances), len(column.gaps), p=chances / chances.sum())
         for _ in range(_ROUNDS):
             for node in self._order:
-                self._redraw_column(node, [other for other in everyone if other != node], codes, generator)
+                every_other = [other for other in range(len(codes)) if other != node]
+                self._draw_cells(node, self._family(node, every_other, codes, generator), {}, codes, generator)
         return self._cells(codes)
 
     def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
-        """One round over all columns, each given its Markov blanket in the graph."""
-        codes, blankets, used = self._codes.copy(), _blankets(families), 0
+        """Parameters of all families, given all cells, and then each cell given the others."""
+        codes, used = self._codes.copy(), 0
         for column, own in zip(self._columns, codes, strict=True):
             own[column.gaps] = np.searchsorted(column.values[:-1], cells[used : used + len(column.gaps)])
             used += len(column.gaps)
-        for node in self._order:
+        parents = [[other for other in own if other < len(codes)] for own in families.tolist()]
+        drawn: dict[int, _Family] = {}
+        for node, own in enumerate(parents):
             if cancel[0]:
                 return
-            self._redraw_column(node, np.flatnonzero(blankets[node]).tolist(), codes, generator)
+            if len(self._columns[node].values) > 1 and any(len(self._columns[other].gaps) for other in [node, *own]):
+                drawn[node] = self._family(node, own, codes, generator)
+        for node in self._order:
+            if node in drawn:
+                children = {child: family for child, family in drawn.items() if node in family.others}
+                self._draw_cells(node, drawn[node], children, codes, generator)
         cells[:] = self._cells(codes)
 
     def _cells(self, codes: NDArray[np.int64]) -> Floats:
@@ -114,38 +131,89 @@ class ChainedCompleter:
         pairs = zip(self._columns, codes, strict=True)
         return np.concatenate([column.values[own[column.gaps]] for column, own in pairs])
 
-    def _redraw_column(
-        self, node: int, others: list[int], codes: NDArray[np.int64], generator: np.random.Generator
-    ) -> None:
-        column = self._columns[node]
-        if len(column.values) == 1:
-            return
+    def _matrix(self, others: list[int], codes: NDArray[np.int64]) -> Floats:
+        """The features of some columns at some rows, intercept first."""
         looked_up = [self._columns[other].features[codes[other]] for other in others]
-        matrix = np.hstack([np.ones((codes.shape[1], 1)), *looked_up])
-        seen, missing = matrix[column.used], matrix[column.gaps]
-        own, regression = codes[node, column.used], self._regression(others)
-        if column.is_number:
-            middle, drawn = _number_regression(column.features[own, 0], seen, column.weights, regression, generator)
-            donors = _matched(seen @ middle, missing @ drawn, column.weights, generator)
-            codes[node, column.gaps] = own[donors]
-            return
-        uniforms, left = generator.random(len(missing)), np.ones(len(missing))
-        found = np.full(len(missing), len(column.values) - 1)
-        for level in range(len(column.values) - 1):
-            rows = own >= level
-            drawn = _level_regression(own[rows] == level, seen[rows], column.weights[rows], regression, generator)
-            left *= 1.0 - _chances(missing @ drawn)
-            # Where less is left than was drawn, an earlier level has it already, or this one gets it.
-            found = np.where((1.0 - uniforms > left) & (found > level), level, found)
-        codes[node, column.gaps] = found
+        return np.hstack([np.ones((codes.shape[1], 1)), *looked_up])
 
-    def _regression(self, others: list[int]) -> _Regression:
-        start, groups = [np.full(1, _INTERCEPT)], [np.zeros(1, dtype=np.int64)]
+    def _family(
+        self, node: int, others: list[int], codes: NDArray[np.int64], generator: np.random.Generator
+    ) -> _Family:
+        """The regression of a column on some others, with coefficients drawn from their posterior."""
+        column, start, groups = self._columns[node], [np.full(1, _INTERCEPT)], [np.zeros(1, dtype=np.int64)]
         for number, other in enumerate(others):
             lines, features = self._columns[other].lines, self._columns[other].features.shape[1]
             start += [np.full(lines, _LINE), np.full(features - lines, _CURVE)]
             groups += [np.full(lines, 2 * number + 1), np.full(features - lines, 2 * number + 2)]
-        return _Regression(np.concatenate(start), np.concatenate(groups))
+        prior = _Prior(np.concatenate(start), np.concatenate(groups))
+        own, seen = codes[node, column.used], self._matrix(others, codes[:, column.used])
+        if column.is_number:
+            target = column.features[own, 0]
+            middle, drawn, deviation = _number_regression(target, seen, column.weights, prior, generator)
+            predictions = seen @ middle
+            # Rows that tie are in no order that means anything.
+            shuffled = generator.permutation(len(predictions))
+            order = shuffled[np.argsort(predictions[shuffled], kind="stable")]
+            ends = np.cumsum(column.weights[order])
+            return _Family(
+                others, drawn[np.newaxis], predictions[order], (target - predictions)[order], ends, deviation
+            )
+        every = [
+            _level_regression(own[rows] == level, seen[rows], column.weights[rows], prior, generator)
+            for level in range(len(column.values) - 1) for rows in [own >= level]
+        ]  # fmt: skip
+        nothing = np.zeros(0)
+        return _Family(others, np.array(every), nothing, nothing, nothing, 1.0)
+
+    def _draw_cells(
+        self,
+        node: int,
+        family: _Family,
+        children: dict[int, _Family],
+        codes: NDArray[np.int64],
+        generator: np.random.Generator,
+    ) -> None:
+        """The missing cells of a column, given its family and those of its children."""
+        column = self._columns[node]
+        rows = column.gaps
+        predicted = self._matrix(family.others, codes[:, rows]) @ family.coefficients.T
+        if column.is_number:
+            proposed = _proposals(column, family, predicted[:, 0], _PROPOSALS if children else 1, generator)
+            candidates = np.vstack([codes[node, rows][np.newaxis], proposed]) if children else proposed
+            logs = np.zeros(candidates.shape)
+        else:
+            candidates = np.tile(np.arange(len(column.values))[:, np.newaxis], len(rows))
+            logs = _log_chances(predicted).T
+        for child, own in children.items():
+            logs = logs + self._log_likelihood(child, own, node, candidates, codes[:, rows])
+        # The largest after Gumbel noise is a draw in proportion to the exponentials.
+        chosen = (logs + generator.gumbel(size=logs.shape)).argmax(axis=0)
+        codes[node, rows] = candidates[chosen, np.arange(len(rows))]
+
+    def _log_likelihood(
+        self, child: int, family: _Family, node: int, candidates: NDArray[np.int64], codes: NDArray[np.int64]
+    ) -> Floats:
+        """What each candidate for a cell makes of the child in the same row: (candidates, rows)."""
+        column, at = self._columns[child], 1
+        predicted = np.zeros((1, codes.shape[1], len(family.coefficients))) + family.coefficients[:, 0]
+        for other in family.others:
+            features = self._columns[other].features
+            ways = features @ family.coefficients[:, at : at + features.shape[1]].T
+            predicted = predicted + ways[candidates if other == node else codes[other][np.newaxis]]
+            at += features.shape[1]
+        if column.is_number:
+            away = (column.features[codes[child], 0] - predicted[:, :, 0]) / family.deviation
+            found: Floats = -0.5 * away**2
+            return found
+        logs = _log_chances(predicted.reshape(-1, predicted.shape[2])).reshape(*predicted.shape[:2], -1)
+        return np.take_along_axis(logs, codes[child][np.newaxis, :, np.newaxis], axis=2)[:, :, 0]
+
+
+class _Prior(NamedTuple):
+    """Prior variances of coefficients before they are learned, and which of them are learned together."""
+
+    start: Floats
+    groups: Integers
 
 
 def _was_set(table: Table, node: int) -> Flags:
@@ -156,47 +224,36 @@ def _was_set(table: Table, node: int) -> Flags:
     return result
 
 
-def _blankets(families: Members) -> Flags:
-    """For each node, which others are its parents, children, or parents of its children; none is its own."""
-    nodes = len(families)
-    parents = np.zeros((nodes, nodes + 1), dtype=np.bool_)
-    np.put_along_axis(parents, families.astype(np.int64), True, axis=1)
-    parents = parents[:, :nodes]
-    result: Flags = parents | parents.T | (parents.T @ parents)
-    np.fill_diagonal(result, False)
-    return result
-
-
-def _learned(regression: _Regression, squares: Floats) -> Floats:
+def _learned(prior: _Prior, squares: Floats) -> Floats:
     """Prior variances of the lines and of the curves of each column, given the expected squares of coefficients."""
-    groups = regression.groups
+    groups = prior.groups
     sums, counts = np.bincount(groups, squares), np.bincount(groups)
-    result: Floats = (_FIRM * regression.start + sums[groups]) / (_FIRM + counts[groups])
+    result: Floats = (_FIRM * prior.start + sums[groups]) / (_FIRM + counts[groups])
     result[0] = _INTERCEPT
     return result
 
 
 def _number_regression(
-    target: Floats, seen: Floats, weights: Floats, regression: _Regression, generator: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """The middle of the posterior of its coefficients, and a draw."""
+    target: Floats, seen: Floats, weights: Floats, prior: _Prior, generator: np.random.Generator
+) -> tuple[Floats, Floats, float]:
+    """The middle of the posterior of its coefficients, a draw, and a draw of the deviation of the noise."""
     weighted = seen * weights[:, np.newaxis]
     gram, cross = weighted.T @ seen, weighted.T @ target
-    square, total, variances = float(weights @ target**2), float(weights.sum()), regression.start
+    square, total, variances = float(weights @ target**2), float(weights.sum()), prior.start
     for _ in range(_STEPS):
         root = _root(gram, variances)
         middle = root.T @ (root @ cross)
         left = max(square - float(cross @ middle), 0.0) + 1.0
-        variances = _learned(regression, middle**2 * (total + 1.0) / left + (root**2).sum(axis=0))
-    deviation = np.sqrt(left / generator.chisquare(total + 1.0))
-    return middle, middle + deviation * (root.T @ generator.standard_normal(len(middle)))
+        variances = _learned(prior, middle**2 * (total + 1.0) / left + (root**2).sum(axis=0))
+    deviation = float(np.sqrt(left / generator.chisquare(total + 1.0)))
+    return middle, middle + deviation * (root.T @ generator.standard_normal(len(middle))), deviation
 
 
 def _level_regression(
-    target: Flags, seen: Floats, weights: Floats, regression: _Regression, generator: np.random.Generator
+    target: Flags, seen: Floats, weights: Floats, prior: _Prior, generator: np.random.Generator
 ) -> Floats:
     """A draw from the posterior of its coefficients, as normal as it is at its top."""
-    variances, middle = regression.start, np.zeros(len(regression.start))
+    variances, middle = prior.start, np.zeros(len(prior.start))
     share = (float(weights @ target) + 0.5) / (float(weights.sum()) + 1.0)
     middle[0] = np.log(share / (1.0 - share))
     for _ in range(_STEPS):
@@ -205,13 +262,15 @@ def _level_regression(
         root = _root((seen * curvature[:, np.newaxis]).T @ seen, variances)
         step = root.T @ (root @ (seen.T @ (weights * (target - chances)) - middle / variances))
         middle = middle + step * min(1.0, _FARTHEST / max(float(np.abs(seen @ step).max()), _FARTHEST))
-        variances = _learned(regression, middle**2 + (root**2).sum(axis=0))
+        variances = _learned(prior, middle**2 + (root**2).sum(axis=0))
     drawn: Floats = middle + root.T @ generator.standard_normal(len(middle))
     return drawn
 
 
 def _root(gram: Floats, variances: Floats) -> Floats:
     """A matrix whose transpose times itself is the covariance of coefficients, but for the noise."""
+    from scipy.linalg import solve_triangular
+
     factor = np.linalg.cholesky(gram + np.diag(1.0 / variances))
     root: Floats = solve_triangular(factor, np.eye(len(factor)), lower=True)
     return root
@@ -222,22 +281,23 @@ def _chances(odds: Floats) -> Floats:
     return chances
 
 
-def _matched(known: Floats, wanted: Floats, weights: Floats, generator: np.random.Generator) -> Integers:
-    """For each wanted prediction one of the rows with the nearest known ones, drawn by their weights."""
-    order = np.argsort(known, kind="stable")
-    known, ends = known[order], np.cumsum(weights[order])
-    count = min(_DONORS, len(known))
-    after = np.searchsorted(known, wanted)
-    first, nearest = np.zeros(len(wanted), dtype=np.int64), np.full(len(wanted), np.inf)
-    for shift in range(count + 1):
-        start = np.clip(after - shift, 0, len(known) - count)
-        farthest = np.maximum(np.abs(wanted - known[start]), np.abs(known[start + count - 1] - wanted))
-        first = np.where(farthest < nearest, start, first)
-        nearest = np.minimum(farthest, nearest)
-    # Rows that tie with one of the nearest are as near.
-    lowest = np.searchsorted(known, known[first])
-    highest = np.searchsorted(known, known[first + count - 1], side="right")
-    below = np.concatenate([[0.0], ends])
-    at = below[lowest] + generator.random(len(wanted)) * (below[highest] - below[lowest])
-    found: Integers = order[np.minimum(np.searchsorted(ends, at, side="right"), len(order) - 1)]
+def _log_chances(odds: Floats) -> Floats:
+    """The log chances of all levels, given the log odds of each but the last among those that are left: a row each."""
+    taken, left = -np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds)
+    before = np.hstack([np.zeros((len(odds), 1)), np.cumsum(left, axis=1)])
+    before[:, :-1] += taken
+    return before
+
+
+def _proposals(
+    column: _Column, family: _Family, predicted: Floats, count: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Codes of numbers that the parents speak for: (proposals, cells)."""
+    ends = family.ends
+    half = min(_DONORS, ends[-1]) / 2.0
+    middle = np.concatenate([[0.0], ends])[np.searchsorted(family.predictions, predicted)]
+    at = np.clip(middle, half, ends[-1] - half) + half * generator.uniform(-1.0, 1.0, (count, len(predicted)))
+    rows = np.minimum(np.searchsorted(ends, at, side="right"), len(ends) - 1)
+    scores = column.features[:, 0]
+    found: NDArray[np.int64] = np.searchsorted((scores[1:] + scores[:-1]) / 2.0, predicted + family.residuals[rows])
     return found
