@@ -115,11 +115,11 @@ class ChainedCompleter:
             used += len(column.gaps)
         parents = [[other for other in own if other < len(codes)] for own in families.tolist()]
         drawn: dict[int, _Family] = {}
-        for node, own in enumerate(parents):
+        for node, above in enumerate(parents):
             if cancel[0]:
                 return
-            if len(self._columns[node].values) > 1 and any(len(self._columns[other].gaps) for other in [node, *own]):
-                drawn[node] = self._family(node, own, codes, generator)
+            if len(self._columns[node].values) > 1 and any(len(self._columns[other].gaps) for other in [node, *above]):
+                drawn[node] = self._family(node, above, codes, generator)
         for node in self._order:
             if node in drawn:
                 children = {child: family for child, family in drawn.items() if node in family.others}
