@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -115,25 +114,6 @@ def bge(rows: Rows, mean_weight: float = 1.0) -> FamilyScore:
     def score(rows: Rows, filled: Numbers, child: int, parents: list[int]) -> Numbers:
         weights = np.broadcast_to(np.where(rows.was_set[:, child], 0.0, rows.weights), filled.shape[:2])
         return subset(filled, weights, [*parents, child]) - subset(filled, weights, parents)
-
-    return score
-
-
-def conditional_gaussian(rows: Rows, size: float = 5.0, mean_weight: float = 1.0) -> FamilyScore:
-    """Levels by BDeu, numbers by the Gaussian score in the rows of each combination of levels of their parents."""
-    numbers = [column for column, arity in enumerate(rows.arities) if not arity]
-    subset, dirichlet = gaussian_subsets(rows, numbers, mean_weight), bdeu(size)
-
-    def score(rows: Rows, filled: Numbers, child: int, parents: list[int]) -> Numbers:
-        own = [parent for parent in parents if parent in numbers]
-        levels = [parent for parent in parents if parent not in numbers]
-        if child not in numbers:
-            return np.full(len(filled), -np.inf) if own else dirichlet(rows, filled, child, parents)
-        counts, total = np.where(rows.was_set[:, child], 0.0, rows.weights), np.zeros(len(filled))
-        for combination in product(*(range(rows.arities[parent]) for parent in levels)):
-            weights = counts * (filled[:, :, levels] == np.array(combination)).all(axis=2)
-            total += subset(filled, weights, [*own, child]) - subset(filled, weights, own)
-        return total
 
     return score
 

@@ -1,184 +1,52 @@
-"""Levels and numbers that have their exact distribution still have it after a round, and chains meet the exact sum.
+"""Edges of tables of levels and numbers with gaps are near those of the same tables before cells were erased.
 
-Tests of a round are chi-square tests at the level 1e-7: that is their false-alarm rate, and seeds are fixed. Chains are
-compared with the exact sum as in test_augmentation.py, at most 8e-7 of the time wrongly.
+Cells are drawn by regressions of each column on others, which have no joint distribution that chains could be compared
+with. Seeds are fixed: there are no false alarms, and the tolerance is 1.4 times what was found.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from scipy.stats import ks_2samp
-from scipy.stats import t as student
-from tests.naive import completed_scores as naive
-from tests.naive import completions
-from tests.statistical.test_augmentation import RATE, Case, combined, differences
-from tests.statistical.test_completion import RUNNING, assert_agrees
-from tests.tools.gap_tables import mixed_table
+import pandas as pd
 
-from dagpost import ConditionalGaussian
-from dagpost.data.table import Table
+from dagpost import DagPosterior
 
-# Chains of a few sweeps say that they are not to be trusted yet.
-pytestmark = pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
-
-#: Numbers from two levels, one number from another and two levels; and all columns by themselves.
-GRAPHS = {
-    "dense": np.array([[4, 4, 4], [0, 4, 4], [0, 1, 4], [0, 1, 2]], dtype=np.int16),
-    "sparse": np.array([[1, 4, 4], [4, 4, 4], [3, 4, 4], [1, 4, 4]], dtype=np.int16),
-}
-CASES = {
-    "a level and a number in one row": {"level_gaps": 1, "number_gaps": 1},
-    "levels, a number and experiments": {"level_gaps": 3, "number_gaps": 1, "experiments": True},
-    "two numbers and counts": {"level_gaps": 2, "number_gaps": 2, "counted": True},
-}
+#: The mean difference of the probability of an edge, over all edges and tables.
+TOLERANCE = 0.08
 
 
-@pytest.mark.parametrize(
-    ("case", "graph"), [*((case, "dense") for case in CASES), ("two numbers and counts", "sparse")]
-)
-def test_a_round_leaves_the_exact_distribution_of_levels_and_numbers(case: str, graph: str) -> None:
-    table, families = mixed_table(4, (2, 3, 0, 0), 9, **CASES[case]), GRAPHS[graph]
-    every, shares = exact(table, families, 400 if CASES[case]["number_gaps"] == 1 else 60)
-    completer, generator = ConditionalGaussian().completer(table, 3), np.random.default_rng(8)
-    draws = 6_000
-    found = every[generator.choice(len(every), draws, p=shares)]
-    for cells in found:
-        completer.redraw(cells, families, generator, RUNNING)
-    bins = 6 if CASES[case]["number_gaps"] == 1 else 4
-    cases, expected = binned(table, every, shares, [found, every], bins)
-    size = int(expected.max()) + 1
-    assert_agrees(np.bincount(cases, minlength=size), np.bincount(expected, shares, size) * draws)
+def patients(seed: int, rows: int = 200) -> pd.DataFrame:
+    """Two columns of levels and three of numbers, drawn from a conditional Gaussian network."""
+    generator = np.random.default_rng(100 + seed)
+    sex = generator.integers(0, 2, rows)
+    smokes = (generator.random((rows, 1)) > np.array([[0.6, 0.9], [0.4, 0.7]])[sex]).sum(axis=1)
+    weight = 70.0 + 8.0 * sex + 9.0 * generator.standard_normal(rows)
+    pressure = 100.0 + 0.3 * weight + 3.5 * smokes + 8.0 * generator.standard_normal(rows)
+    pulse = 60.0 + 0.12 * pressure + 6.0 * generator.standard_normal(rows)
+    return pd.DataFrame(
+        {
+            "sex": np.array(["f", "m"])[sex],
+            "smokes": np.array(["never", "former", "now"])[smokes],
+            "weight": weight,
+            "pressure": pressure,
+            "pulse": pulse,
+        }
+    )
 
 
-def test_tables_from_the_prior_are_still_from_the_prior_after_some_rounds() -> None:
-    """All cells are gaps, so that nearly every combination of levels comes and goes (Geweke 2004).
-
-    Tests of Kolmogorov and Smirnov on independent tables, before and after, at the level 1e-7 each.
-    """
-    generator, draws, rows = np.random.default_rng(5), 6_000, 4
-    score = ConditionalGaussian(2.0, 1.5, 5.0, prior_mean=0.5, prior_scale=2.0)
-    before, after = (tables_from_the_prior(score, draws, rows, generator) for _ in range(2))
-    columns = (*(np.zeros(rows, dtype=np.uint8) for _ in range(2)), *(np.full(rows, np.nan) for _ in range(2)))
-    gaps = np.ones((4, rows), dtype=bool)
-    completer = score.completer(Table(tuple("ABCD"), columns, ((0, 1), (0, 1, 2), None, None), gaps=gaps), 3)
-    for table in after:
-        cells = table.ravel()
-        for _ in range(2):
-            completer.redraw(cells, GRAPHS["dense"], generator, RUNNING)
-    for statistic in STATISTICS:
-        assert ks_2samp(statistic(before), statistic(after)).pvalue > 1e-7
+def edges_of(table: pd.DataFrame, missing: str) -> np.ndarray:
+    model = DagPosterior("conditional-gaussian", seed=1, missing=missing, threads=1, progress=False)
+    return model.fit(table).edge_probabilities_.to_numpy()
 
 
-#: Of tables (tables, columns, rows): levels that go together, and numbers that do where levels are the same.
-STATISTICS = (
-    lambda own: (own[:, 0] == own[:, :1, 0]).sum(axis=1) + own[:, 1, 0],
-    lambda own: (own[:, 1, 0] == own[:, 1, 1]) * 2.0 + (own[:, 0, 0] == own[:, 0, 1]),
-    lambda own: own[:, 2, 0],
-    lambda own: np.where(own[:, 0, 0] == own[:, 0, 1], 1.0, -1.0) * np.abs(own[:, 2, 0] - own[:, 2, 1]),
-    lambda own: np.where((own[:, :2, 0] == own[:, :2, 1]).all(axis=1), 1.0, -1.0) * np.abs(own[:, 3, 0] - own[:, 3, 1]),
-    lambda own: (own[:, 3, 2] - 0.5) * (own[:, 2, 2] - 0.5),
-)
-
-
-def tables_from_the_prior(
-    score: ConditionalGaussian, tables: int, rows: int, generator: np.random.Generator
-) -> np.ndarray:
-    """Parameters from the prior of the dense graph, and rows from them (tables, columns, rows)."""
-    size, weight, freedom = score.equivalent_sample_size, score.mean_weight, score.degrees_of_freedom
-    mean, unit, result = score.prior_mean, score.prior_scale, np.zeros((tables, 4, rows))
-    every = np.arange(tables)
-    for column, arity, parents in ((0, 2, 1), (1, 3, 2)):
-        shares = generator.dirichlet(np.full(arity, size / (arity * parents)), (tables, parents)).cumsum(axis=2)
-        for row in range(rows):
-            own = shares[every, result[:, 0, row].astype(int) if column else 0]
-            result[:, column, row] = np.minimum((generator.random((tables, 1)) > own).sum(axis=1), arity - 1)
-    prior = weight * (freedom - 2 - 1) / (weight + 1) * unit**2
-    for column, parents in ((2, 0), (3, 1)):
-        shape = (tables, 6)
-        deviation = np.sqrt(prior / generator.chisquare(freedom - 2 + parents + 1, shape))
-        slope = deviation / np.sqrt(prior) * generator.standard_normal(shape) * parents
-        intercept = mean - slope * mean + deviation / np.sqrt(weight) * generator.standard_normal(shape)
-        for row in range(rows):
-            which = every, (result[:, 0, row] + 2 * result[:, 1, row]).astype(int)
-            noise = deviation[which] * generator.standard_normal(tables)
-            result[:, column, row] = intercept[which] + slope[which] * result[:, 2, row] + noise
-    return result
-
-
-def exact(table: Table, families: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """All levels with numbers on a grid, and their probabilities given a graph.
-
-    The grid is that of the quantiles of Student's distribution, whose tails are heavier than those of the cells.
-    """
-    rows = naive.rows_of(table)
-    mean, deviations = naive.observed_moments(rows)
-    quantiles = student.ppf((np.arange(points) + 0.5) / points, 3)
-    grids = [
-        np.arange(float(arity)) if arity else centre + unit * quantiles
-        for arity, centre, unit in zip(table.arities, mean, deviations, strict=True)
-    ]
-    values = [grids[column] for column, _ in rows.gaps]
-    every = np.stack([axis.ravel() for axis in np.meshgrid(*values, indexing="ij")], axis=1)
-    filled = np.repeat(np.nan_to_num(rows.values)[None], len(every), axis=0)
-    logs = np.zeros(len(every))
-    for cell, (column, row) in enumerate(rows.gaps):
-        filled[:, row, column] = every[:, cell]
-        if not table.arities[column]:
-            logs -= student.logpdf((every[:, cell] - mean[column]) / deviations[column], 3)
-    score = naive.conditional_gaussian(rows)
-    for node, own in enumerate(families):
-        logs += score(rows, filled, node, [int(parent) for parent in own if parent < len(families)])
-    weights = np.exp(logs - logs.max())
-    return every, weights / weights.sum()
-
-
-def binned(
-    table: Table, every: np.ndarray, shares: np.ndarray, points: list[np.ndarray], bins: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the levels and of bins of the numbers, which have about the same share each."""
-    codes = [np.zeros(len(own), dtype=int) for own in points]
-    for cell, column in enumerate(np.nonzero(np.asarray(table.gaps))[0].tolist()):
-        borders = np.arange(table.arities[column]) - 0.5
-        if not table.arities[column]:
-            grid, which = np.unique(every[:, cell], return_inverse=True)
-            at = np.searchsorted(np.cumsum(np.bincount(which, shares)), np.arange(1, bins) / bins)
-            borders = (grid[at] + grid[at + 1]) / 2
-        codes = [
-            code * (len(borders) + 1) + np.searchsorted(borders, own[:, cell])
-            for code, own in zip(codes, points, strict=True)
-        ]
-    return codes[0], codes[1]
-
-
-def case_of(number: int, *, large: bool) -> Case:
-    """Kinds of columns, counts, experiments, rules and columns that are only conditioned on take turns."""
-    kinds = [(2, 2, 0, 0), (2, 3, 0, 0), (2, 0, 0, 0), (2, 2, 2, 0)][number % 4]
-    gaps = {"level_gaps": 4 if large else 3, "number_gaps": 2 if large and number % 2 else 1}
-    table = mixed_table(number, kinds, 12 + number % 5, counted=number % 3 == 1, experiments=number % 5 == 2, **gaps)
-    settings: dict[str, object] = {"score": "conditional-gaussian"}
-    outside = table.names[0] if not np.asarray(table.gaps)[0].any() and number % 5 != 2 else ""
-    if outside:
-        settings["exogenous"] = [outside]
-    else:
-        settings["forbidden"] = ["A -> D"]
-
-    def prior(child: int, parents: list[int]) -> float:
-        ruled_out = parents if outside else 0 in parents and child == 3
-        return -np.inf if ruled_out and (child == 0 or not outside) else 0.0
-
-    rows = naive.rows_of(table)
-    truth = completions.posterior(rows, [naive.conditional_gaussian(rows)], prior=prior, points=33)
-    return Case(table, settings, truth, len(kinds))
-
-
-def test_averages_are_those_of_the_exact_sum() -> None:
-    found = [differences(case_of(number, large=False), 3, 14, number) for number in range(12)]
-    assert min(combined(found).values()) > RATE
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("way", ["exact-layers", "block-gibbs"])
-def test_long_chains_meet_the_exact_sum(way: str) -> None:
-    found = [differences(case_of(number, large=True), 6, 100, number, way) for number in range(20)]
-    assert min(combined(found).values()) > RATE
+def test_edges_are_near_those_of_complete_tables_and_nearer_than_those_of_complete_rows() -> None:
+    away: dict[str, list[float]] = {"augment": [], "drop": []}
+    for seed in range(4):
+        complete = patients(seed)
+        erased = complete.mask(np.random.default_rng(seed).random(complete.shape) < 0.15)
+        truth = edges_of(complete, "refuse")
+        for missing, found in away.items():
+            off = np.abs(edges_of(erased, missing) - truth)
+            found.append(off.sum() / (off.size - len(off)))
+    assert np.mean(away["augment"]) < TOLERANCE
+    assert np.mean(away["augment"]) < np.mean(away["drop"])

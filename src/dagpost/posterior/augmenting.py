@@ -102,7 +102,8 @@ def require_gaps(method: Augmentation, table: Table) -> None:
 
 def settled(method: Augmentation, modularity: str, study: Study) -> Augmentation:
     """The chains with the way of finding graphs that suits the table."""
-    if study.score.begins_near and method == Augmentation(given_table=method.given_table):
+    near = study.score.begins_near(study.table)
+    if near and method == Augmentation(given_table=method.given_table):
         method = replace(method, burn_in=_NEAR, graphs=_GRAPHS_A_TABLE, error=_ERROR)
     if method.given_table != AUTO:
         return method
@@ -110,7 +111,7 @@ def settled(method: Augmentation, modularity: str, study: Study) -> Augmentation
     divided = division_of(Decided(None, modularity, study, InlineEngine())) is not None
     if modularity == "order":
         return replace(method, given_table=DDS.name)
-    most = _SECONDS_OF_FEW if study.score.begins_near else _SECONDS_A_PASS
+    most = _SECONDS_OF_FEW if near else _SECONDS_A_PASS
     exact = divided or (nodes <= MAX_NODES and backend.structure_seconds(nodes) <= most)
     return replace(method, given_table=ExactLayers.name if exact else BlockGibbs.name)
 

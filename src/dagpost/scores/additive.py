@@ -59,7 +59,6 @@ class Additive(Score):
         "Imoto, S., Goto, T., & Miyano, S. (2002). Estimation of genetic networks and functional structures between "
         "genes by using Bayesian networks and nonparametric regression. Pacific Symposium on Biocomputing, 7, 175-186."
     )
-    begins_near = True
     choices = (("variance of a slope", "slope_variance", (0.25, 1.0, 4.0)),)
 
     slope_variance: float = 1.0
@@ -101,11 +100,16 @@ class Additive(Score):
             fill_additive(self, asked)
 
     def completer(self, table: Table, max_parents: int) -> Completer | None:
-        """Whole completions by regressions of each column on all others, which no graph has a part in."""
+        """What draws the cells that have no value: regressions of each column on others."""
         from dagpost.scores.chained_completion import ChainedCompleter
 
         del max_parents
         return None if table.censored.any() else ChainedCompleter(table)
+
+    def begins_near(self, table: Table) -> bool:
+        """Whether chains begin near their end: regressions on all other columns come before any graph."""
+        del table
+        return True
 
     def parameter_prior(self) -> LocalPrior:
         """Sizes come from regressions on the columns' own scale."""

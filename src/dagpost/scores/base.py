@@ -126,8 +126,6 @@ class Score:
     choices: ClassVar[tuple[tuple[str, str, tuple[float, ...]], ...]] = ()
     #: Whether the sum over all graphs is the evidence of the data.
     has_evidence: ClassVar[bool] = True
-    #: Whether the cells that its completer begins with are near those that chains end with.
-    begins_near: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -252,6 +250,11 @@ class Score:
         """What draws the cells that have no value; None: this score cannot complete a table."""
         del table, max_parents
         return None
+
+    def begins_near(self, table: Table) -> bool:
+        """Whether the cells that its completer begins with are near those that chains end with."""
+        del table
+        return False
 
     def rescorer(self, table: Table, max_parents: int, workers: int) -> Rescorer:
         """What scores all families of a table with gaps, given their cells, for that many threads at a time.

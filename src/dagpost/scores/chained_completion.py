@@ -86,7 +86,9 @@ class ChainedCompleter:
             codes, lines, curves = features_of_column(column[known], levels, table.ordered[node], weights[known])
             self._codes[node, known] = codes
             values, features = np.unique(column[known]).astype(np.float64), np.hstack([lines, curves])
-            used = known[~_was_set(table, node)[known]]
+            free = known[~_was_set(table, node)[known]]
+            # Where a column was set whenever it has a value, there is nothing else to go by.
+            used = free if len(free) else known
             self._columns.append(
                 _Column(values, features, lines.shape[1], levels is None, np.flatnonzero(gaps), used, weights[used])
             )

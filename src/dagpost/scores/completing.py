@@ -34,7 +34,7 @@ class Completer(Protocol):
         ...
 
     def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
-        """One round over all incomplete rows, in place; what has the density exp(score) still has it."""
+        """One round over all gaps, in place; what has the density exp(score) still has it, at least nearly."""
         ...
 
 

@@ -94,14 +94,16 @@ class ConditionalGaussian(Score):
             return self
         return replace(self, **settled_prior(self, self.parameter_prior().gaussian, part_of(table, numbers)))
 
-    def completer(self, table: Table, max_parents: int) -> Completer:
-        """What draws the cells that have no value: regressions first, given all cells, and then the rows."""
-        from dagpost.scores.discrete_completion import dirichlet_parameters
-        from dagpost.scores.row_completion import RowCompleter
+    def completer(self, table: Table, max_parents: int) -> Completer | None:
+        """What draws the cells that have no value: where there are both kinds, regressions of each column on others."""
+        from dagpost.scores.chained_completion import ChainedCompleter
 
-        del max_parents
-        parameters = dirichlet_parameters(self.equivalent_sample_size, table)
-        return RowCompleter(table, parameters, self.settled(table).parameter_prior().gaussian)
+        one_kind = self._of_one_kind(table)
+        return ChainedCompleter(table) if one_kind is None else one_kind.completer(table, max_parents)
+
+    def begins_near(self, table: Table) -> bool:
+        """Whether chains begin near their end: where there are both kinds, for cells are regressed on others."""
+        return self._of_one_kind(table) is None
 
     def parameter_prior(self) -> ConditionalGaussianPrior:
         """A Dirichlet prior of levels, and a normal and Wishart prior of numbers in each combination of levels."""

@@ -44,10 +44,9 @@ class CountedScore(Score):
         """What draws the cells that have no value, row by row, with the parameters summed out."""
         from dagpost.scores.discrete_completion import completes, counted_parameters
         from dagpost.scores.discrete_runs import terms_of
-        from dagpost.scores.parameter_priors import NormalWishartPrior
         from dagpost.scores.row_completion import RowCompleter
 
         terms = terms_of(self, table, 1, sorted(set(self.variants(table.arities))), max(table.observations, 1))
         if not completes(terms):
             return None
-        return RowCompleter(table, counted_parameters(self, table, max_parents), NormalWishartPrior())
+        return RowCompleter(table, counted_parameters(self, table, max_parents))

@@ -17,24 +17,18 @@ if TYPE_CHECKING:
     from dagpost.scores.counted import CountedScore
 
 
-def dirichlet_parameters(equivalent_sample_size: float, table: Table) -> CellParameters:
-    """The same equivalent sample size for all columns of levels; a column of numbers is one of a single level."""
-    arities = np.array([1 if levels is None else len(levels) for levels in table.levels], dtype=np.int64)
-    nodes = len(arities)
-    return CellParameters(
-        arities=arities,
+def counted_parameters(score: CountedScore, table: Table, max_parents: int) -> CellParameters:
+    """What the score sums, node by node: nodes that were set in different rows may sum different terms."""
+    variant_of, nodes = score.variants(table.arities), len(table.names)
+    result = CellParameters(
+        arities=np.array(table.arities, dtype=np.int64),
         exclusive=np.ascontiguousarray(table.exclusive),
         has_gaps=with_gaps(table),
         cell=np.ones(nodes),
         pooled=np.ones(nodes),
-        strength=np.full(nodes, equivalent_sample_size),
+        strength=np.zeros(nodes),
         entropy=np.zeros(nodes, dtype=np.bool_),
     )
-
-
-def counted_parameters(score: CountedScore, table: Table, max_parents: int) -> CellParameters:
-    """What the score sums, node by node: nodes that were set in different rows may sum different terms."""
-    variant_of, nodes, result = score.variants(table.arities), len(table.names), dirichlet_parameters(0.0, table)
     for run in runs_of(table.interventions, nodes):
         variants = sorted({variant_of[node] for node in run.nodes})
         observations = int(table.weights[slice(None) if run.observed is None else run.observed].sum())

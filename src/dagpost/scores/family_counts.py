@@ -168,10 +168,10 @@ def _place_members(node: int, families: Members, parameters: CellParameters, col
 
 
 @inline_no_refcount
-def count_rows(sizes: Integers, needed: Integers, tally: Tally) -> None:
+def count_rows(needed: Integers, tally: Tally) -> None:
     """Count all rows anew, family by family; those of size 0 are left out."""
     codes, weights, counted, layout, counts = tally.codes, tally.weights, tally.counted, tally.layout, tally.counts
-    labels = tally.labels
+    labels, sizes = tally.labels, layout.sizes
     for place in range(needed[0]):
         counts[place] = 0
     for place in range(needed[1]):
@@ -203,34 +203,27 @@ def count_rows(sizes: Integers, needed: Integers, tally: Tally) -> None:
 @inline_no_refcount
 def add_row(node: int, row: int, weight: int, tally: Tally) -> None:
     """Count a row `weight` times more for the family of a node; -1 takes it out once."""
-    layout, last = tally.layout, tally.layout.sizes[node] - 1
-    set_key(node, row, tally)
-    tally.counts[place_for(node, 1, tally)] += weight
-    tally.key[layout.word[node, last]] += layout.stride[node, last] * tally.codes[node, row]
-    tally.counts[place_for(node, 0, tally)] += weight
-
-
-@inline_no_refcount
-def set_key(node: int, row: int, tally: Tally) -> None:
-    """The key of the levels that the parents of a node have in a row; columns of numbers have the code 0."""
-    layout, key = tally.layout, tally.key
+    layout, key, last = tally.layout, tally.key, tally.layout.sizes[node] - 1
     for word in range(layout.words[node, 0]):
         key[word] = 0
-    for place in range(layout.sizes[node] - 1):
+    for place in range(last):
         key[layout.word[node, place]] += layout.stride[node, place] * tally.codes[layout.members[node, place], row]
+    tally.counts[_place_for(node, 1, tally)] += weight
+    key[layout.word[node, last]] += layout.stride[node, last] * tally.codes[node, row]
+    tally.counts[_place_for(node, 0, tally)] += weight
 
 
 @inline_no_refcount
 def count_at(node: int, pooled: int, tally: Tally) -> float:
     """How often a configuration of a family, or of its parents if `pooled` is 1, occurs."""
-    place = find_place(node, pooled, tally)
+    place = _find_place(node, pooled, tally)
     return np.float64(tally.counts[place]) if place >= 0 else 0.0
 
 
 @inline_no_refcount
-def place_for(node: int, pooled: int, tally: Tally) -> int:
+def _place_for(node: int, pooled: int, tally: Tally) -> int:
     """The place of a configuration, which gets one if it has none."""
-    place = find_place(node, pooled, tally)
+    place = _find_place(node, pooled, tally)
     if place < 0:
         place = -1 - place
         for word in range(tally.layout.words[node, pooled]):
@@ -239,7 +232,7 @@ def place_for(node: int, pooled: int, tally: Tally) -> int:
 
 
 @inline_no_refcount
-def find_place(node: int, pooled: int, tally: Tally) -> int:
+def _find_place(node: int, pooled: int, tally: Tally) -> int:
     """The place of a configuration; where it has none, -1 less the place that is free for it."""
     layout, keys, key = tally.layout, tally.keys, tally.key
     offset, mask = layout.offset[node, pooled], layout.mask[node, pooled]

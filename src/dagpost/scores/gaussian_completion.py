@@ -331,11 +331,11 @@ def _orthogonalise(gaps: int, touched: int, graph: Families, work: Work) -> None
             if gap >= 0:
                 coefficient = 1.0 if member == last else -graph.coefficients[node, member]
                 work.columns[gap, place] = coefficient / graph.spread[node]
-    orthonormalise(gaps, touched, work.columns, work.triangle)
+    _orthonormalise(gaps, touched, work.columns, work.triangle)
 
 
 @inline_no_refcount
-def orthonormalise(count: int, length: int, columns: Floats, triangle: Floats) -> None:
+def _orthonormalise(count: int, length: int, columns: Floats, triangle: Floats) -> None:
     """Make the first columns, each of some `length`, orthonormal; `triangle` gets what they were made of."""
     for gap in range(count):
         column = columns[gap]

@@ -1,4 +1,4 @@
-"""What draws missing levels and numbers: where it begins, what its prior is, and that threads do not disturb it."""
+"""What draws missing levels and numbers: where it begins, that threads do not disturb it, and how near it comes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import pytest
 from tests.naive.completion import with_gaps
 from tests.unit.scores.test_completion import RUNNING
 
-from dagpost import ConditionalGaussian
+from dagpost import BDeu, BGe, ConditionalGaussian
 from dagpost.data.table import Table
 from dagpost.errors import InputError
+from dagpost.scores import Score
+from dagpost.scores.columns import part_of
+from dagpost.scores.completing import Completer
 
 #: Levels, levels from them, numbers from the first, numbers from all.
 FAMILIES = np.array([[4, 4, 4], [0, 4, 4], [0, 4, 4], [0, 1, 2]], dtype=np.int16)
@@ -30,8 +33,14 @@ def mixed(rows: int = 200, share: float = 0.2, unit: float = 1.0) -> Table:
     return with_gaps(table, generator.random((4, rows)) < share)
 
 
+def completer_of(table: Table) -> Completer:
+    completer = ConditionalGaussian().completer(table, 3)
+    assert completer is not None
+    return completer
+
+
 def drawn(table: Table, seed: int = 0, rounds: int = 3) -> np.ndarray:
-    completer, generator = ConditionalGaussian().completer(table, 3), np.random.default_rng(seed)
+    completer, generator = completer_of(table), np.random.default_rng(seed)
     cells = completer.begin(generator)
     for _ in range(rounds):
         completer.redraw(cells, FAMILIES, generator, RUNNING)
@@ -58,13 +67,11 @@ def test_cells_begin_with_values_that_their_columns_have() -> None:
         assert set(cells[columns == column]) <= set(known.astype(float))
 
 
-def test_columns_without_any_value_begin_with_all_levels_and_with_zero() -> None:
-    table = mixed(40, 0.0)
-    gaps = np.zeros((4, 40), dtype=bool)
-    gaps[[1, 3]] = True
-    cells = drawn(with_gaps(table, gaps), rounds=0)
-    assert set(cells[:40]) == {0.0, 1.0, 2.0}
-    assert set(cells[40:]) == {0.0}
+def test_a_column_that_was_set_whenever_it_has_a_value_is_drawn_from_these_values() -> None:
+    table = mixed()
+    masks = np.where(np.asarray(table.gaps)[2], 0, 1 << 2).astype(np.uint64)
+    cells, columns = drawn(replace(table, interventions=masks)), np.nonzero(np.asarray(table.gaps))[0]
+    assert set(cells[columns == 2]) <= set(table.columns[2][masks > 0])
 
 
 def test_a_row_with_gaps_that_counts_twice_is_refused() -> None:
@@ -88,7 +95,7 @@ def test_missing_levels_are_seen_in_the_numbers_that_follow_them() -> None:
 
 
 def test_threads_share_a_completer_and_draw_what_they_would_draw_alone() -> None:
-    completer = ConditionalGaussian().completer(mixed(), 3)
+    completer = completer_of(mixed())
 
     def cells_of(seed: int) -> np.ndarray:
         generator = np.random.default_rng(seed)
@@ -106,7 +113,7 @@ def test_threads_share_a_completer_and_draw_what_they_would_draw_alone() -> None
 
 
 def test_a_round_that_is_called_off_changes_nothing() -> None:
-    completer, generator = ConditionalGaussian().completer(mixed(), 3), np.random.default_rng(0)
+    completer, generator = completer_of(mixed()), np.random.default_rng(0)
     cells = completer.begin(generator)
     before = cells.copy()
     completer.redraw(cells, FAMILIES, generator, np.ones(1, dtype=np.int64))
@@ -116,12 +123,14 @@ def test_a_round_that_is_called_off_changes_nothing() -> None:
     assert np.isfinite(cells).all()
 
 
-@pytest.mark.parametrize("kept", [[0, 1], [2, 3]], ids=["levels only", "numbers only"])
-def test_tables_of_one_kind_are_completed_too(kept: list[int]) -> None:
-    from dagpost.scores.columns import part_of
-
+@pytest.mark.parametrize(("kept", "other"), [([0, 1], BDeu(5.0)), ([2, 3], BGe())], ids=["levels", "numbers"])
+def test_a_table_of_one_kind_is_completed_as_by_the_score_of_that_kind(kept: list[int], other: Score) -> None:
     table, families = part_of(mixed(), kept), np.array([[2], [0]], dtype=np.int16)
-    completer, generator = ConditionalGaussian().completer(table, 1), np.random.default_rng(0)
-    cells = completer.begin(generator)
-    completer.redraw(cells, families, generator, RUNNING)
-    assert len(set(cells)) == (3 if kept == [0, 1] else len(cells))
+    found = []
+    for score in (ConditionalGaussian(), other):
+        completer, generator = score.completer(table, 1), np.random.default_rng(0)
+        assert completer is not None
+        assert not score.begins_near(table)
+        found.append(completer.begin(generator))
+        completer.redraw(found[-1], families, generator, RUNNING)
+    np.testing.assert_array_equal(*found)
