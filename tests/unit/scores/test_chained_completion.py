@@ -115,10 +115,13 @@ def test_what_cannot_be_learned_from_is_no_reason_to_stop() -> None:
     assert np.isfinite(cells).all()
 
 
-def test_limits_are_left_to_scores_that_draw_within_them() -> None:
-    assert Additive().completer(as_table(patients()[1]), 3) is not None
-    assert Additive.begins_near
-    assert not BGe.begins_near
+def test_chains_begin_near_where_cells_are_regressed_on_others() -> None:
+    table = as_table(patients()[1])
+    assert isinstance(Additive().completer(table, 3), ChainedCompleter)
+    assert Additive().begins_near(table)
+    numbers = as_table(patients()[1][["age", "dose", "level"]])
+    assert not isinstance(BGe().completer(numbers, 3), ChainedCompleter)
+    assert not BGe().begins_near(numbers)
 
 
 @pytest.mark.parametrize("seed", range(4))
