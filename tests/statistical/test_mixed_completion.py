@@ -40,7 +40,8 @@ def edges_of(table: pd.DataFrame) -> np.ndarray:
 
 
 def test_edges_are_near_those_of_complete_tables_and_nearer_than_those_of_complete_rows() -> None:
-    completed, dropped = [], []
+    completed: list[float] = []
+    dropped: list[float] = []
     for seed in range(2):
         complete = patients(seed)
         erased = complete.mask(np.random.default_rng(seed).random(complete.shape) < 0.15)

@@ -49,8 +49,8 @@ _FEW_COLUMNS = 12
 # CPU seconds of a sweep beside scores and the terms of sums (benchmarks/gaps_speed.py): for itself, each missing cell
 # that is redrawn once, each family that is ranked for drawing graphs, and each set of nodes.
 _A_SWEEP, _A_CELL, _A_FAMILY, _A_SET = 0.6e-3, 0.4e-6, 60e-9, 0.6e-6
-#: The same for a latent number (benchmarks/latent_mixing.py).
-_A_LATENT_NUMBER = 0.1e-6
+#: The same for a latent number (benchmarks/latent_mixing.py), and for a column that is regressed on others.
+_A_LATENT_NUMBER, _A_REGRESSION = 0.1e-6, 0.7e-3
 
 # Where graphs are moved by blocks: the families in play for each variable, what one takes at 1,000 rows, the sweeps of
 # blocks for a graph, and what a variable takes in one; the tables that are looked at before, and how many families of
@@ -185,7 +185,9 @@ def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, e
         graphs = nodes * (_IN_PLAY * to_count + method.graphs * _SWEEPS_A_GRAPH * _A_VARIABLE)
     else:
         families, before, graphs = families_of(lists), 0.0, _exact_seconds(method, modularity, study, lists)
-    sweep = _A_SWEEP + graphs + method.rounds * (_A_LATENT_NUMBER if table.ranks else _A_CELL) * cells
+    near = study.score.begins_near(table)
+    drawn = nodes * _A_REGRESSION if near else (_A_LATENT_NUMBER if table.ranks else _A_CELL) * cells
+    sweep = _A_SWEEP + graphs + method.rounds * drawn
     least, most = (method.sweeps_of(count) for count in (FIRST_LOOK * ROUND_GRAPHS * method.chains, samples))
     turns = math.ceil(method.chains / engine.workers)
     low, high = (before + turns * (method.burn_in + sweeps) * sweep for sweeps in (min(least, most), most))

@@ -35,6 +35,7 @@ from dagpost.posterior.augmenting import runs_chains
 from dagpost.scores.automatic import (
     BEST_SINGLE,
     MOST_LATENT_CELLS,
+    MOST_SUMMED_AGAIN,
     Work,
     automatic_score,
     notice_of_choice,
@@ -101,16 +102,21 @@ def test_where_regressions_take_too_long_it_is_lines() -> None:
         assert chosen(nominal, **beyond) == ConditionalGaussian()
 
 
-def test_gaps_and_limits_are_for_numbers_that_are_drawn() -> None:
+def test_gaps_are_completed_by_curves_where_that_is_quick_and_limits_are_for_latent_numbers() -> None:
     limits = [f"{value:.3f}" for value in NUMBERS["x"]]
     limits[3] = "<-3"
     assert chosen(table_of(x=limits, y=NUMBERS["y"])) == LatentGaussian()
     gappy = NUMBERS["x"].copy()
     gappy[5] = np.nan
-    assert chosen(table_of(x=gappy, y=NUMBERS["y"])) == BGe()
-    assert chosen(table_of(x=gappy, dose=DOSES)) == LatentGaussian()
-    assert chosen(table_of(x=gappy, site=SITES)) == ConditionalGaussian()
-    assert chosen(table_of(x=gappy, site=SITES), mixes=False) == ConditionalGaussian()
+    numbers, ordered, nominal = (
+        table_of(x=gappy, **own) for own in ({"y": NUMBERS["y"]}, {"dose": DOSES}, {"site": SITES})
+    )
+    for table in (numbers, ordered, nominal):
+        assert chosen(table, MOST_SUMMED_AGAIN) == Additive()
+    for nodes, mixes in ((MOST_SUMMED_AGAIN + 1, True), (4, False)):
+        assert chosen(numbers, nodes, mixes=mixes) == BGe()
+        assert chosen(ordered, nodes, mixes=mixes) == LatentGaussian()
+        assert chosen(nominal, nodes, mixes=mixes) == ConditionalGaussian()
 
 
 def test_unordered_codes_and_gap_levels_are_not_for_latent_numbers() -> None:
