@@ -47,6 +47,7 @@ SMALLEST = {
     "explorer_load": "--requests 100 --columns 5",
     "explorer_redraw": "--clicks 1 --columns 5",
     "explorer_views": "--columns 6 --views 3 --many 10",
+    "erased": "--world mixed-sparse --rows 150 --tables 1 --way ours usual",
     "first_start": "--runs 1",
     "gaps": "simulated --tables 1",
     "gaps_calibration": "--tables 2 --worlds levels",

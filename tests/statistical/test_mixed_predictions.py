@@ -48,9 +48,9 @@ def test_intervals_of_effects_cover_the_truth_as_often_as_they_say() -> None:
     for seed in range(100):
         table = modest(400, seed)
         sample = sample_of(table.names, TRUE, np.ones(1))
-        for cause, truth in (("weight", _SLOPE), ("smokes", _CHANGE)):
+        for cause, values, truth in (("weight", (70.5, 69.5), _SLOPE), ("smokes", ("yes", "no"), _CHANGE)):
             asked = sample, table, "conditional-gaussian", cause, "pressure"
-            lower, upper = effect(*asked, draws=1000, seed=seed, confidence=0.8).interval()
+            lower, upper = effect(*asked, do=values, draws=1000, seed=seed, confidence=0.8).interval()
             held.append((cause, lower < truth < upper))
     for cause in ("weight", "smokes"):
         assert sum(inside for own, inside in held if own == cause) > 58
