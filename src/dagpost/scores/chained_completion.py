@@ -52,6 +52,8 @@ class _Column(NamedTuple):
     lines: int
     is_number: bool
     gaps: Integers
+    #: Where it was set from outside: nothing that led there says why.
+    was_set: Flags
     #: The rows that its regression is learned from: those where it was not set from outside.
     used: Integers
     weights: Floats
@@ -86,11 +88,14 @@ class ChainedCompleter:
             codes, lines, curves = features_of_column(column[known], levels, table.ordered[node], weights[known])
             self._codes[node, known] = codes
             values, features = np.unique(column[known]).astype(np.float64), np.hstack([lines, curves])
-            free = known[~_was_set(table, node)[known]]
+            was_set = _was_set(table, node)
+            free = known[~was_set[known]]
             # Where a column was set whenever it has a value, there is nothing else to go by.
             used = free if len(free) else known
             self._columns.append(
-                _Column(values, features, lines.shape[1], levels is None, np.flatnonzero(gaps), used, weights[used])
+                _Column(
+                    values, features, lines.shape[1], levels is None, np.flatnonzero(gaps), was_set, used, weights[used]
+                )
             )
         counts = [len(column.gaps) for column in self._columns]
         # What is known best comes first.
@@ -187,7 +192,8 @@ class ChainedCompleter:
             candidates = np.tile(np.arange(len(column.values))[:, np.newaxis], len(rows))
             logs = _log_chances(predicted).T
         for child, own in children.items():
-            logs = logs + self._log_likelihood(child, own, node, candidates, codes[:, rows])
+            likelihood = self._log_likelihood(child, own, node, candidates, codes[:, rows])
+            logs = logs + np.where(self._columns[child].was_set[rows], 0.0, likelihood)
         # The largest after Gumbel noise is a draw in proportion to the exponentials.
         chosen = (logs + generator.gumbel(size=logs.shape)).argmax(axis=0)
         codes[node, rows] = candidates[chosen, np.arange(len(rows))]
